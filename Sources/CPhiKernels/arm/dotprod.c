@@ -6,32 +6,41 @@
 
 #define HOOK(name) dotprod_##name
 
-// Bytes are multiplied as two nibbles, since the instruction takes no unsigned ones.
-INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, const int8_t *x, int count,
-                             int32x4_t sums[][4]) {
+// Low or high nibbles of a group's lines times the tokens' bytes, added to the sums.
+INLINE void add_nibbles(const int high, const uint8_t *lines, const size_t n, const size_t group, const int8_t *x,
+                        const int count, PhiArmSums sums) {
     const uint8x16_t nibble = vdupq_n_u8(15);
-    int32x4_t low[PHI_ARM_TOKENS][4], high[PHI_ARM_TOKENS][4];
-    for (int i = 0; i < count; i++)
-        for (int r = 0; r < 4; r++) low[i][r] = high[i][r] = vdupq_n_s32(0);
-    const size_t n = kind == PHI_INT4 ? group / 8 : group / 4, second = kind == PHI_INT4 ? group / 2 : 0;
-    for (size_t j = 0; j < n; j++) {
-        for (int r = 0; r < 4; r++) {
-            const uint8x16_t line = vld1q_u8(lines + 64 * j + 16 * r);
-            const int8x16_t l = vreinterpretq_s8_u8(vandq_u8(line, nibble));
-            const int8x16_t h = vreinterpretq_s8_u8(vshrq_n_u8(line, 4));
-            for (int i = 0; i < count; i++) {
-                const int8_t *q = x + (size_t)i * group + 4 * j;
-                low[i][r] = vdotq_s32(low[i][r], l, phi_quad4(q));
-                high[i][r] = vdotq_s32(high[i][r], h, phi_quad4(q + second));
-            }
+    for (size_t j = 0; j < n; j += 4) {
+        int32x4_t quads[PHI_ARM_TOKENS];
+        PHI_UNROLLED
+        for (int i = 0; i < count; i++) quads[i] = vreinterpretq_s32_s8(vld1q_s8(x + (size_t)i * group + 4 * j));
+        PHI_UNROLLED
+        for (int k = 0; k < 16; k++, lines += 16) {
+            const uint8x16_t line = vld1q_u8(lines);
+            const int8x16_t w = vreinterpretq_s8_u8(high ? vshrq_n_u8(line, 4) : vandq_u8(line, nibble));
+            PHI_UNROLLED
+            for (int i = 0; i < count; i++)
+                sums[i][k % 4] =
+                    vdotq_s32(sums[i][k % 4], w, vreinterpretq_s8_s32(vdupq_n_s32(quads[i][k / 4])));
         }
     }
-    for (int i = 0; i < count; i++)
-        for (int r = 0; r < 4; r++)
-            sums[i][r] = vaddq_s32(low[i][r], kind == PHI_INT4 ? high[i][r] : vshlq_n_s32(high[i][r], 4));
 }
 
-PHI_ARM_LINEAR(HOOK)
+// Bytes are multiplied as two nibbles, since the instruction takes no unsigned ones.
+INLINE void HOOK(group_sums)(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x,
+                             const int count, PhiArmSums sums) {
+    const size_t n = kind == PHI_INT4 ? group / 8 : group / 4;
+    PHI_UNROLLED
+    for (int i = 0; i < count; i++)
+        for (int r = 0; r < 4; r++) sums[i][r] = vdupq_n_s32(0);
+    add_nibbles(1, lines, n, group, kind == PHI_INT4 ? x + group / 2 : x, count, sums);
+    PHI_UNROLLED
+    for (int i = 0; kind == PHI_INT8 && i < count; i++)
+        for (int r = 0; r < 4; r++) sums[i][r] = vshlq_n_s32(sums[i][r], 4);
+    add_nibbles(0, lines, n, group, x, count, sums);
+}
+
+#include "products.inc"
 
 INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
     const uint8x16_t middle = vdupq_n_u8(128);

@@ -6,48 +6,56 @@
 
 #define HOOK(name) i8mm_##name
 
-// Eight columns of two tokens; the second is zero past the last.
-INLINE int8x16_t token_pair(const int8_t *x, size_t group, int i, int count) {
-    return vcombine_s8(vld1_s8(x + (size_t)i * group),
-                       i + 1 < count ? vld1_s8(x + (size_t)(i + 1) * group) : vdup_n_s8(0));
-}
-
-INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, const int8_t *x, int count,
-                             int32x4_t sums[][4]) {
+INLINE void HOOK(group_sums)(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x,
+                             const int count, PhiArmSums sums) {
     const uint8x16_t nibble = vdupq_n_u8(15);
     // [pair of tokens][pair of rows]: row 0 token 0, row 0 token 1, row 1 token 0, row 1 token 1
     int32x4_t acc[PHI_ARM_TOKENS / 2][8];
+    PHI_UNROLLED
     for (int i = 0; i < (count + 1) / 2; i++)
         for (int r = 0; r < 8; r++) acc[i][r] = vdupq_n_s32(0);
-    const size_t halves = kind == PHI_INT4 ? 2 : 1, n = group / 4 / halves;
-    for (size_t half = 0; half < halves; half++) {
-        for (size_t j = 0; j < n; j += 2) {
-            const size_t column = half * (group / 2) + 4 * j;
-            int8x16_t tokens[PHI_ARM_TOKENS / 2];
-            for (int i = 0; i < count; i += 2) tokens[i / 2] = token_pair(x + column, group, i, count);
-            for (int r = 0; r < 4; r++) {
-                uint8x16_t a = vld1q_u8(lines + 64 * j + 16 * r), b = vld1q_u8(lines + 64 * (j + 1) + 16 * r);
-                if (kind == PHI_INT4) {
-                    a = half ? vshrq_n_u8(a, 4) : vandq_u8(a, nibble);
-                    b = half ? vshrq_n_u8(b, 4) : vandq_u8(b, nibble);
-                }
-                const uint32x4_t a4 = vreinterpretq_u32_u8(a), b4 = vreinterpretq_u32_u8(b);
-                const uint8x16_t first = vreinterpretq_u8_u32(vzip1q_u32(a4, b4));
-                const uint8x16_t second = vreinterpretq_u8_u32(vzip2q_u32(a4, b4));
-                for (int i = 0; i < (count + 1) / 2; i++) {
-                    acc[i][2 * r] = vusmmlaq_s32(acc[i][2 * r], first, tokens[i]);
-                    acc[i][2 * r + 1] = vusmmlaq_s32(acc[i][2 * r + 1], second, tokens[i]);
-                }
+    const int halves = kind == PHI_INT4 ? 2 : 1;
+    const size_t n = group / 4 / (size_t)halves;
+    for (size_t j = 0; j < n; j += 4) {
+        // Of each pair of tokens eight columns and the next eight; the second token is zero past the last.
+        int8x16_t tokens[2][PHI_ARM_TOKENS / 2][2];
+        PHI_UNROLLED
+        for (int half = 0; half < halves; half++)
+            PHI_UNROLLED
+            for (int i = 0; i < count; i += 2) {
+                const int8_t *from = x + (size_t)i * group + (size_t)half * (group / 2) + 4 * j;
+                const int64x2_t a = vreinterpretq_s64_s8(vld1q_s8(from));
+                const int64x2_t b = i + 1 < count ? vreinterpretq_s64_s8(vld1q_s8(from + group)) : vdupq_n_s64(0);
+                tokens[half][i / 2][0] = vreinterpretq_s8_s64(vzip1q_s64(a, b));
+                tokens[half][i / 2][1] = vreinterpretq_s8_s64(vzip2q_s64(a, b));
             }
+        PHI_UNROLLED
+        for (int k = 0; k < 8; k++) {
+            const uint8_t *at = lines + 64 * (j + (size_t)(k / 4 * 2)) + k % 4 * 16;
+            const uint32x4_t a = vreinterpretq_u32_u8(vld1q_u8(at)), b = vreinterpretq_u32_u8(vld1q_u8(at + 64));
+            const uint8x16_t rows[2] = {vreinterpretq_u8_u32(vzip1q_u32(a, b)), vreinterpretq_u8_u32(vzip2q_u32(a, b))};
+            PHI_UNROLLED
+            for (int half = 0; half < halves; half++)
+                PHI_UNROLLED
+                for (int r = 0; r < 2; r++) {
+                    const uint8x16_t weights =
+                        kind == PHI_INT8 ? rows[r] : half ? vshrq_n_u8(rows[r], 4) : vandq_u8(rows[r], nibble);
+                    PHI_UNROLLED
+                    for (int i = 0; i < (count + 1) / 2; i++) {
+                        int32x4_t *sum = &acc[i][k % 4 * 2 + r];
+                        *sum = vusmmlaq_s32(*sum, weights, tokens[half][i][k / 4]);
+                    }
+                }
         }
     }
+    PHI_UNROLLED
     for (int i = 0; i < count; i++)
         for (int r = 0; r < 4; r++)
             sums[i][r] = i % 2 ? vuzp2q_s32(acc[i / 2][2 * r], acc[i / 2][2 * r + 1])
                                : vuzp1q_s32(acc[i / 2][2 * r], acc[i / 2][2 * r + 1]);
 }
 
-PHI_ARM_LINEAR(HOOK)
+#include "products.inc"
 
 INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
     const int32x4_t zero = vdupq_n_s32(0);
