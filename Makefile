@@ -18,7 +18,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -90,6 +90,10 @@ fuzz-corpus: check-swift
 # BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Peers/README.md.
 bench-peers: build
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
+
+# Instructions of each kernel variant, arm's and AMX's too, beside those that its arithmetic needs; takes clang.
+counts:
+	@$(PYTHON) -B Tests/Parity/counts.py
 
 # Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
 perplexity: build model
@@ -300,5 +304,6 @@ help:
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
+	@echo "make counts  instructions of each kernel variant beside those that its arithmetic needs (a minute)"
 	@echo "make docs   the DocC pages of the library, with their links checked"
 	@echo "make lint   check the formatting, and that no two folders depend on each other; make format formats"

@@ -23,6 +23,7 @@ struct KernelReport {
             line(heads),
             "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|",
         ]
+        var needs: [String] = []
         // The reference is a specification, and would take minutes.
         for kernels in Kernels.available where kernels.name != "reference" {
             let peak = try LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
@@ -35,11 +36,32 @@ struct KernelReport {
                 }
                 lines.append(line([kernels.name, "\(rows) x \(columns)"] + rates))
             }
+            needs.append("\(kernels.name) \((1000 * kernels.needed).text(decimals: 1))")
+            if let counts = try instructions(kernels) {
+                lines.append(line([kernels.name, "instructions"] + counts))
+            }
         }
         lines.append(
             "billions of multiply-adds a second, and their share of what the variant's instructions can do on "
                 + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory"
                 + (ProcessorFamily.current.name.map { "; \($0)" } ?? ""))
+        lines.append(
+            "instructions per 1,000 multiply-adds that the arithmetic needs, without loads: "
+                + needs.joined(separator: ", ")
+                + (lines.contains { $0.contains("| instructions ") }
+                    ? "; \"instructions\" are those used, and how many times the needed ones"
+                    : "; how many are used this machine does not tell (\"make counts\" counts them)"))
         return lines.joined(separator: "\n")
+    }
+
+    /// A cell for each number of tokens; nil where instructions can't be counted.
+    private func instructions(_ kernels: Kernels) throws -> [String]? {
+        let bench = try ProductBench(kernels: kernels, threads: 1, rows: 768, columns: 3072)
+        let cells = try Self.tokens.compactMap { tokens in
+            try bench.instructions(tokens: tokens).map { used in
+                "\((1000 * used).text(decimals: 1)) (\((used / kernels.needed).text(decimals: 2)))"
+            }
+        }
+        return cells.isEmpty ? nil : cells
     }
 }

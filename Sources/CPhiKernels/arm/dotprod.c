@@ -91,7 +91,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 PHI_LINEAR(linear, HOOK(products))
 
-const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .together = 2, PHI_NEEDED(16, 4, 2),
+                                        .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_dotprod;

@@ -96,7 +96,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 PHI_LINEAR(linear, HOOK(products))
 
-const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .together = 2, PHI_NEEDED(32, 4, 2),
+                                     .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_i8mm;

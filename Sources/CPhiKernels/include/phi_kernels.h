@@ -208,6 +208,9 @@ typedef struct PhiKernels {
     const char *name;
     // Row blocks that `linear` takes together: ranges that begin and end at multiples are fastest.
     size_t together;
+    // Instructions that a multiply-add of 4-bit weights in groups of 64 needs at least: those that multiply and add,
+    // and for each group those that scale the sums and add biases. No loads. 0 for the reference.
+    double needed;
 
     // out[t * stride + r] = sum over columns of weight[r] * x[t], for the rows of blocks
     // begin ..< end and tokens 0 ..< tokens. With group g: isum the exact integer product,

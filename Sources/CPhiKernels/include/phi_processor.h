@@ -23,6 +23,12 @@ typedef struct {
 // This machine's.
 PhiProcessor phi_this_processor(void);
 
+// Begins to count the instructions of the calling thread; -1 where the system does not let it.
+int32_t phi_begin_instructions(void);
+
+// Ends a count. Returns the instructions; -1 if they are not known.
+int64_t phi_end_instructions(int32_t count);
+
 // What suits a processor; one nobody has measured gets what is simplest.
 PhiWays phi_ways(PhiProcessor processor);
 

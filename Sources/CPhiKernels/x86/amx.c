@@ -223,7 +223,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 PHI_LINEAR(linear, HOOK(products))
 
-const PhiKernels phi_amx_kernels = {.name = "amx", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_amx_kernels = {.name = "amx", .together = 2, PHI_NEEDED(16384, 16, 1),
+                                    .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_amx;

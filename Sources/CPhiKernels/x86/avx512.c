@@ -249,9 +249,9 @@ PHI_LINEAR(linear, phi_avx512_products)
 PHI_LINEAR(shifting_linear, HOOK(shifting_products))
 
 const PhiKernels phi_avx512_kernels = {
-    .name = "avx512", .together = PHI_WIDE_BLOCKS, .linear = HOOK(linear), PHI_LANES_OPS};
+    .name = "avx512", .together = PHI_WIDE_BLOCKS, PHI_NEEDED(64, 16, 1), .linear = HOOK(linear), PHI_LANES_OPS};
 const PhiKernels phi_avx512_shifting_kernels = {
-    .name = "avx512-shifting", .together = PHI_WIDE_BLOCKS, .linear = HOOK(shifting_linear), PHI_LANES_OPS};
+    .name = "avx512-shifting", .together = PHI_WIDE_BLOCKS, PHI_NEEDED(64, 16, 1), .linear = HOOK(shifting_linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_avx512;

@@ -9,6 +9,9 @@ package struct Kernels: Sendable {
     /// `amx`, `avx512-shifting`, `avx512`, `avx2`, `i8mm`, `dotprod` or `reference`.
     package var name: String { String(cString: table.name) }
 
+    /// Instructions that a multiply-add of 4-bit weights needs at least; 0 for the reference.
+    package var needed: Double { table.needed }
+
     /// The variants this machine can run, best first.
     package static var available: [Kernels] {
         (0..<phi_kernels_count()).compactMap { index in

@@ -32,38 +32,69 @@ package final class ProductBench {
         }
     }
 
-    /// Seconds of one product with `tokens` rows: the best of some.
-    /// - Throws: `ModelError` of kind `resources`.
-    package func seconds(tokens: Int) throws -> Double {
+    /// Quantized rows, and room for what a product makes of them.
+    private struct Rows {
+        let buffers = ActivationBuffers()
+        let out = Buffer<Float>()
+        var activations = PhiActivations()
+        var tokens = 0
+    }
+
+    private var blocks: Int { withUnsafePointer(to: layout) { phi_matrix_blocks($0) } }
+
+    private func rows(_ tokens: Int) throws -> Rows {
         let columns = Int(layout.columns)
-        let (buffers, row, out) = (ActivationBuffers(), Buffer<Float>(), Buffer<Float>())
+        let row = Buffer<Float>()
+        var rows = Rows()
+        rows.tokens = tokens
         try row.reserve(columns)
-        let blocks = withUnsafePointer(to: layout) { phi_matrix_blocks($0) }
-        try out.reserve(tokens * blocks * 16)
+        try rows.out.reserve(tokens * blocks * 16)
         for column in 0..<columns { row.pointer[column] = Float(column * 7919 % 2001 - 1000) / 1000 }
-        let activations = try buffers.room(rows: tokens, columns: columns, group: Self.group)
-        withUnsafePointer(to: activations) { x in
+        rows.activations = try rows.buffers.room(rows: tokens, columns: columns, group: Self.group)
+        withUnsafePointer(to: rows.activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
             phi_gather_outliers(x, tokens)
         }
+        return rows
+    }
+
+    /// Multiplies some blocks, in each turn those of other weights.
+    private func multiply(_ rows: Rows, turn: Int, _ piece: Range<Int>) {
+        var matrix = layout
+        let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) * phi_matrix_blocks($0) }
+        matrix.data = UnsafePointer(
+            (weights.base + turn % copies * bytes).assumingMemoryBound(to: UInt8.self))
+        withUnsafePointer(to: matrix) { matrix in
+            withUnsafePointer(to: rows.activations) { x in
+                kernels.linear(
+                    matrix, x, rows.tokens, rows.out.pointer, blocks * 16, piece.lowerBound, piece.upperBound)
+            }
+        }
+    }
+
+    /// Seconds of one product with `tokens` rows: the best of some.
+    /// - Throws: `ModelError` of kind `resources`.
+    package func seconds(tokens: Int) throws -> Double {
+        let rows = try rows(tokens)
         var best = Double.infinity
         var clock = Stopwatch()
         for turn in 0..<(tokens > 64 ? 3 : 12) {
-            var matrix = layout
-            let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) * phi_matrix_blocks($0) }
-            matrix.data = UnsafePointer(
-                (weights.base + turn % copies * bytes).assumingMemoryBound(to: UInt8.self))
             clock.start()
-            pool.runPieces(blocks, unit: kernels.together) { piece in
-                withUnsafePointer(to: matrix) { matrix in
-                    withUnsafePointer(to: activations) { x in
-                        kernels.linear(
-                            matrix, x, tokens, out.pointer, blocks * 16, piece.lowerBound, piece.upperBound)
-                    }
-                }
-            }
+            pool.runPieces(blocks, unit: kernels.together) { multiply(rows, turn: turn, $0) }
             best = min(best, clock.lap())
         }
         return best
+    }
+
+    /// Instructions of one product with `tokens` rows for each of its multiply-adds; nil where the system does not
+    /// let them be counted.
+    /// - Throws: `ModelError` of kind `resources`.
+    package func instructions(tokens: Int) throws -> Double? {
+        let rows = try rows(tokens)
+        let count = phi_begin_instructions()
+        multiply(rows, turn: 0, 0..<blocks)
+        let instructions = phi_end_instructions(count)
+        return instructions < 0
+            ? nil : Double(instructions) / Double(tokens * Int(layout.rows * layout.columns))
     }
 }
