@@ -151,9 +151,12 @@ INLINE void blocks(const PhiMatrix *w, const size_t group, const PhiActivations 
         for (size_t b = begin; b < end; b += BLOCKS) {
             const uint8_t *block = w->data + b * bytes, *ahead = block + BLOCKS * bytes;
             size_t some = b + 2 * BLOCKS <= phi_matrix_blocks(w) ? lines : 0, number = 0;
-            for (size_t t = from; t < to; t += TOKENS, ahead += 64 * lines * pairs) {
+            for (size_t t = from, count; t < to; t += count, ahead += 64 * lines * pairs) {
                 if (number++ == fetches) some = 0;
-                switch (to - t) {
+                // After the last 16 nine are three times three: one by itself takes nearly as long as two.
+                const size_t left = to - t, rest = (left + TOKENS - 1) / TOKENS;
+                count = t < (to & ~(size_t)15) ? TOKENS : (left + rest - 1) / rest;
+                switch (count) {
                 case 1: tile(w, group, x, t, 1, block, ahead, some, out + b * 16, stride); break;
                 case 2: tile(w, group, x, t, 2, block, ahead, some, out + b * 16, stride); break;
                 case 3: tile(w, group, x, t, 3, block, ahead, some, out + b * 16, stride); break;
