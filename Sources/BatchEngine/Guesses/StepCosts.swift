@@ -1,7 +1,8 @@
 /// What a step takes by the number of its rows, as far as steps so far tell.
 ///
 /// Few rows take as long as the weights take to be read, many as long as their arithmetic. Between both,
-/// sqrt(a^2 + (b rows)^2) is near enough to begin with; what was measured counts more, the newer the more.
+/// sqrt(a^2 + (b rows)^2) is near enough to begin with, with the b of prompts until steps of completions show
+/// theirs; what was measured counts more, the newer the more.
 struct StepCosts: Sendable {
     private struct Measure {
         var seconds: Double
@@ -15,6 +16,8 @@ struct StepCosts: Sendable {
     private var step = 0
     /// Seconds a row takes in steps of many rows.
     private var rowSeconds: Double?
+    /// How many times as much it takes in small steps where logits are wanted of it.
+    private var rowFactor = 1.0
 
     /// From here on arithmetic is the limit, on any machine.
     private static let many = 32
@@ -32,11 +35,20 @@ struct StepCosts: Sendable {
             rowSeconds = rowSeconds.map { $0 + 0.2 * (min(perRow, 2 * $0) - $0) } ?? perRow
         }
         guard isDecoding else { return }
+        learnFactor(rows: rows, seconds: seconds)
         let old = measures[rows]
         // One step that took long, as somebody else had the processor, says little.
         let new = old.map { $0.seconds + 0.3 * (min(seconds, 2 * $0.seconds) - $0.seconds) } ?? seconds
         measures[rows] = Measure(seconds: new, step: step)
         newest = rows
+    }
+
+    /// Compares a step with the one before it, where that had another number of rows.
+    private mutating func learnFactor(rows: Int, seconds: Double) {
+        guard let rowSeconds, let newest, newest != rows, let last = measures[newest]?.seconds else { return }
+        let square = (seconds * seconds - last * last) / Double(rows * rows - newest * newest)
+        let found = max(0, square).squareRoot() / rowSeconds
+        rowFactor = max(1, rowFactor + 0.1 * (min(found, 2 * rowFactor) - rowFactor))
     }
 
     /// Seconds for a step of so many rows, all of completions. Asked only if `isKnown`.
@@ -50,7 +62,7 @@ struct StepCosts: Sendable {
 
     /// sqrt(a^2 + (b rows)^2), where b is known and `measure` gives a.
     private func shape(_ rows: Int, as measure: Measure, of known: Int) -> Double {
-        let perRow = rowSeconds ?? measure.seconds / 4
+        let perRow = rowSeconds.map { $0 * rowFactor } ?? measure.seconds / 4
         let (b, t) = (perRow * Double(known), measure.seconds)
         let a = max(t * t - b * b, t * t / 16)
         return (a + perRow * perRow * Double(rows * rows)).squareRoot()

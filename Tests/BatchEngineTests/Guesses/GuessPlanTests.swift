@@ -76,6 +76,15 @@ import Testing
         for _ in 0..<20 { costs.note(rows: 1, seconds: 0.06, isDecoding: true) }
         costs.note(rows: 400, seconds: 4.4, isDecoding: false)
         #expect(abs(costs.seconds(rows: 8) - seconds(8)) < 0.005)
+        // Rows of completions take twice as long as those of prompts: what was not measured is expected from what was.
+        var slow = costs
+        func twice(_ rows: Int) -> Double { seconds(2 * rows) }
+        for number in 0..<60 {
+            let rows = [1, 5, 1, 12][number % 4]
+            slow.note(rows: rows, seconds: twice(rows), isDecoding: true)
+        }
+        slow.note(rows: 1, seconds: twice(1), isDecoding: true)
+        #expect(abs(slow.seconds(rows: 8) / twice(8) - 1) < 0.1 && slow.seconds(rows: 8) > 1.4 * seconds(8))
         // A step that somebody disturbed is forgotten.
         costs.note(rows: 8, seconds: 0.9, isDecoding: true)
         for _ in 0..<500 { costs.note(rows: 1, seconds: 0.06, isDecoding: true) }
