@@ -14,6 +14,9 @@ enum ScalarKind {
     /// What stands for the first kind; the others follow.
     static let first: UInt8 = 0xF5
 
+    /// Digits, and letters large and small.
+    static let ofASCII = first..<first + 3
+
     private static let byLead: [UInt8] = {
         var kinds = (UInt8.min...UInt8.max).map { $0 }
         for (kind, ranges) in leads.enumerated() {

@@ -137,6 +137,24 @@ struct TrieNodes: Sendable {
         }
     }
 
+    /// Goes through the nodes to which steps lead, each with the state there.
+    /// - Parameter next: the state after one more byte; -1 if there is none.
+    func walk(from start: Int32, next: (Int32, UInt8) -> Int32, visit: (Int, Int32) -> Void) {
+        var path = [start]
+        var node = 1
+        while node < count {
+            path.removeLast(path.count - Int(depth[node]))
+            let state = next(path[path.count - 1], byte[node])
+            path.append(state)
+            if state < 0 {
+                node = Int(end[node])
+            } else {
+                visit(node, state)
+                node += 1
+            }
+        }
+    }
+
     func child(of node: Int, _ byte: UInt8) -> Int? {
         if node == 0 {
             let child = Int(children[Int(byte)])

@@ -150,20 +150,12 @@ extension StringWalk {
             exits[kind(state), default: TokenMask(count: count)].insert(contentsOf: tokens)
         }
         add(ended[..<bare], in: start, tokens.count)
-        var path = [Int32](repeating: start, count: tokens.longest + 2)
-        var node = 1
-        while node < nodes.count {
-            let depth = Int(nodes.depth[node])
-            let state = contents.next(path[depth - 1], nodes.byte[node])
-            guard state >= 0 else {
-                node = Int(nodes.end[node])
-                continue
-            }
-            path[depth] = state
-            let (from, to) = nodes.texts(at: node)
-            add(ended[bare + from..<bare + to], in: state, tokens.count)
-            node += 1
-        }
+        nodes.walk(
+            from: start, next: { contents.next($0, $1) },
+            visit: { node, state in
+                let (from, to) = nodes.texts(at: node)
+                add(ended[bare + from..<bare + to], in: state, tokens.count)
+            })
     }
 
     /// More tokens than that are not looked at one by one.
@@ -175,8 +167,11 @@ extension StringWalk {
         staying = TokenMask(count: tokens.count)
         list = tokens.kinds.list
         var found: RunList?
-        tokens.kinds.nodes.withView { nodes in
-            found = walk(contents, from: start, tokens, nodes, isOfKinds: true, isCounted: isCounted)
+        // Where letters or digits are told apart at once, a walk through all texts soon turns back, or is needed anyway.
+        if !ScalarKind.ofASCII.contains(where: { contents.next(start, ofKind: $0) == MachineText.several }) {
+            tokens.kinds.nodes.withView { nodes in
+                found = walk(contents, from: start, tokens, nodes, isOfKinds: true, isCounted: isCounted)
+            }
         }
         if found == nil {
             list = TokenList(ids: tokens.ids, scalars: tokens.scalars)

@@ -100,26 +100,18 @@ extension MaskMaker where FollowedBy == Writer {
         if some == nil || table.bare.contains(where: isIn), admits(state) {
             for exit in table.bare where isIn(exit) { result.mask.insert(exit.token) }
         }
-        let nodes = table.exits
-        var path = [Int32](repeating: state, count: tokens.longest + 2)
-        var node = 1
-        while node < nodes.count {
-            let depth = Int(nodes.depth[node])
-            let after = writer.next(path[depth - 1], nodes.byte[node])
-            guard after >= 0 else {
-                node = Int(nodes.end[node])
-                continue
-            }
-            path[depth] = after
-            let (from, to) = nodes.texts(at: node)
-            for place in from..<to {
-                let exits = table.exitTokens[place]
-                if some == nil || exits.contains(where: isIn), admits(after) {
-                    for exit in exits where isIn(exit) { result.mask.insert(exit.token) }
+        let writer = writer
+        table.exits.walk(
+            from: state, next: { writer.next($0, $1) },
+            visit: { node, after in
+                let (from, to) = table.exits.texts(at: node)
+                for place in from..<to {
+                    let exits = table.exitTokens[place]
+                    if some == nil || exits.contains(where: isIn), admits(after) {
+                        for exit in exits where isIn(exit) { result.mask.insert(exit.token) }
+                    }
                 }
-            }
-            node += 1
-        }
+            })
     }
 
     /// Free names are strings, of any text or of certain ones, but those that are taken.
