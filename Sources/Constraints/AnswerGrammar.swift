@@ -96,6 +96,8 @@ package final class AnswerGrammar: Sendable {
             if current.number == number { current = (number + 1, new) }
             return (current.number, current.writer)
         }
+        // To free what it keeps takes milliseconds, which no step should wait for. If no thread can be had, one does.
+        try? WorkerThread.start("phibatch frees", givesWay: true) { withExtendedLifetime(writer) {} }
         return body(next.0, next.1)
     }
 }

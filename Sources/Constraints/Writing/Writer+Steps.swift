@@ -156,11 +156,13 @@ extension Writer {
 
     /// A value has ended.
     func end(in frame: Int32, _ places: inout PlaceList) {
-        if frame < 0 {
-            places.add(Place(kind: .end, frame: -1))
-        } else {
-            goOn(in: frame, isFirst: false, &places)
+        if frame < 0 { return places.add(Place(kind: .end, frame: -1)) }
+        let after = afterValues.value(of: frame) {
+            var after = PlaceList()
+            goOn(in: frame, isFirst: false, &after)
+            return after.places
         }
+        for place in after { places.add(place) }
     }
 
     /// After a frame's opening bracket, or after a value in it.

@@ -42,6 +42,8 @@ final class Writer: AnswerWriter {
     let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
     let wholeRests = OnceEach<WholeKey, WholeRest>()
     let goesOn = OnceEach<TextState, Bool>()
+    /// By frame, the places once a value has ended in it.
+    let afterValues = OnceEach<Int32, [Place]>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
     /// States from which one state would do to know where texts go on; nil for others.
     let wholeWalks = OnceEach<StringWalk.Key, StringWalk?>()
