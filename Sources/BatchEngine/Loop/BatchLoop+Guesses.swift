@@ -5,8 +5,8 @@ extension BatchLoop {
     /// others need, and none while prompts are computed: then arithmetic is the limit.
     func guesses(beside parts: [Scheduler.Part], _ engine: any Engine) throws -> [Guess?] {
         let none = [Guess?](repeating: nil, count: parts.count)
+        guard slots.contains(where: { $0.source.speculation != .off }) else { return none }
         let speculations = parts.map { running[$0.place].slot.source.speculation }
-        guard speculations.contains(where: { $0 != .off }) else { return none }
         let rows = parts.reduce(0) { $0 + $1.rows }
         let hasRoom = parts.allSatisfy(\.decodes) && plan.hasRoom(rows: rows)
         var guesses = none

@@ -130,7 +130,7 @@ package final class BatchLoop {
 
     private func computeRows(_ engine: any Engine) throws {
         try makeRoom(engine)
-        let parts = scheduler.nextStep(running.lazy.map(\.open))
+        let parts = scheduler.nextStep(running.map { $0.open })
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
         let guesses = try guesses(beside: parts, engine)
@@ -145,10 +145,10 @@ package final class BatchLoop {
         plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
         count(inputs, parts, rows: rows, seconds: seconds)
         precondition(answers.count == parts.count, "a step answers each of its inputs")
-        for (number, (input, answer)) in zip(inputs, answers).enumerated() {
+        for (number, answer) in answers.enumerated() {
             let place = parts[number].place
             if let guess = guesses[number] { running[place].slot.guesses.learn(guess, answer.choices) }
-            take(answer, to: input, at: place)
+            take(answer, to: inputs[number], at: place)
         }
         retire(engine)
     }
@@ -188,15 +188,15 @@ package final class BatchLoop {
             slot.report.stepRows = rows
             slot.report.seconds = seconds
         }
-        for (input, part) in zip(inputs, parts) {
+        for (number, part) in parts.enumerated() {
             let slot = running[part.place].slot
-            if part.decodes && input.targets.isEmpty {
-                slot.report.decodeRows += input.tokens.count
+            if part.decodes && inputs[number].targets.isEmpty {
+                slot.report.decodeRows += inputs[number].tokens.count
             } else {
                 slot.report.prefillRows += part.rows
             }
-            slot.report.tokens += input.targetRows
-            slot.report.guessed += input.guessed
+            slot.report.tokens += inputs[number].targetRows
+            slot.report.guessed += inputs[number].guessed
         }
     }
 
@@ -221,7 +221,7 @@ package final class BatchLoop {
 
     /// Hands over what is finished.
     private func retire(_ engine: any Engine) {
-        guard running.contains(where: \.isDone) else { return }
+        guard running.contains(where: { $0.isDone }) else { return }
         let finished = running.filter(\.isDone)
         running.removeAll(where: \.isDone)
         isShortOfRoom = false

@@ -81,24 +81,28 @@ package final class LogitReader {
         answers = inputs.map {
             StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
         }
-        rows = inputs.enumerated().flatMap { number, input in
+        rows.removeAll(keepingCapacity: true)
+        var hasConstraint = false
+        for (number, input) in inputs.enumerated() {
             let count = input.logitRows
             let targets = Array(input.targets)
             var place = 0
-            return (0..<count).map { row in
+            for row in 0..<count {
                 let asked = row - (count - input.targetRows)
                 let range = asked < 0 ? 0..<0 : input.targetRange(ofRow: asked, from: place)
                 place = range.upperBound
                 let choice = row - (count - input.samplings.count)
-                return Row(
-                    input: number, targets: targets[range], place: range.lowerBound,
-                    sampling: choice < 0 ? nil : input.samplings[choice], number: choice,
-                    guess: choice > 0 ? input.tokens[input.tokens.endIndex - count + row] : nil)
+                if choice >= 0, input.samplings[choice].constraint != nil { hasConstraint = true }
+                rows.append(
+                    Row(
+                        input: number, targets: targets[range], place: range.lowerBound,
+                        sampling: choice < 0 ? nil : input.samplings[choice], number: choice,
+                        guess: choice > 0 ? input.tokens[input.tokens.endIndex - count + row] : nil))
             }
         }
         // Left over if the last step failed.
         masks?.drop()
-        masks = maskThread.begin(rows.map { $0.sampling?.constraint })
+        masks = hasConstraint ? maskThread.begin(rows.map { $0.sampling?.constraint }) : nil
     }
 
     /// Takes the rows that come next.
@@ -112,30 +116,31 @@ package final class LogitReader {
             nonisolated(unsafe) let found = found
             workers.run(piece.rows.count) { number in
                 let place = piece.rows.lowerBound + number
-                let row = rows[place]
                 let logits = UnsafePointer(piece.row(place))
                 guard FiniteLogits.check(logits, count: piece.count) else {
-                    if row.sampling != nil { found[number].choice = TokenChoice(fault: .notFinite) }
+                    if rows[place].sampling != nil { found[number].choice = TokenChoice(fault: .notFinite) }
                     return
                 }
                 let scratch = piece.scratch + number * piece.stride
-                if !row.targets.isEmpty {
+                if !rows[place].targets.isEmpty {
                     let softmax = sampler.softmax(logits, count: piece.count, scratch: scratch)
-                    found[number].logprobs = row.targets.map { softmax.logprob(logits[Int($0)]) }
+                    found[number].logprobs = rows[place].targets.map { softmax.logprob(logits[Int($0)]) }
                 }
-                if let sampling = row.sampling {
+                if let sampling = rows[place].sampling {
                     found[number].choice = sampler.choose(
                         logits, count: piece.count, scratch: scratch, request: sampling,
                         mask: masks?.mask(of: place))
                 }
             }
         }
-        for (row, (choice, logprobs)) in zip(rows[piece.rows], found) {
+        for (place, found) in zip(piece.rows, found) {
+            let input = rows[place].input
             // None where a logit is not finite.
-            for (offset, logprob) in logprobs.enumerated() {
-                answers[row.input].logprobs[row.place + offset] = logprob
+            for (offset, logprob) in found.logprobs.enumerated() {
+                answers[input].logprobs[rows[place].place + offset] = logprob
             }
-            if let choice { answers[row.input].append(choice, after: row.guess, number: row.number) }
+            guard let choice = found.choice else { continue }
+            answers[input].append(choice, after: rows[place].guess, number: rows[place].number)
         }
     }
 }

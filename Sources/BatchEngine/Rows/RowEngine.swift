@@ -54,8 +54,9 @@ extension RowEngine {
     package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
         let runs = inputs.map { sequences.begin($0) }
         let order = order(runs)
-        logits.begin(order.map { inputs[$0] })
-        try forward(order.map { runs[$0] }) { logits.read($0) }
+        let isAsTheyCome = order.elementsEqual(inputs.indices)
+        logits.begin(isAsTheyCome ? inputs : order.map { inputs[$0] })
+        try forward(isAsTheyCome ? runs : order.map { runs[$0] }) { logits.read($0) }
         var answers = inputs.map { _ in StepAnswer() }
         for (place, answer) in zip(order, logits.answers) {
             sequences.finish(inputs[place], answer)

@@ -148,7 +148,9 @@ package struct SequenceTable: Sendable {
             entry.length = start
         }
         precondition(!input.tokens.isEmpty && entry.length + input.tokens.count <= room(entry))
-        precondition((input.tokens + input.targets).allSatisfy { $0 >= 0 && $0 < limits.vocabularySize })
+        for tokens in [input.tokens, input.targets] {
+            precondition(tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize })
+        }
         let (start, tokens) = hasState ? rowsFromState(&entry, input.tokens) : (entry.length, input.tokens)
         entries[input.sequence] = entry
         return RowRun(
