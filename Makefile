@@ -18,7 +18,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -126,6 +126,11 @@ steps: build model
 		echo "==> pip could not install datasketch; is there a network?"
 	@PYTHONPATH=.build/python $(PYTHON) -B Tests/Steps/duplicates.py $(PHIBATCH) --model $(MODEL)
 	@$(PYTHON) -B Tests/Steps/throughput.py $(PHIBATCH) --model $(MODEL) $(STEPS)
+
+# What a line costs outside the model, and whether steps wait for slow disks; LINES passes options on, e.g.
+# LINES="--lines 50000 --tokens 64".
+lines: build
+	@$(PYTHON) -B Tests/Lines/cost.py $(PHIBATCH) --maker "$(SHARED)/tools/synthetic_model.py" $(LINES)
 
 # What README says, tried.
 readme:
@@ -298,6 +303,7 @@ help:
 	@echo "make test-python  the Python package's tests, in a venv made from the wheel"
 	@echo "make readme  what README says, tried"
 	@echo "make steps  what steps cost beside the same requests as one flat job"
+	@echo "make lines  what a line costs outside the model, with slow syncs"
 	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
 	@echo "make answers  2,000 answers of the embedded model under 200 schemas, judged by Python's jsonschema (minutes)"
 	@echo "make guesses  what guessing tokens ahead gives on licences and manual pages, and that results stay the same"
