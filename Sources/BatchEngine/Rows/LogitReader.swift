@@ -52,12 +52,10 @@ package final class LogitReader {
     /// What is asked about a row.
     private struct Row {
         var input: Int
-        var targets: ArraySlice<Int32>
-        /// The place of the first among the input's targets.
-        var place: Int
-        var sampling: SamplingRequest?
-        /// Which of the input's choices it gives.
-        var number = 0
+        /// Which of the input's targets, counted from 0.
+        var targets: Range<Int>
+        /// Which of the input's choices it gives; negative if none.
+        var choice: Int
         /// Its token, if that is a guess.
         var guess: Int32?
     }
@@ -65,6 +63,7 @@ package final class LogitReader {
     package let sampler: Sampler
     private let workers: any Workers
     private let maskThread = MaskThread()
+    private var inputs: [StepInput] = []
     private var rows: [Row] = []
     private var masks: StepMasks?
     package private(set) var answers: [StepAnswer] = []
@@ -81,11 +80,11 @@ package final class LogitReader {
         answers = inputs.map {
             StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
         }
+        self.inputs = inputs
         rows.removeAll(keepingCapacity: true)
         var hasConstraint = false
         for (number, input) in inputs.enumerated() {
             let count = input.logitRows
-            let targets = Array(input.targets)
             var place = 0
             for row in 0..<count {
                 let asked = row - (count - input.targetRows)
@@ -95,14 +94,17 @@ package final class LogitReader {
                 if choice >= 0, input.samplings[choice].constraint != nil { hasConstraint = true }
                 rows.append(
                     Row(
-                        input: number, targets: targets[range], place: range.lowerBound,
-                        sampling: choice < 0 ? nil : input.samplings[choice], number: choice,
+                        input: number, targets: range, choice: choice,
                         guess: choice > 0 ? input.tokens[input.tokens.endIndex - count + row] : nil))
             }
         }
         // Left over if the last step failed.
         masks?.drop()
-        masks = hasConstraint ? maskThread.begin(rows.map { $0.sampling?.constraint }) : nil
+        masks = hasConstraint ? maskThread.begin(rows.map { sampling(of: $0)?.constraint }) : nil
+    }
+
+    private func sampling(of row: Row) -> SamplingRequest? {
+        row.choice < 0 ? nil : inputs[row.input].samplings[row.choice]
     }
 
     /// Takes the rows that come next.
@@ -111,36 +113,41 @@ package final class LogitReader {
         defer { seconds += clock.lap() }
         var found = [(choice: TokenChoice?, logprobs: [Float])](
             repeating: (nil, []), count: piece.rows.count)
-        let (rows, sampler, masks) = (rows, sampler, masks)
+        let (inputs, rows, sampler, masks) = (inputs, rows, sampler, masks)
         found.withUnsafeMutableBufferPointer { found in
             nonisolated(unsafe) let found = found
             workers.run(piece.rows.count) { number in
                 let place = piece.rows.lowerBound + number
+                let row = rows[place]
                 let logits = UnsafePointer(piece.row(place))
                 guard FiniteLogits.check(logits, count: piece.count) else {
-                    if rows[place].sampling != nil { found[number].choice = TokenChoice(fault: .notFinite) }
+                    if row.choice >= 0 { found[number].choice = TokenChoice(fault: .notFinite) }
                     return
                 }
                 let scratch = piece.scratch + number * piece.stride
-                if !rows[place].targets.isEmpty {
+                if !row.targets.isEmpty {
                     let softmax = sampler.softmax(logits, count: piece.count, scratch: scratch)
-                    found[number].logprobs = rows[place].targets.map { softmax.logprob(logits[Int($0)]) }
+                    let targets = inputs[row.input].targets.dropFirst(row.targets.lowerBound)
+                    found[number].logprobs = targets.prefix(row.targets.count).map {
+                        softmax.logprob(logits[Int($0)])
+                    }
                 }
-                if let sampling = rows[place].sampling {
+                if row.choice >= 0 {
                     found[number].choice = sampler.choose(
-                        logits, count: piece.count, scratch: scratch, request: sampling,
-                        mask: masks?.mask(of: place))
+                        logits, count: piece.count, scratch: scratch,
+                        request: inputs[row.input].samplings[row.choice], mask: masks?.mask(of: place))
                 }
             }
         }
         for (place, found) in zip(piece.rows, found) {
-            let input = rows[place].input
+            let row = rows[place]
             // None where a logit is not finite.
             for (offset, logprob) in found.logprobs.enumerated() {
-                answers[input].logprobs[rows[place].place + offset] = logprob
+                answers[row.input].logprobs[row.targets.lowerBound + offset] = logprob
             }
-            guard let choice = found.choice else { continue }
-            answers[input].append(choice, after: rows[place].guess, number: rows[place].number)
+            if let choice = found.choice {
+                answers[row.input].append(choice, after: row.guess, number: row.choice)
+            }
         }
     }
 }
