@@ -3,8 +3,9 @@
     python3 Tests/Serve/load.py --program .build/release/phibatch --model models/smollm2-demo [--clients 256] [--seconds 60]
 
 Each client asks over and over, every other time for a stream. Beside them are readers who take 400 bytes a second,
-connections that are left half open, clients who go away, and bodies that are no requests. All answers must be whole,
-memory must stay what it was once all were there, and in the end nothing may be under way. Exit status 1 if not.
+connections that are left half open, clients who go away, bodies that are no requests, and batches. All answers must be
+whole and no line of a batch lost, memory must stay what it was once all were there, and in the end nothing may be under
+way. Each minute says how it is. Exit status 1 if anything is amiss.
 """
 
 import argparse
@@ -17,7 +18,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
+import urllib.request
 
 HOSTILE = [
     os.urandom(2000),
@@ -32,7 +36,7 @@ class Load:
     def __init__(self, port, process, seconds):
         self.port, self.process = port, process
         self.end = time.monotonic() + seconds
-        self.answers = self.turned_away = self.refused = 0
+        self.asked = self.answers = self.turned_away = self.refused = self.batches = self.lost = 0
         self.faults = []
 
     def memory(self):
@@ -55,10 +59,13 @@ class Load:
             try:
                 await one()
             except (AssertionError, OSError, asyncio.TimeoutError) as error:
+                self.lost += one in (self.client, self.batch)
                 self.faults.append(f"{one.__name__}: {error!r}"[:300])
+                await asyncio.sleep(0.1)
 
     async def client(self):
         stream = random.random() < 0.5
+        self.asked += 1
         reader, writer = await self.send(self.body(random.random(), stream=stream))
         data = await asyncio.wait_for(reader.read(-1), 600)
         writer.close()
@@ -93,16 +100,60 @@ class Load:
         assert data.startswith((b"HTTP/1.1 400", b"HTTP/1.1 429")), data[:200]
         self.refused += 1
 
+    def call(self, method, path, body=None, **fields):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/v1/{path}", body, fields, method=method)
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=60) as reply:
+                    return reply.read()
+            except urllib.error.HTTPError as error:
+                if error.code != 429:
+                    raise
+                self.turned_away += 1
+                time.sleep(1)
+
+    async def batch(self):
+        """One of so many lines, which are all there in the end; then its files go."""
+        lines = [{"custom_id": f"c{number}", "method": "POST", "url": "/v1/chat/completions",
+                  "body": json.loads(self.body(number))} for number in range(20)]
+        content = "".join(json.dumps(line) + "\n" for line in lines)
+        mark = "between-parts-of-a-form"
+        form = (f'--{mark}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--{mark}\r\n'
+                f'Content-Disposition: form-data; name="file"; filename="in.jsonl"\r\n\r\n{content}\r\n--{mark}--\r\n')
+        form, kind = form.encode(), {"Content-Type": f"multipart/form-data; boundary={mark}"}
+        sent = json.loads(await asyncio.to_thread(self.call, "POST", "files", form, **kind))["id"]
+        asked = {"input_file_id": sent, "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+        made = json.loads(await asyncio.to_thread(self.call, "POST", "batches", json.dumps(asked).encode()))
+        until = self.end + 300
+        while made["status"] in ("validating", "in_progress", "finalizing"):
+            assert time.monotonic() < until, made
+            await asyncio.sleep(1)
+            made = json.loads(await asyncio.to_thread(self.call, "GET", f"batches/{made['id']}"))
+        assert made["status"] == "completed", made
+        output = await asyncio.to_thread(self.call, "GET", f"files/{made['output_file_id']}/content")
+        there = [json.loads(line)["custom_id"] for line in output.splitlines()]
+        assert there == [line["custom_id"] for line in lines], there
+        for file in (sent, made["output_file_id"]):
+            await asyncio.to_thread(self.call, "DELETE", f"files/{file}")
+        self.batches += 1
+
+    def state(self):
+        return (f"{self.asked} asked: {self.answers} answers, {self.turned_away} turned away; {self.batches} batches; "
+                f"{self.refused} bodies refused; {self.lost} lost, {len(self.faults)} faults")
+
     async def watch(self):
         """How much memory there was in each second."""
         memory = []
         while time.monotonic() < self.end:
             await asyncio.sleep(1)
             memory.append(self.memory())
+            if len(memory) % 60 == 0:
+                print(f"{len(memory)} s: {memory[-1]} MB; {self.state()}", flush=True)
         return memory
 
     async def run(self, clients):
-        kinds = [(self.client, clients), (self.slow_reader, 16), (self.half_open, 24), (self.goes_away, 8), (self.attack, 2)]
+        kinds = [(self.client, clients), (self.slow_reader, 16), (self.half_open, 24), (self.goes_away, 8),
+                 (self.attack, 2), (self.batch, 1)]
         memory, *_ = await asyncio.gather(
             self.watch(), *(self.again(one) for one, count in kinds for _ in range(count))
         )
@@ -115,11 +166,13 @@ class Load:
             writer.close()
         quarter = max(1, len(memory) // 4)
         early, late = max(memory[:quarter]), max(memory[-quarter:])
-        print(f"{self.answers} answers, {self.turned_away} turned away, {self.refused} refused, {len(self.faults)} faults")
-        print(f"memory {early} MB in the first quarter, {late} MB in the last; {left} requests left")
+        print(self.state())
+        print(f"memory {memory[0]} MB at the start, {memory[len(memory) // 2]} MB in the middle, {memory[-1]} MB at the end; at "
+              f"most {early} MB in the first quarter, {late} MB in the last; {left} requests left")
         for fault in self.faults[:5]:
             print(fault)
-        return not self.faults and not left and late < 1.2 * early + 20 and self.answers > 0
+        return (not self.faults and not self.lost and not left and late < 1.2 * early + 20 and self.answers > 0
+                and self.batches > 0)
 
 
 def main():
@@ -135,6 +188,8 @@ def main():
         command = [given.program, "serve", given.model, "--port", "0", "--name", "demo", "--folder", folder]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         found = re.search(r":(\d+)/v1", process.stderr.readline())
+        # What it says in an hour is more than a pipe holds.
+        threading.Thread(target=process.stderr.read, daemon=True).start()
         good = False
         try:
             if found:
@@ -142,6 +197,7 @@ def main():
         finally:
             process.terminate()
             status = process.wait(30)
+    print(f"the server ended with {status}")
     sys.exit(0 if good and status == 143 else 1)
 
 
