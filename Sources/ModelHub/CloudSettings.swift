@@ -5,12 +5,14 @@ import OperatingSystem
 /// Where S3 or Google's store is and who asks, as variables and files say that AWS's own programs know: `AWS_ACCESS_KEY_ID`,
 /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, or the profile `AWS_PROFILE` of `~/.aws/credentials` and `~/.aws/config`;
 /// `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`. For `gs://`: `GS_ACCESS_KEY_ID` and `GS_SECRET_ACCESS_KEY` (an
-/// HMAC key), or a token in `GOOGLE_OAUTH_ACCESS_TOKEN` or `CLOUDSDK_AUTH_ACCESS_TOKEN`.
+/// HMAC key), or a token in `GOOGLE_OAUTH_ACCESS_TOKEN` or `CLOUDSDK_AUTH_ACCESS_TOKEN`. Or a `KeySource` is asked.
 struct CloudSettings: Sendable {
     /// A URL without a slash at its end; nil for AWS's own.
     private(set) var endpoint: String?
     private(set) var region = "us-east-1"
     private(set) var access = Access.nobody
+    /// What is to be asked for a key.
+    private(set) var source: KeySource?
     /// What says who asks, for messages.
     private(set) var origin: Message = "no key (AWS_ACCESS_KEY_ID or ~/.aws/credentials)"
 
@@ -39,6 +41,7 @@ struct CloudSettings: Sendable {
             (access, origin) = (.bearer(token), "the token of \(name)")
             return
         }
+        source = .google(variable: variable)
     }
 
     private mutating func readAmazon(_ variable: (String) -> String?) throws(HubError) {
@@ -65,7 +68,13 @@ struct CloudSettings: Sendable {
         {
             return
         }
-        for members in [keys, config].compactMap(\.self) {
+        let known = [keys, config].compactMap(\.self)
+        func member(_ name: String) -> String? { known.lazy.compactMap { $0[name] }.first }
+        source = .first(variable: variable, member: member) {
+            Self.members(of: "sso-session \($0)", in: file("AWS_CONFIG_FILE", "config"))
+        }
+        guard source == nil else { return }
+        for members in known {
             let id = members["aws_access_key_id"]
             let secret = members["aws_secret_access_key"]
             if sign(id, secret, members["aws_session_token"], "the key of the profile \(profile)") { return }
@@ -75,6 +84,21 @@ struct CloudSettings: Sendable {
                 .forbidden, profile,
                 "AWS_PROFILE names this profile, and neither ~/.aws/credentials nor ~/.aws/config has it.")
         }
+        source = .last(variable: variable, member: member)
+    }
+
+    /// The same with the key that is to be asked for, if there is one.
+    /// - Throws: `HubError` or `CancellationError`.
+    func withKey(
+        _ settings: HubSettings, _ stop: Stop, variable: @escaping (String) -> String? = ProgramCall.path
+    ) throws -> Self {
+        guard let source, !settings.isOffline else { return self }
+        let keys = CloudKeys(
+            source: source, region: region, settings: settings, stop: stop, variable: variable)
+        guard let access = try keys.access() else { return self }
+        var found = self
+        (found.access, found.origin) = (access, source.name)
+        return found
     }
 
     /// What a section of an INI file has; nil without that section.

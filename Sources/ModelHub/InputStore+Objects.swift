@@ -74,7 +74,7 @@ extension InputStore {
         _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) throws -> [DistantInput.File] {
         let object = try ObjectAddress(address)
-        let cloud = try CloudSettings(scheme: object.scheme)
+        let cloud = try CloudSettings(scheme: object.scheme).withKey(settings, stop)
         let client = try client(cloud.access, stop, report)
         let store = ObjectStore(client: client, settings: cloud, bucket: object.bucket, scheme: object.scheme)
         @Sendable func each(_ key: String, _ tally: DownloadTally) throws -> ObjectDownload {

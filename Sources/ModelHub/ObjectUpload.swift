@@ -37,7 +37,7 @@ package struct ObjectUpload: Sendable {
         guard !settings.isOffline else {
             throw HubError(.offline, address, "nothing may be sent (--offline, HF_HUB_OFFLINE).")
         }
-        let cloud = try CloudSettings(scheme: object.scheme)
+        let cloud = try CloudSettings(scheme: object.scheme).withKey(settings, stop)
         ThisThread.blockBrokenPipes()
         let client = try HubClient(settings: settings, patience: patience, stop: stop, access: cloud.access) {
             report(.pauses(reason: $0, seconds: $1))

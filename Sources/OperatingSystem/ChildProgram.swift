@@ -83,9 +83,16 @@ package final class ChildProgram {
     }
 
     /// Reads what it writes, as it comes; it waits while nobody does.
+    /// - Parameter seconds: it is an error if so long nothing comes; nil for no limit.
     /// - Returns: 0 once it writes no more.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer, within seconds: Int32? = nil
+    ) throws(FileFault) -> Int {
         guard let output else { return 0 }
+        var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        if let seconds, poll(&waiting, 1, seconds * 1000) == 0 {
+            throw FileFault(path: "", reason: "nothing came of it in \(seconds) s")
+        }
         while true {
             let count = systemRead(output, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }

@@ -8,7 +8,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Dict, List, Optional, Tuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
 
 TOKEN = "hf_write"
@@ -179,6 +179,94 @@ class Bearing(Signed):
 
     def problem(self, request: Any, body: bytes) -> str:
         return "" if request.headers.get("Authorization") == f"Bearer {self.secret}" else "no token"
+
+
+class Keys(Server):
+    """All that gives keys of some hours: Amazon's machines, containers, STS and sign-on, Google's machines and tokens.
+    Google's store is there, too, and wants the token that was given."""
+
+    token, session = "token-that-asks", "session/of+some=hours"
+    why = {"container": "answers 403", "identity": "ExpiredTokenException", "process": "no key in the answer",
+           "sign-on": "answers 403"}
+
+    def __init__(self, secret: str) -> None:
+        super().__init__()
+        self.secret, self.gives = secret, True
+        self.objects: Dict[str, bytes] = {}
+        self.wrong: List[str] = []
+        self.signer: Any = None
+
+    def key(self) -> Dict[str, str]:
+        return {"AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": self.secret}
+
+    def account(self, kind: str) -> Dict[str, str]:
+        """Google's file of a user or a service."""
+        if kind == "user":
+            return {"type": "authorized_user", "client_id": "id", "client_secret": self.secret,
+                    "refresh_token": self.token, "token_uri": f"{self.address}/token"}
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
+        self.signer = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        text = self.signer.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                         serialization.NoEncryption())
+        return {"type": "service_account", "client_email": "a@b.c", "private_key": text.decode(),
+                "token_uri": f"{self.address}/token"}
+
+    def answer(self, request: Any, body: bytes) -> None:
+        path, fields = request.path, request.headers
+        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+
+        def reply(right: bool, made: Any, refusal: bytes = b"") -> None:
+            if self.gives and not right:
+                self.wrong.append(f"{request.command} {path}")
+            content = made if isinstance(made, bytes) else json.dumps(made).encode()
+            status = 200 if self.gives and right else 403 if not refusal else 400
+            self.send(request, status, content if status == 200 else refusal)
+
+        key = {"Code": "Success", **self.key(), "Token": self.session}
+        if path == "/latest/api/token":
+            if not self.gives:
+                return self.send(request, 404)
+            return reply(request.command == "PUT" and bool(fields["x-aws-ec2-metadata-token-ttl-seconds"]),
+                         self.token.encode())
+        if path.startswith("/latest/meta-data/iam/security-credentials/"):
+            is_role = path.endswith("/a-role")
+            return reply(fields["X-aws-ec2-metadata-token"] == self.token, key if is_role else b"a-role\n")
+        if path == "/container":
+            return reply(fields["Authorization"] == self.token, key)
+        if path == "/federation/credentials?role_name=r&account_id=1":
+            small = {name[0].lower() + name[1:]: value for name, value in self.key().items()}
+            return reply(fields["x-amz-sso_bearer_token"] == self.token,
+                         {"roleCredentials": {**small, "sessionToken": self.session}})
+        if path == "/" and form.get("Action") == "AssumeRoleWithWebIdentity":
+            made = "".join(f"<{name}>{value}</{name}>" for name, value in self.key().items())
+            right = form["WebIdentityToken"] == self.token and form["RoleArn"] == "arn:aws:iam::1:role/a+b"
+            return reply(right, f"<R><Credentials>{made}<SessionToken>{self.session}</SessionToken></Credentials></R>"
+                         .encode(), b"<Error><Code>ExpiredTokenException</Code></Error>")
+        bearer = {"access_token": self.session, "expires_in": 3599, "token_type": "Bearer"}
+        if path.startswith("/computeMetadata/v1/instance/service-accounts/default/token"):
+            if not self.gives:
+                return self.send(request, 404)
+            return reply(fields["Metadata-Flavor"] == "Google", bearer)
+        if path == "/token":
+            right = form.get("refresh_token") == self.token if self.signer is None else self.signed(form["assertion"])
+            return reply(right, bearer, b'{"error": "invalid_grant"}')
+        if fields["Authorization"] == f"Bearer {self.session}" and path in self.objects:
+            return self.send(request, 200, self.objects[path], ETag='"1"')
+        self.send(request, 403, b"<Error><Code>AccessDenied</Code></Error>")
+
+    def signed(self, assertion: str) -> bool:
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import padding
+
+        def plain(text: str) -> bytes:
+            return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+        said, _, signature = assertion.rpartition(".")
+        self.signer.public_key().verify(plain(signature), said.encode(), padding.PKCS1v15(), hashes.SHA256())
+        claims = json.loads(plain(said.partition(".")[2]))
+        return claims["iss"] == "a@b.c" and claims["aud"] == f"{self.address}/token" and claims["exp"] > claims["iat"]
 
 
 class Repository:

@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from conftest import needs
-from loopback import TOKEN, Bearing, Hub, Server, Signed, Web
+from loopback import TOKEN, Bearing, Hub, Keys, Server, Signed, Web
 
 from phibatch._program import program
 
@@ -31,7 +31,8 @@ class Place:
         self.output = folder / "out.jsonl"
         self.variables = {
             "HOME": str(folder), "PATH": os.environ["PATH"], "PHIBATCH_CACHE": str(folder / "cache"),
-            "HF_HOME": str(folder / "hf"), "HF_ENDPOINT": "http://127.0.0.1:9"}
+            "HF_HOME": str(folder / "hf"), "HF_ENDPOINT": "http://127.0.0.1:9",
+            "AWS_EC2_METADATA_DISABLED": "true", "NO_GCE_CHECK": "true"}
 
     def call(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
         command = [program(), *map(str, arguments)]
@@ -205,6 +206,85 @@ def test_a_store_of_objects(place: Place, store: Any) -> None:
     refused = place.run(f"{store.url}/in/x.txt", status=69).stderr
     assert "asked with no key" in refused
     store.front.wrong.clear()
+
+
+AMAZON = ["instance", "container", "identity", "process", "sign-on"]
+
+
+@pytest.mark.parametrize("way", AMAZON)
+def test_keys_that_are_asked_for(place: Place, store: Any, way: str) -> None:
+    store.put_object(Bucket=store.bucket, Key="in.jsonl", Body=rows("1", "2"))
+    (place.folder / ".aws/credentials").unlink()
+    config = place.folder / ".aws/config"
+    with Keys(SECRET) as keys:
+        if way == "instance":
+            del place.variables["AWS_EC2_METADATA_DISABLED"]
+            place.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = keys.address
+        elif way == "container":
+            (place.folder / "token").write_text(keys.token + "\n")
+            place.variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = f"{keys.address}/container"
+            place.variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = str(place.folder / "token")
+        elif way == "identity":
+            (place.folder / "token").write_text(keys.token + "\n")
+            place.variables |= {
+                "AWS_WEB_IDENTITY_TOKEN_FILE": str(place.folder / "token"), "AWS_ROLE_ARN": "arn:aws:iam::1:role/a+b",
+                "AWS_ENDPOINT_URL_STS": keys.address}
+        elif way == "process":
+            made = json.dumps({"Version": 1, **keys.key(), "SessionToken": keys.session})
+            (place.folder / "made.json").write_text(made)
+            config.write_text(config.read_text() + f"credential_process = cat '{place.folder}/made.json'\n")
+        else:
+            start = "https://example.awsapps.com/start"
+            config.write_text(config.read_text() + "sso_session = mine\nsso_account_id = 1\nsso_role_name = r\n"
+                              f"[sso-session mine]\nsso_region = eu-west-1\nsso_start_url = {start}\n")
+            place.variables["AWS_ENDPOINT_URL_SSO"] = keys.address
+            assert "aws sso login" in place.run(f"{store.url}/in.jsonl", status=69).stderr
+            cached = place.folder / f".aws/sso/cache/{hashlib.sha1(b'mine').hexdigest()}.json"
+            cached.parent.mkdir(parents=True)
+            cached.write_text(json.dumps({"accessToken": keys.token, "expiresAt": "2999-01-01T00:00:00Z"}))
+        place.run(f"{store.url}/in.jsonl")
+        assert place.ids() == ["1", "2"] and not store.front.wrong and not keys.wrong
+        assert [fields["x-amz-security-token"] for _, fields in store.front.asked("GET", "in.jsonl")] == [keys.session]
+        place.run(f"{store.url}/in.jsonl", output=f"{store.url}/out.jsonl")
+        assert store.get_object(Bucket=store.bucket, Key="out.jsonl")["Body"].read()
+        # Who gives keys gives none: that is said, or the store says that there was none.
+        keys.gives = False
+        (place.folder / "made.json").write_text("{}")
+        refused = place.run(f"{store.url}/in.jsonl", "--restart", status=69).stderr
+        assert "asked with no key" in refused if way == "instance" else keys.why[way] in refused, refused
+        store.front.wrong.clear()
+    (place.folder / "made.json").unlink(missing_ok=True)
+    everything = place.everything()
+    assert SECRET.encode() not in everything and keys.session.encode() not in everything
+
+
+@pytest.mark.parametrize("way", ["machine", "user", "service"])
+def test_tokens_of_google(place: Place, way: str) -> None:
+    """The server of keys is the store as well: it wants the token that it gave."""
+    needs("cryptography")
+    file = place.folder / "account.json"
+    with Keys(SECRET) as keys:
+        place.variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] = keys.address
+        keys.objects["/bucket/in.jsonl"] = rows("1", "2")
+        refused = place.run("gs://bucket/in.jsonl", status=69).stderr
+        assert "asked with no key" in refused
+        if way == "machine":
+            del place.variables["NO_GCE_CHECK"]
+            place.variables["GCE_METADATA_HOST"] = keys.address.partition("//")[2]
+        else:
+            file.write_text(json.dumps(keys.account(way)))
+            place.variables["GOOGLE_APPLICATION_CREDENTIALS"] = str(file)
+        place.run("gs://bucket/in.jsonl")
+        assert place.ids() == ["1", "2"] and not keys.wrong
+        keys.gives = False
+        refused = place.run("gs://bucket/in.jsonl", "--restart", status=69).stderr
+        assert "asked with no key" in refused if way == "machine" else "invalid_grant" in refused, refused
+        if way != "machine":
+            file.write_text(json.dumps({"type": "external_account"}))
+            assert "external_account" in place.run("gs://bucket/in.jsonl", "--restart", status=69).stderr
+            file.unlink()
+    everything = place.everything()
+    assert SECRET.encode() not in everything and keys.session.encode() not in everything
 
 
 def test_a_store_of_google(place: Place) -> None:

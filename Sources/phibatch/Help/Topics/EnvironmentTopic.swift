@@ -16,12 +16,19 @@ extension HelpTopic {
         - HF_ENDPOINT :: Another address than `https://huggingface.co`, such as a mirror's.
         - HF_HUB_OFFLINE :: 1: nothing is fetched, as with `--offline`.
         - AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN :: The key for `s3://`; else that of the profile \
-        AWS_PROFILE in `~/.aws/credentials` or `~/.aws/config` (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE). Without any, \
-        requests are not signed, as public buckets take them.
+        AWS_PROFILE in `~/.aws/credentials` or `~/.aws/config` (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE), which may \
+        also be what `credential_process` prints or a role by single sign-on (`aws sso login`).
+        - AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN :: A role's key, as on Kubernetes.
+        - AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, AWS_CONTAINER_CREDENTIALS_FULL_URI :: As in Amazon's containers. At last a \
+        machine on EC2 is asked, for a second, unless AWS_EC2_METADATA_DISABLED is `true`. Without any key requests are not \
+        signed, as public buckets take them.
         - AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL :: The bucket's region, and another store than \
         Amazon's.
         - GS_ACCESS_KEY_ID, GS_SECRET_ACCESS_KEY :: An HMAC key for `gs://`; or a token in GOOGLE_OAUTH_ACCESS_TOKEN or \
         CLOUDSDK_AUTH_ACCESS_TOKEN.
+        - GOOGLE_APPLICATION_CREDENTIALS :: A file of the type `authorized_user`, such as \
+        `gcloud auth application-default login` leaves where it is looked for (CLOUDSDK_CONFIG), or `service_account`, for \
+        which the program openssl signs. Else a machine of Google's is asked, for a second, unless NO_GCE_CHECK is `true`.
         - PHIBATCH_OUTPUTS :: The folder where outputs that go to `s3://` or `gs://` are made first; by default `outputs` in the \
         cache.
         - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY :: The proxy to reach the network through, and what needs none.
