@@ -19,7 +19,7 @@ package struct ResumeReport: Sendable, Equatable {
 package final class ClaimTable {
     package let index = ResultIndex()
     /// For each position the number of its entry in the index.
-    private var positions: [UInt32] = []
+    private var positions = PiecedList<UInt32>()
     /// In-flight completions of an earlier run, by entry name, until they are taken up.
     private var carried: [UInt64: InFlightRecord] = [:]
     /// Results that were there at the start, whether or not they still fit the input.
@@ -128,9 +128,9 @@ package final class ClaimTable {
 
     /// Positions from here on are not needed. What the journal has of them goes, and is no loss; what the output has is.
     func end(at count: Int) {
-        positions.removeSubrange(count...)
+        positions.end(at: count)
         var needed = Set<UInt32>(minimumCapacity: count)
-        needed.formUnion(positions)
+        for position in 0..<count { needed.insert(positions[position]) }
         var lost = 0
         for number in 0..<index.count where !needed.contains(UInt32(number)) {
             let entry = index[number]

@@ -50,7 +50,7 @@ package final class ResultIndex {
         mutating func waitForRedo() { place = Self.outputFlag }
     }
 
-    private var entries: [Entry] = []
+    private var entries = PiecedList<Entry>()
     /// The digests of the runs that made results. Beyond the 255th they have no names of their own.
     private var runs: [String] = []
     /// With open addressing, at most three quarters full: numbers of entries, and one more than that. 0 is free.
@@ -77,7 +77,7 @@ package final class ResultIndex {
     /// How many results each run has made.
     func countByRun() -> [RunShare] {
         var counts = [Int](repeating: 0, count: 256)
-        for entry in entries where entry.isStored { counts[Int(entry.run)] += 1 }
+        for number in 0..<count where entries[number].isStored { counts[Int(entries[number].run)] += 1 }
         return shares(counts)
     }
 
@@ -117,9 +117,7 @@ package final class ResultIndex {
         slots[slot(of: entry.nameHash)] = UInt32(entries.count)
         if entries.count * 4 > slots.count * 3 {
             slots = [UInt32](repeating: 0, count: 2 * slots.count)
-            for (number, entry) in entries.enumerated() {
-                slots[slot(of: entry.nameHash)] = UInt32(number + 1)
-            }
+            for number in 0..<count { slots[slot(of: entries[number].nameHash)] = UInt32(number + 1) }
         }
         return entries.count - 1
     }
