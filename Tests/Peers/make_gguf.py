@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Write a random-weight Phi model as a Q4_0 GGUF file, for timing llama.cpp.
 
+With experts it is of Mixtral's architecture, which llama.cpp and its forks all know, of the same shapes as Phi-3.5-MoE.
 Every matrix is Q4_0, the embedding and the output too: that is llama.cpp's fastest 4-bit type,
 and the file is then as small as phibatch's. The tokenizer is a stand-in of the right size; the
 benchmarks feed token ids.
@@ -30,8 +31,9 @@ def q4_0(rng, rows, columns):
 def tensors(g, rng):
     """(name, shape, maker) of every tensor; made one at a time to keep memory small."""
 
-    def matrix(name, rows, columns):
-        return name, (rows, columns), lambda: q4_0(rng, rows, columns)
+    def matrix(name, *shape):
+        *stack, columns = shape
+        return name, shape, lambda: q4_0(rng, math.prod(stack), columns).reshape(*stack, -1)
 
     def vector(name, values):
         return name, (len(values),), lambda: np.asarray(values, np.float32)
@@ -45,9 +47,17 @@ def tensors(g, rng):
     for i in range(g.layers):
         p = f"blk.{i}."
         yield vector(p + "attn_norm.weight", ones)
-        yield matrix(p + "attn_qkv.weight", g.qkv_rows, g.hidden)
+        for part, rows in g.attention_rows.items():
+            yield matrix(f"{p}attn_{part}.weight", rows, g.hidden)
         yield matrix(p + "attn_output.weight", g.hidden, g.hidden)
         yield vector(p + "ffn_norm.weight", ones)
+        if g.experts:
+            yield (p + "ffn_gate_inp.weight", (g.experts, g.hidden),
+                   lambda: rng.standard_normal((g.experts, g.hidden)).astype(np.float32))
+            for part in ("gate", "up"):
+                yield matrix(f"{p}ffn_{part}_exps.weight", g.experts, g.intermediate, g.hidden)
+            yield matrix(p + "ffn_down_exps.weight", g.experts, g.hidden, g.intermediate)
+            continue
         yield matrix(p + "ffn_up.weight", 2 * g.intermediate, g.hidden)
         yield matrix(p + "ffn_down.weight", g.hidden, g.intermediate)
     yield vector("output_norm.weight", ones)
@@ -67,6 +77,9 @@ def write_metadata(w, g):
     w.add_head_count(g.heads)
     w.add_head_count_kv(g.kv_heads)
     w.add_layer_norm_rms_eps(1e-5)
+    if g.experts:
+        w.add_expert_count(g.experts)
+        w.add_expert_used_count(2)
     w.add_rope_dimension_count(g.rotary_dimensions)
     w.add_rope_freq_base(10000.0)
     if g.longrope:
@@ -93,15 +106,15 @@ def main():
     a = p.parse_args()
     g = Geometry(a.preset)
 
-    w = gguf.GGUFWriter(a.out, "phi3")
+    w = gguf.GGUFWriter(a.out, "llama" if g.experts else "phi3")
     write_metadata(w, g)
     made = list(tensors(g, np.random.default_rng(a.seed)))
     for name, shape, _ in made:
-        if len(shape) == 1:
-            w.add_tensor_info(name, shape, np.dtype(np.float32), shape[0] * 4)
+        if len(shape) == 1 or "gate_inp" in name:
+            w.add_tensor_info(name, shape, np.dtype(np.float32), math.prod(shape) * 4)
         else:
-            packed = (shape[0], shape[1] // BLOCK * BLOCK_BYTES)
-            w.add_tensor_info(name, packed, np.dtype(np.uint8), packed[0] * packed[1],
+            packed = (*shape[:-1], shape[-1] // BLOCK * BLOCK_BYTES)
+            w.add_tensor_info(name, packed, np.dtype(np.uint8), math.prod(packed),
                               raw_dtype=gguf.GGMLQuantizationType.Q4_0)
     w.write_header_to_file()
     w.write_kv_data_to_file()

@@ -31,16 +31,33 @@ def tensors(g, rng):
         yield name + ".scales", "F16", groups, lambda: np.full(groups, scale, np.float16).tobytes()
         yield name + ".biases", "F16", groups, lambda: np.full(groups, -7.5 * scale, np.float16).tobytes()
 
+    def floats(name, shape, make):
+        yield name, "F16", shape, lambda: make(shape).astype(np.float16).tobytes()
+
     def norm(name):
-        yield name + ".weight", "F16", (g.hidden,), lambda: np.ones(g.hidden, np.float16).tobytes()
+        yield from floats(name + ".weight", (g.hidden,), np.ones)
+        if g.experts:
+            yield from floats(name + ".bias", (g.hidden,), np.zeros)
+
+    def stacked(name, rows, columns):
+        for tensor, kind, (_, width), make in quantized(name, g.experts * rows, columns):
+            yield tensor, kind, (g.experts, rows, width), make
 
     yield from quantized("model.embed_tokens", g.vocab, g.hidden)
     for i in range(g.layers):
         p = f"model.layers.{i}."
         yield from norm(p + "input_layernorm")
-        yield from quantized(p + "self_attn.qkv_proj", g.qkv_rows, g.hidden)
+        for part, rows in g.attention_rows.items():
+            yield from quantized(f"{p}self_attn.{part}_proj", rows, g.hidden)
         yield from quantized(p + "self_attn.o_proj", g.hidden, g.hidden)
         yield from norm(p + "post_attention_layernorm")
+        if g.experts:
+            p += "block_sparse_moe."
+            yield from floats(p + "gate.weight", (g.experts, g.hidden), rng.standard_normal)
+            yield from stacked(p + "switch_mlp.gate_proj", g.intermediate, g.hidden)
+            yield from stacked(p + "switch_mlp.up_proj", g.intermediate, g.hidden)
+            yield from stacked(p + "switch_mlp.down_proj", g.hidden, g.intermediate)
+            continue
         yield from quantized(p + "mlp.gate_up_proj", 2 * g.intermediate, g.hidden)
         yield from quantized(p + "mlp.down_proj", g.hidden, g.intermediate)
     yield from norm("model.norm")
@@ -53,8 +70,10 @@ def configuration(g):
     if g.longrope:
         short, long = g.rope_factors()
         scaling = {"type": "longrope", "short_factor": short, "long_factor": long}
+    experts = {"num_local_experts": g.experts, "num_experts_per_tok": 2} if g.experts else {}
     return {
-        "architectures": ["Phi3ForCausalLM"], "model_type": "phi3", "hidden_act": "silu",
+        **experts, "model_type": "phimoe" if experts else "phi3", "hidden_act": "silu",
+        "architectures": ["PhiMoEForCausalLM" if experts else "Phi3ForCausalLM"],
         "hidden_size": g.hidden, "num_hidden_layers": g.layers, "num_attention_heads": g.heads,
         "num_key_value_heads": g.kv_heads, "intermediate_size": g.intermediate,
         "vocab_size": g.vocab, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
