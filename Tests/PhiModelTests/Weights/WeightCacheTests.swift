@@ -290,6 +290,9 @@ import Testing
                         name, rows: shape.vocabularySize, columns: shape.hiddenSize,
                         quantization: shape.quantization))
             }
+            // With several nodes threads take their shares of each matrix.
+            #expect(plan.chunks.count == 2 && plan.passes(nodes: 1) == [0..<2])
+            #expect(plan.passes(nodes: 2) == [0..<1, 1..<2])
             let pool = ComputePool(threads: 2)
             let packed = try PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
             let matrices = [try packed[0], try packed[1]]

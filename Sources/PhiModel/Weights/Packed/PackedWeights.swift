@@ -64,9 +64,11 @@ struct PackedWeights {
     private static func pack(_ plan: WeightPlan, _ pool: ComputePool) throws -> PageMemory {
         let memory = try PageMemory(count: plan.count)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
-        try pool.runThrowing(plan.chunks.count) { number in
-            let chunk = plan.chunks[number]
-            try plan.pack(chunk, into: out + chunk.bytes.lowerBound)
+        for pass in plan.passes(nodes: ProcessorTopology.current.nodes.count) {
+            try pool.runThrowing(pass.count) { number in
+                let chunk = plan.chunks[pass.lowerBound + number]
+                try plan.pack(chunk, into: out + chunk.bytes.lowerBound)
+            }
         }
         return memory
     }

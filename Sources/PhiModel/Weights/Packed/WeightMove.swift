@@ -25,9 +25,10 @@ final class WeightMove {
 
     var isDone: Bool { rest.isEmpty }
 
-    /// Whether this system has large pages to move to.
+    /// Whether this system has large pages to move to, or several memory nodes, to which a file is read as it comes.
     static var isWorthwhile: Bool {
         #if os(Linux)
+            if ProcessorTopology.current.nodes.count > 1 { return true }
             let setting = FileManager.default.contents(atPath: "/sys/kernel/mm/transparent_hugepage/enabled")
             return setting.map { !String(decoding: $0, as: UTF8.self).contains("[never]") } ?? false
         #else

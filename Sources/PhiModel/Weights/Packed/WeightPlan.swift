@@ -57,6 +57,21 @@ struct WeightPlan {
         return matrices.count - 1
     }
 
+    /// The chunks in the parts in which threads take their shares of them. Memory lies beside whoever writes it first: where
+    /// there are several nodes, a thread's share has to be one of each matrix, as it is in a product, and not one of the
+    /// layers.
+    func passes(nodes: Int) -> [Range<Int>] {
+        guard nodes > 1 else { return [chunks.indices] }
+        var passes: [Range<Int>] = []
+        for (number, chunk) in chunks.enumerated() {
+            let begin =
+                number > 0 && chunks[number - 1].matrix == chunk.matrix
+                ? passes.removeLast().lowerBound : number
+            passes.append(begin..<number + 1)
+        }
+        return passes
+    }
+
     /// Packs a chunk into `out`, which holds the chunk alone.
     /// - Throws: as `LinearTensors.pack`.
     func pack(_ chunk: Chunk, into out: UnsafeMutablePointer<UInt8>) throws {
