@@ -77,7 +77,8 @@ final class MatmulInput {
         let (isQuantized, layout, activations, floats) =
             (matrix.isQuantized, matrix.matrix, activations, floats.pointer)
         if isQuantized { withUnsafePointer(to: activations) { phi_gather_outliers($0, rows) } }
-        pool.runPieces(matrix.blocks, unit: kernels.together) { blocks in
+        let unit = pool.unit(kernels.together, of: matrix.blocks)
+        pool.runPieces(matrix.blocks, unit: unit) { blocks in
             withUnsafePointer(to: layout) { layout in
                 if isQuantized {
                     withUnsafePointer(to: activations) { x in

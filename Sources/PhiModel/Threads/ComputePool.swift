@@ -85,6 +85,16 @@ final class ComputePool: Workers {
         run(count, unit: unit, halving: true, body)
     }
 
+    /// How long the shortest pieces of 0 ..< count should be: `unit`, which is fastest by itself, unless threads would
+    /// wait longer for the one with most of them.
+    func unit(_ unit: Int, of count: Int) -> Int {
+        func most(_ unit: Int) -> Int {
+            let pieces = (count + unit - 1) / unit
+            return (pieces + width - 1) / width * unit
+        }
+        return 16 * most(unit) <= 17 * most(1) ? unit : 1
+    }
+
     private func run(_ count: Int, unit: Int, halving: Bool, _ body: (Range<Int>) -> Void) {
         if threads == 1 || count <= unit {
             if count > 0 { body(0..<count) }

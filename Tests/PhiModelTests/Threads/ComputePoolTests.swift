@@ -100,6 +100,15 @@ import Testing
         }
     }
 
+    /// 192 blocks in pieces of three leave every third of 96 threads without one.
+    @Test func piecesAreShorterWhereThreadsWouldWait() {
+        let units = [1, 2, 64, 96].map { threads in
+            let pool = ComputePool(threads: threads, processors: threads)
+            return [192, 576, 1024].map { pool.unit(3, of: $0) }
+        }
+        #expect(units == [[3, 3, 3], [3, 3, 3], [3, 3, 1], [1, 3, 1]])
+    }
+
     /// A thread that comes when its region is over, and others are under way, takes nothing of any.
     @Test func lateThreadsGetNothing() {
         let shares = WorkShares(count: 2)
