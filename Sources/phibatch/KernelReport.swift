@@ -51,7 +51,17 @@ struct KernelReport {
                 + (lines.contains { $0.contains("| instructions ") }
                     ? "; \"instructions\" are those used, and how many times the needed ones"
                     : "; how many are used this machine does not tell (\"make counts\" counts them)"))
+        lines.append(
+            "nanoseconds of a region of so many threads beyond what they do, where they do nothing and 20 us each: "
+                + [2, 4, 8, 16, 32, 64].map(region).joined(separator: ", "))
         return lines.joined(separator: "\n")
+    }
+
+    private func region(threads: Int) -> String {
+        console.progress("regions of \(threads) threads")
+        let seconds = RegionBench(threads: threads).seconds()
+        return "\(threads): \((1e9 * seconds.empty).text(decimals: 0)) "
+            + "and \((1e9 * seconds.shared).text(decimals: 0))"
     }
 
     /// A cell for each number of tokens; nil where instructions can't be counted.

@@ -1,0 +1,39 @@
+import BatchEngine
+
+/// What it costs that threads begin a region and end it together.
+package struct RegionBench {
+    private let pool: ComputePool
+    /// What each thread does in a region: about as long as a small product takes.
+    private static let work = 20e-6
+    private static let regions = 200
+
+    /// - Parameter threads: as many as are used, also where there are fewer processors.
+    package init(threads: Int) { pool = ComputePool(threads: threads) }
+
+    /// Seconds of a region beyond what its threads do, the median of some: from beginning to end where nothing is
+    /// done, and where each has its share.
+    package func seconds() -> (empty: Double, shared: Double) {
+        let shares = pool.threads
+        let turns = (shares + pool.width - 1) / pool.width
+        return (
+            median { pool.run(shares) { _ in } },
+            median { pool.run(shares) { _ in Self.spin() } } - Double(turns) * Self.work
+        )
+    }
+
+    private static func spin() {
+        var clock = Stopwatch()
+        var seconds = 0.0
+        while seconds < work { seconds += clock.lap() }
+    }
+
+    private func median(_ body: () -> Void) -> Double {
+        var clock = Stopwatch()
+        let times = (0..<Self.regions).map { _ in
+            clock.start()
+            body()
+            return clock.lap()
+        }
+        return times.sorted()[times.count / 2]
+    }
+}
