@@ -350,6 +350,8 @@ def test_a_batch_survives_kill_9(model: str, tmp_path: Path) -> None:
 
     two = Server(model, tmp_path / "serve", "--workers", "4")
     client = two.client
+    # Batches are listed by the second in which they came.
+    until(lambda: time.time() >= batch.created_at + 1)
     other = client.batches.create(input_file_id=sent.id, endpoint="/v1/chat/completions", completion_window="24h")
     assert client.batches.cancel(other.id).status == "cancelling"
     until(lambda: client.batches.retrieve(batch.id).status == "completed", 120)

@@ -1,6 +1,6 @@
 /// What the completions of one source tell about the next tokens of any of them.
 struct SourceGuesses: Sendable {
-    /// Of completions that are done or under way.
+    /// What completions that are done or under way have in common.
     private(set) var phrases = PhraseTable()
     var record = GuessRecord()
 

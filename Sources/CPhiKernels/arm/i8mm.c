@@ -17,7 +17,7 @@ INLINE void HOOK(group_sums)(const uint32_t kind, const uint8_t *lines, const si
     const int halves = kind == PHI_INT4 ? 2 : 1;
     const size_t n = group / 4 / (size_t)halves;
     for (size_t j = 0; j < n; j += 4) {
-        // Of each pair of tokens eight columns and the next eight; the second token is zero past the last.
+        // Eight columns of each pair of tokens, and the next eight; the second token is zero past the last.
         int8x16_t tokens[2][PHI_ARM_TOKENS / 2][2];
         PHI_UNROLLED
         for (int half = 0; half < halves; half++)

@@ -61,7 +61,7 @@ enum ScalarKind {
 
 /// The tokens of a vocabulary by the kinds of their scalars, in a trie that is small beside that of their bytes.
 struct TokenKinds: Sendable {
-    /// Of texts as `ScalarKind` has them.
+    /// A trie of texts as `ScalarKind` has them.
     let nodes: TrieNodes
     /// Those that never stand at the beginning of a scalar are not among them.
     let list: TokenList

@@ -68,7 +68,9 @@ import Testing
         let path = (program as NSString).deletingLastPathComponent + ":/usr/bin:/bin"
         let lines = try shell(script, ["PATH": path]).output.split(separator: "\n")
         #expect(
-            lines == ["jobs/demo.yaml", "auto int8 f16", "skip pass", "openai", "--max-failures", "verify"])
+            lines == [
+                "jobs/demo.yaml", "auto int8 int4 f16", "skip pass", "openai", "--max-failures", "verify",
+            ])
     }
 
     @Test func shellsReadTheScripts() throws {
