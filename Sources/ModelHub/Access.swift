@@ -26,8 +26,8 @@ enum Access: Sendable {
     }
 }
 
-/// Signs requests to S3 and what speaks as it does (AWS Signature Version 4, as the page "Authenticating Requests: Using
-/// the Authorization Header" of S3's reference defines it).
+/// Signs requests to S3, to what speaks as it does, and to STS (AWS Signature Version 4, as the page "Authenticating
+/// Requests: Using the Authorization Header" of S3's reference defines it).
 ///
 /// libcurl could, too, from 7.75 on; but versions that are in use (7.81, 7.88) sign neither the store's own fields nor
 /// escaped queries as S3 wants them.
@@ -37,6 +37,7 @@ struct RequestSigner: Sendable {
     /// A session's token; nil where the key lasts.
     var token: String?
     var region: String
+    var service = "s3"
 
     /// - Parameter payload: SHA-256 of what is sent.
     func fields(
@@ -60,7 +61,7 @@ struct RequestSigner: Sendable {
         let request =
             ([method, address.path, Self.ordered(address.query)] + signed.map { "\($0):\($1)" }
             + ["", names, payload]).joined(separator: "\n")
-        let scope = "\(time.prefix(8))/\(region)/s3/aws4_request"
+        let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
         let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.hexadecimal(SHA.sha256(of: request.utf8)))"
         let key = scope.split(separator: "/", omittingEmptySubsequences: false)
             .reduce(Array("AWS4\(secret)".utf8)) { Self.code(of: Array($1.utf8), key: $0) }

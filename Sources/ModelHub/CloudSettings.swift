@@ -17,8 +17,10 @@ struct CloudSettings: Sendable {
     private(set) var origin: Message = "no key (AWS_ACCESS_KEY_ID or ~/.aws/credentials)"
 
     /// - Parameter variable: the value of an environment variable; nil if it is not set.
-    /// - Throws: `HubError` if a profile is named that is not there.
-    init(scheme: String, variable: (String) -> String? = ProgramCall.path(inVariable:)) throws(HubError) {
+    /// - Throws: `HubError` if a profile is named that is not there, or gives no key for its role.
+    init(
+        scheme: String, variable: @escaping (String) -> String? = ProgramCall.path(inVariable:)
+    ) throws(HubError) {
         if scheme == "gs" {
             readGoogle(variable)
         } else {
@@ -44,47 +46,15 @@ struct CloudSettings: Sendable {
         source = .google(variable: variable)
     }
 
-    private mutating func readAmazon(_ variable: (String) -> String?) throws(HubError) {
-        func file(_ name: String, _ usual: String) -> String {
-            let path = variable(name) ?? "~/.aws/\(usual)"
-            return HubSettings.expanded(path, variable)
-        }
-        let profile = variable("AWS_PROFILE") ?? "default"
-        let section = profile == "default" ? profile : "profile \(profile)"
-        let keys = Self.members(of: profile, in: file("AWS_SHARED_CREDENTIALS_FILE", "credentials"))
-        let config = Self.members(of: section, in: file("AWS_CONFIG_FILE", "config"))
-        region = variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? config?["region"] ?? region
+    private mutating func readAmazon(_ variable: @escaping (String) -> String?) throws(HubError) {
+        let profile = AmazonProfile(variable("AWS_PROFILE") ?? "default", variable: variable)
+        region = variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? profile["region"] ?? region
         endpoint =
-            variable("AWS_ENDPOINT_URL_S3") ?? variable("AWS_ENDPOINT_URL") ?? config?["endpoint_url"]
-        func sign(_ id: String?, _ secret: String?, _ token: String?, _ from: Message) -> Bool {
-            guard let id, let secret else { return false }
-            access = .signed(RequestSigner(id: id, secret: secret, token: token, region: region))
-            origin = from
-            return true
-        }
-        if sign(
-            variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"), variable("AWS_SESSION_TOKEN"),
-            "the key of AWS_ACCESS_KEY_ID")
-        {
-            return
-        }
-        let known = [keys, config].compactMap(\.self)
-        func member(_ name: String) -> String? { known.lazy.compactMap { $0[name] }.first }
-        source = .first(variable: variable, member: member) {
-            Self.members(of: "sso-session \($0)", in: file("AWS_CONFIG_FILE", "config"))
-        }
-        guard source == nil else { return }
-        for members in known {
-            let id = members["aws_access_key_id"]
-            let secret = members["aws_secret_access_key"]
-            if sign(id, secret, members["aws_session_token"], "the key of the profile \(profile)") { return }
-        }
-        guard variable("AWS_PROFILE") == nil || keys != nil || config != nil else {
-            throw HubError(
-                .forbidden, profile,
-                "AWS_PROFILE names this profile, and neither ~/.aws/credentials nor ~/.aws/config has it.")
-        }
-        source = .last(variable: variable, member: member)
+            variable("AWS_ENDPOINT_URL_S3") ?? variable("AWS_ENDPOINT_URL") ?? profile["endpoint_url"]
+        source = try .amazon(profile, variable: variable)
+        guard case .key(let id, let secret, let token, let holder)? = source else { return }
+        access = .signed(RequestSigner(id: id, secret: secret, token: token, region: region))
+        (origin, source) = ("the key of \(holder)", nil)
     }
 
     /// The same with the key that is to be asked for, if there is one.
@@ -99,28 +69,6 @@ struct CloudSettings: Sendable {
         var found = self
         (found.access, found.origin) = (access, source.name)
         return found
-    }
-
-    /// What a section of an INI file has; nil without that section.
-    static func members(of section: String, in path: String) -> [String: String]? {
-        guard let bytes = try? Files.contents(of: path, limit: 1 << 20) else { return nil }
-        var members: [String: String]?
-        var isWanted = false
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            let text = trimmed(line)
-            if text.hasPrefix("["), text.hasSuffix("]") {
-                isWanted = trimmed(text.dropFirst().dropLast()) == section
-                if isWanted { members = members ?? [:] }
-            } else if isWanted, let sign = text.firstIndex(of: "="), !"#;".contains(text.prefix(1)) {
-                members?[trimmed(text[..<sign]).lowercased()] = trimmed(text[text.index(after: sign)...])
-            }
-        }
-        return members
-    }
-
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        return String(String(text.drop(while: isBlank)).reversed().drop(while: isBlank).reversed())
     }
 
     /// Where a bucket or something in it is.

@@ -1,9 +1,13 @@
 import Faults
 import OperatingSystem
 
-/// Where a key for a store is asked for that lasts for some hours.
-enum KeySource: Sendable, Equatable {
-    /// AWS's STS gives a role's key for a token that lies in a file, as on Kubernetes.
+/// Where a key for a store is, or is asked for that lasts for some hours.
+indirect enum KeySource: Sendable {
+    /// A key that lasts, and what has it.
+    case key(id: String, secret: String, token: String?, of: Message)
+    /// AWS's STS gives a role's key, with some wishes, to who has another key.
+    case role(String, [(String, String)], by: KeySource)
+    /// It gives one for a token that lies in a file, as on Kubernetes.
     case identity(role: String, token: String, session: String)
     /// AWS's single sign-on, for which "aws sso login" has left a token under a name.
     case signOn(name: String, account: String, role: String, region: String)
@@ -20,6 +24,8 @@ enum KeySource: Sendable, Equatable {
     /// For messages.
     var name: Message {
         switch self {
+        case .key(_, _, _, let origin): "the key of \(origin)"
+        case .role(let role, _, let source): "the role \(role), by \(source.name)"
         case .identity(let role, let token, _): "the role \(role), by the token in \(token)"
         case .signOn(let name, _, let role, _): "the role \(role), by the sign-on \(name)"
         case .process: "what credential_process prints"
@@ -30,39 +36,45 @@ enum KeySource: Sendable, Equatable {
         }
     }
 
-    /// What is asked before the keys in AWS's files count.
-    /// - Parameters:
-    ///   - member: what the profile says.
-    ///   - session: the members of a section `sso-session`.
-    static func first(
-        variable: (String) -> String?, member: (String) -> String?, session: (String) -> [String: String]?
-    ) -> KeySource? {
-        func identity(_ token: String?, _ role: String?, _ session: String?) -> KeySource? {
-            guard let token, let role else { return nil }
-            return .identity(role: role, token: token, session: session ?? "phibatch")
-        }
-        let named = identity(
+    /// What AWS's variables, a profile or this machine says, the first that says anything.
+    /// - Throws: `HubError` if the profile is named and is not there, or gives no key for its role.
+    static func amazon(
+        _ profile: AmazonProfile, variable: (String) -> String?
+    ) throws(HubError) -> KeySource? {
+        // Else the key in variables would do without the role.
+        if let key = ofVariables(variable), profile["credential_source"] != "Environment" { return key }
+        let named = ofIdentity(
             variable("AWS_WEB_IDENTITY_TOKEN_FILE"), variable("AWS_ROLE_ARN"),
             variable("AWS_ROLE_SESSION_NAME"))
-        let ofProfile = identity(
-            member("web_identity_token_file"), member("role_arn"), member("role_session_name"))
-        if let one = named ?? ofProfile { return one }
-        guard let account = member("sso_account_id"), let role = member("sso_role_name") else { return nil }
-        let shared = member("sso_session").flatMap(session)
-        guard let name = member("sso_session") ?? member("sso_start_url"),
-            let region = shared?["sso_region"] ?? member("sso_region")
-        else { return nil }
-        return .signOn(name: name, account: account, role: role, region: region)
+        if let named { return named }
+        if let one = try profile.source() { return one }
+        guard variable("AWS_PROFILE") == nil || profile.isThere else {
+            throw HubError(
+                .forbidden, profile.name,
+                "AWS_PROFILE names this profile, and neither ~/.aws/credentials nor ~/.aws/config has it.")
+        }
+        return ofContainer(variable) ?? ofInstance(variable)
     }
 
-    /// What is asked where there are no keys.
-    static func last(variable: (String) -> String?, member: (String) -> String?) -> KeySource? {
-        if let command = member("credential_process") { return .process(command) }
-        if let path = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
-            return .container("http://169.254.170.2\(path)")
+    static func ofVariables(_ variable: (String) -> String?) -> KeySource? {
+        guard let id = variable("AWS_ACCESS_KEY_ID"), let secret = variable("AWS_SECRET_ACCESS_KEY") else {
+            return nil
         }
-        if let address = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") { return .container(address) }
-        return variable("AWS_EC2_METADATA_DISABLED")?.lowercased() == "true" ? nil : .instance
+        return .key(id: id, secret: secret, token: variable("AWS_SESSION_TOKEN"), of: "AWS_ACCESS_KEY_ID")
+    }
+
+    static func ofIdentity(_ token: String?, _ role: String?, _ session: String?) -> KeySource? {
+        guard let token, let role else { return nil }
+        return .identity(role: role, token: token, session: session ?? "phibatch")
+    }
+
+    static func ofContainer(_ variable: (String) -> String?) -> KeySource? {
+        variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map { .container("http://169.254.170.2\($0)") }
+            ?? variable("AWS_CONTAINER_CREDENTIALS_FULL_URI").map(KeySource.container)
+    }
+
+    static func ofInstance(_ variable: (String) -> String?) -> KeySource? {
+        variable("AWS_EC2_METADATA_DISABLED")?.lowercased() == "true" ? nil : .instance
     }
 
     static func google(variable: (String) -> String?) -> KeySource? {

@@ -118,6 +118,45 @@ import Testing
         }
     }
 
+    /// What gives a key by a configuration, or why nothing does.
+    @Test(arguments: [
+        ("source_profile=base\n[profile base]\nKEY", "the role R, by the key of the profile base"),
+        ("source_profile=default\nKEY", "the role R, by the key of the profile default"),
+        ("credential_source=Environment", "the role R, by the key of AWS_ACCESS_KEY_ID"),
+        (
+            "source_profile=m\n[profile m]\nrole_arn=M\ncredential_source=EcsContainer",
+            "the role R, by the role M, by the container's key"
+        ),
+        (
+            "source_profile=m\n[profile m]\nrole_arn=M\nsource_profile=default",
+            "default: its source_profile leads"
+        ),
+        ("source_profile=none", "no key to ask for it with"), ("KEY", "no key to ask for it with"),
+        ("source_profile=default\ncredential_source=Environment\nKEY", "no key to ask for it with"),
+        ("source_profile=default\nmfa_serial=1\nKEY", "mfa_serial"),
+    ]) func rolesAreAskedForWithAKey(config: String, expected: String) throws {
+        let folder = try TestFiles.folder()
+        defer { TestFiles.remove(folder) }
+        let key = "aws_access_key_id=A\naws_secret_access_key=b"
+        let text = "[default]\nrole_arn=R\n\(config)\n".replacing("KEY", with: key)
+        try Files.replaceContents(of: "\(folder)/config", with: Array(text.utf8))
+        var variables = [
+            "AWS_CONFIG_FILE": "\(folder)/config", "AWS_SHARED_CREDENTIALS_FILE": "\(folder)/none",
+            "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/here",
+        ]
+        if config.hasSuffix("=Environment") {
+            variables["AWS_ACCESS_KEY_ID"] = "E"
+            variables["AWS_SECRET_ACCESS_KEY"] = "f"
+        }
+        let found: String?
+        do {
+            found = try CloudSettings(scheme: "s3") { [variables] in variables[$0] }.source?.name.text
+        } catch {
+            found = "\(error)"
+        }
+        #expect(found?.contains(expected) == true, "\(found ?? "nothing")")
+    }
+
     @Test func namesOfObjects() throws {
         let object = try ObjectAddress("s3://my-bucket/a b/*.jsonl")
         #expect(object.bucket == "my-bucket" && object.key == "a b/*.jsonl" && object.isPattern)

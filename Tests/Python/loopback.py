@@ -22,6 +22,28 @@ def sha256(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
+def signature_problem(request: Any, body: bytes, secret: str, service: str = "s3") -> str:
+    """What is wrong with a signature, as botocore makes it."""
+    from botocore.auth import S3SigV4Auth, SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    given = request.headers.get("Authorization") or ""
+    if "SignedHeaders=" not in given:
+        return "not signed"
+    region = given.split("Credential=")[1].split("/")[2]
+    names = given.split("SignedHeaders=")[1].split(",")[0].split(";")
+    if request.headers["x-amz-content-sha256"] != sha256(body):
+        return "another content"
+    url = f"http://{request.headers['Host']}{request.path}"
+    again = AWSRequest(request.command, url, headers={name: request.headers[name] for name in names}, data=body)
+    again.context["timestamp"] = request.headers["x-amz-date"]
+    key = Credentials("AKIDEXAMPLE", secret, request.headers.get("x-amz-security-token"))
+    signer = (S3SigV4Auth if service == "s3" else SigV4Auth)(key, service, region)
+    right = signer.signature(signer.string_to_sign(again, signer.canonical_request(again)), again)
+    return "" if given.endswith(f"Signature={right}") else f"{request.command} {request.path}: another signature"
+
+
 class Server:
     """Runs until the end of a `with`; `log` has the method, the path and the fields of each request."""
 
@@ -150,24 +172,7 @@ class Signed(Server):
         return str(request.path)
 
     def problem(self, request: Any, body: bytes) -> str:
-        from botocore.auth import S3SigV4Auth
-        from botocore.awsrequest import AWSRequest
-        from botocore.credentials import Credentials
-
-        given = request.headers.get("Authorization") or ""
-        if "SignedHeaders=" not in given:
-            return "not signed"
-        region = given.split("Credential=")[1].split("/")[2]
-        names = given.split("SignedHeaders=")[1].split(",")[0].split(";")
-        if request.headers["x-amz-content-sha256"] != sha256(body):
-            return "another content"
-        url = f"http://{request.headers['Host']}{request.path}"
-        again = AWSRequest(request.command, url, headers={name: request.headers[name] for name in names}, data=body)
-        again.context["timestamp"] = request.headers["x-amz-date"]
-        signer = S3SigV4Auth(Credentials("AKIDEXAMPLE", self.secret, request.headers.get("x-amz-security-token")),
-                             "s3", region)
-        right = signer.signature(signer.string_to_sign(again, signer.canonical_request(again)), again)
-        return "" if given.endswith(f"Signature={right}") else f"{request.command} {request.path}: another signature"
+        return signature_problem(request, body, self.secret)
 
 
 class Bearing(Signed):
@@ -187,7 +192,7 @@ class Keys(Server):
 
     token, session = "token-that-asks", "session/of+some=hours"
     why = {"container": "answers 403", "identity": "ExpiredTokenException", "process": "no key in the answer",
-           "sign-on": "answers 403"}
+           "sign-on": "answers 403", "role": "AccessDenied", "roles": "the key of this machine's role is not to be had"}
 
     def __init__(self, secret: str) -> None:
         super().__init__()
@@ -239,11 +244,8 @@ class Keys(Server):
             small = {name[0].lower() + name[1:]: value for name, value in self.key().items()}
             return reply(fields["x-amz-sso_bearer_token"] == self.token,
                          {"roleCredentials": {**small, "sessionToken": self.session}})
-        if path == "/" and form.get("Action") == "AssumeRoleWithWebIdentity":
-            made = "".join(f"<{name}>{value}</{name}>" for name, value in self.key().items())
-            right = form["WebIdentityToken"] == self.token and form["RoleArn"] == "arn:aws:iam::1:role/a+b"
-            return reply(right, f"<R><Credentials>{made}<SessionToken>{self.session}</SessionToken></Credentials></R>"
-                         .encode(), b"<Error><Code>ExpiredTokenException</Code></Error>")
+        if path == "/" and form.get("Action", "").startswith("AssumeRole"):
+            return reply(*self.role(request, body, form))
         bearer = {"access_token": self.session, "expires_in": 3599, "token_type": "Bearer"}
         if path.startswith("/computeMetadata/v1/instance/service-accounts/default/token"):
             if not self.gives:
@@ -255,6 +257,23 @@ class Keys(Server):
         if fields["Authorization"] == f"Bearer {self.session}" and path in self.objects:
             return self.send(request, 200, self.objects[path], ETag='"1"')
         self.send(request, 403, b"<Error><Code>AccessDenied</Code></Error>")
+
+    def role(self, request: Any, body: bytes, form: Dict[str, str]) -> Tuple[bool, bytes, bytes]:
+        """The role "between" is for who has the machine's key; the other for who has its key, or that of the profile."""
+        between, token = form["RoleArn"].endswith("/between"), request.headers.get("x-amz-security-token")
+        made, code = {**self.key(), "SessionToken": self.session}, "AccessDenied"
+        if "WebIdentityToken" in form:
+            right, code = form["WebIdentityToken"] == self.token, "ExpiredTokenException"
+        elif between:
+            right = token == self.session and not signature_problem(request, body, self.secret, "sts")
+            made = {**made, "SecretAccessKey": self.secret[::-1], "SessionToken": "between"}
+        else:
+            right = token in (None, "between") and not signature_problem(request, body, self.secret[::-1], "sts")
+            right = right and form["ExternalId"] == "of+us" and form["DurationSeconds"] == "900"
+        right = right and (between or form["RoleArn"] == "arn:aws:iam::1:role/a+b") and bool(form["RoleSessionName"])
+        content = "".join(f"<{name}>{value}</{name}>" for name, value in made.items())
+        refusal = f"<Error><Code>{code}</Code></Error>"
+        return right, f"<R><Credentials>{content}</Credentials></R>".encode(), refusal.encode()
 
     def signed(self, assertion: str) -> bool:
         from cryptography.hazmat.primitives import hashes

@@ -208,7 +208,7 @@ def test_a_store_of_objects(place: Place, store: Any) -> None:
     store.front.wrong.clear()
 
 
-AMAZON = ["instance", "container", "identity", "process", "sign-on"]
+AMAZON = ["instance", "container", "identity", "process", "sign-on", "role", "roles"]
 
 
 @pytest.mark.parametrize("way", AMAZON)
@@ -217,9 +217,16 @@ def test_keys_that_are_asked_for(place: Place, store: Any, way: str) -> None:
     (place.folder / ".aws/credentials").unlink()
     config = place.folder / ".aws/config"
     with Keys(SECRET) as keys:
-        if way == "instance":
+        if way in ("instance", "roles"):
             del place.variables["AWS_EC2_METADATA_DISABLED"]
             place.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = keys.address
+        if way in ("role", "roles"):
+            # By a key that stays, and by the machine's in two steps.
+            base = (f"aws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = {SECRET[::-1]}\n" if way == "role" else
+                    "role_arn = arn:aws:iam::1:role/between\ncredential_source = Ec2InstanceMetadata\n")
+            config.write_text(config.read_text() + "role_arn = arn:aws:iam::1:role/a+b\nexternal_id = of+us\n"
+                              f"duration_seconds = 900\nsource_profile = base\n[profile base]\n{base}")
+            place.variables["AWS_ENDPOINT_URL_STS"] = keys.address
         elif way == "container":
             (place.folder / "token").write_text(keys.token + "\n")
             place.variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = f"{keys.address}/container"
@@ -233,7 +240,7 @@ def test_keys_that_are_asked_for(place: Place, store: Any, way: str) -> None:
             made = json.dumps({"Version": 1, **keys.key(), "SessionToken": keys.session})
             (place.folder / "made.json").write_text(made)
             config.write_text(config.read_text() + f"credential_process = cat '{place.folder}/made.json'\n")
-        else:
+        elif way == "sign-on":
             start = "https://example.awsapps.com/start"
             config.write_text(config.read_text() + "sso_session = mine\nsso_account_id = 1\nsso_role_name = r\n"
                               f"[sso-session mine]\nsso_region = eu-west-1\nsso_start_url = {start}\n")

@@ -17,7 +17,8 @@ extension HelpTopic {
         - HF_HUB_OFFLINE :: 1: nothing is fetched, as with `--offline`.
         - AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN :: The key for `s3://`; else that of the profile \
         AWS_PROFILE in `~/.aws/credentials` or `~/.aws/config` (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE), which may \
-        also be what `credential_process` prints or a role by single sign-on (`aws sso login`).
+        also be what `credential_process` prints, a role by single sign-on (`aws sso login`), or one (`role_arn`) that STS \
+        gives for the key of `source_profile` or `credential_source`.
         - AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN :: A role's key, as on Kubernetes.
         - AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, AWS_CONTAINER_CREDENTIALS_FULL_URI :: As in Amazon's containers. At last a \
         machine on EC2 is asked, for a second, unless AWS_EC2_METADATA_DISABLED is `true`. Without any key requests are not \
