@@ -7,6 +7,7 @@ import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
@@ -204,8 +205,17 @@ class Keys(Server):
     def key(self) -> Dict[str, str]:
         return {"AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": self.secret}
 
-    def account(self, kind: str) -> Dict[str, str]:
-        """Google's file of a user or a service."""
+    def account(self, kind: str, folder: Path) -> Dict[str, Any]:
+        """Google's file of a user or a service, or of an identity of another provider."""
+        external = {"type": "external_account", "audience": "//iam.googleapis.com/a b",
+                    "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": f"{self.address}/exchange"}
+        if kind == "file":
+            (folder / "token").write_text(self.token + "\n")
+            return {**external, "credential_source": {"file": str(folder / "token")}}
+        if kind == "url":
+            form = {"type": "json", "subject_token_field_name": "id"}
+            return {**external, "service_account_impersonation_url": f"{self.address}/a@b.c:generateAccessToken",
+                    "credential_source": {"url": f"{self.address}/subject", "headers": {"Metadata": "True"}, "format": form}}
         if kind == "user":
             return {"type": "authorized_user", "client_id": "id", "client_secret": self.secret,
                     "refresh_token": self.token, "token_uri": f"{self.address}/token"}
@@ -254,6 +264,17 @@ class Keys(Server):
         if path == "/token":
             right = form.get("refresh_token") == self.token if self.signer is None else self.signed(form["assertion"])
             return reply(right, bearer, b'{"error": "invalid_grant"}')
+        if path == "/subject":
+            return reply(fields["Metadata"] == "True", {"id": self.token}, b'{"error": "invalid_grant"}')
+        if path == "/exchange":
+            wanted = {"audience": "//iam.googleapis.com/a b", "subject_token": self.token,
+                      "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange"}
+            # The token is for the store, or for whoever gives another account's.
+            given = {**bearer, "access_token": self.session if "devstorage" in form["scope"] else "federated"}
+            return reply(wanted.items() <= form.items(), given, b'{"error": "invalid_grant"}')
+        if path == "/a@b.c:generateAccessToken":
+            right = fields["Authorization"] == "Bearer federated" and "devstorage" in json.loads(body)["scope"][0]
+            return reply(right, {"accessToken": self.session, "expireTime": "2999-01-01T00:00:00Z"})
         if fields["Authorization"] == f"Bearer {self.session}" and path in self.objects:
             return self.send(request, 200, self.objects[path], ETag='"1"')
         self.send(request, 403, b"<Error><Code>AccessDenied</Code></Error>")

@@ -265,7 +265,7 @@ def test_keys_that_are_asked_for(place: Place, store: Any, way: str) -> None:
     assert SECRET.encode() not in everything and keys.session.encode() not in everything
 
 
-@pytest.mark.parametrize("way", ["machine", "user", "service"])
+@pytest.mark.parametrize("way", ["machine", "user", "service", "file", "url"])
 def test_tokens_of_google(place: Place, way: str) -> None:
     """The server of keys is the store as well: it wants the token that it gave."""
     needs("cryptography")
@@ -279,7 +279,7 @@ def test_tokens_of_google(place: Place, way: str) -> None:
             del place.variables["NO_GCE_CHECK"]
             place.variables["GCE_METADATA_HOST"] = keys.address.partition("//")[2]
         else:
-            file.write_text(json.dumps(keys.account(way)))
+            file.write_text(json.dumps(keys.account(way, place.folder)))
             place.variables["GOOGLE_APPLICATION_CREDENTIALS"] = str(file)
         place.run("gs://bucket/in.jsonl")
         assert place.ids() == ["1", "2"] and not keys.wrong
@@ -287,8 +287,8 @@ def test_tokens_of_google(place: Place, way: str) -> None:
         refused = place.run("gs://bucket/in.jsonl", "--restart", status=69).stderr
         assert "asked with no key" in refused if way == "machine" else "invalid_grant" in refused, refused
         if way != "machine":
-            file.write_text(json.dumps({"type": "external_account"}))
-            assert "external_account" in place.run("gs://bucket/in.jsonl", "--restart", status=69).stderr
+            file.write_text(json.dumps({"type": "external_account_authorized_user"}))
+            assert "external_account_authorized_user" in place.run("gs://bucket/in.jsonl", "--restart", status=69).stderr
             file.unlink()
     everything = place.everything()
     assert SECRET.encode() not in everything and keys.session.encode() not in everything

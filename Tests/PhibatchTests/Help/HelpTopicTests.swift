@@ -13,7 +13,7 @@ import Testing
         "model_failed", "rows_accepted", "rows_dropped", "not_accepted", "talk_2", "talk_reply", "no_item",
         "talk_reply_2", "reasoning_tokens", "reasoning_cut", "reasoning_length", "reasoning_content",
         "tool_calls", "base_url", "api_key", "gen_ai", "save_to_disk", "credential_process",
-        "authorized_user", "service_account", "role_arn", "source_profile",
+        "authorized_user", "service_account", "external_account", "role_arn", "source_profile",
         "credential_source",
     ]
 

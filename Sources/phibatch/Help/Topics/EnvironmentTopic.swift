@@ -29,7 +29,8 @@ extension HelpTopic {
         CLOUDSDK_AUTH_ACCESS_TOKEN.
         - GOOGLE_APPLICATION_CREDENTIALS :: A file of the type `authorized_user`, such as \
         `gcloud auth application-default login` leaves where it is looked for (CLOUDSDK_CONFIG), or `service_account`, for \
-        which the program openssl signs. Else a machine of Google's is asked, for a second, unless NO_GCE_CHECK is `true`.
+        which the program openssl signs, or `external_account`, whose token of another provider is in a file or at an address. \
+        Else a machine of Google's is asked, for a second, unless NO_GCE_CHECK is `true`.
         - PHIBATCH_OUTPUTS :: The folder where outputs that go to `s3://` or `gs://` are made first; by default `outputs` in the \
         cache.
         - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY :: The proxy to reach the network through, and what needs none.
