@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any, Callable, Iterator, List
 
@@ -33,6 +34,15 @@ def lines(tmp_path: Path) -> Callable[[List[Any]], Path]:
         return path
 
     return write
+
+
+@pytest.fixture(scope="module")
+def server(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from serving import Server
+
+    one = Server(model, tmp_path_factory.mktemp("serve"))
+    yield one
+    assert one.end() == 128 + signal.SIGTERM
 
 
 def bare(raw: Any) -> Any:
