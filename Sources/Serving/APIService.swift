@@ -124,10 +124,7 @@ final class APIService: HTTPService {
         let model = try body.string("model")
         if let model, !options.names.contains(model) { throw unknown(model: model) }
         let streams = try body.flag("stream")
-        var tellsUsage = false
-        if case .object(let options)? = body["stream_options"] {
-            tellsUsage = try options.flag("include_usage")
-        }
+        let tellsUsage = try tellsUsage(body["stream_options"] ?? .null)
         (body["stream"], body["stream_options"]) = (nil, nil)
         let id = Self.newID()
         let reply = OpenAIReply(
@@ -145,6 +142,18 @@ final class APIService: HTTPService {
         requests.put(
             PipedLines.Line(
                 request: number, index: 0, bytes: Array(JSONWriter.text(of: line).utf8), streams: streams))
+    }
+
+    /// - Parameter options: how the answer is told; what else they may say changes nothing that is told.
+    private func tellsUsage(_ options: JSONValue) throws(APIError) -> Bool {
+        if options == .null { return false }
+        let names = ["include_usage", "include_obfuscation", "continuous_usage_stats"]
+        guard case .object(let members) = options, members.allSatisfy({ names.contains($0.name) }) else {
+            throw APIError(
+                "`stream_options` must be an object of \(names.joined(separator: ", ")).",
+                param: "stream_options")
+        }
+        return try members.flag("include_usage")
     }
 
     func object(_ bytes: [UInt8]) throws(APIError) -> JSONObject {

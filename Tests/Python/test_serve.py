@@ -168,6 +168,7 @@ def test_errors_are_those_of_the_api(server: Server) -> None:
         ({"max_tokens": 0}, openai.BadRequestError, "max_tokens"),
         ({"extra_body": {"no_such_thing": 1}}, openai.BadRequestError, "no_such_thing"),
         ({"stream": True, "temperature": -1}, openai.BadRequestError, "temperature"),
+        ({"stream": True, "stream_options": {"usage": True}}, openai.BadRequestError, "include_usage"),
     ]:
         with pytest.raises(kind) as caught:
             ask(client, **wrong)

@@ -14,7 +14,7 @@ import Testing
         "talk_reply_2", "reasoning_tokens", "reasoning_cut", "reasoning_length", "reasoning_content",
         "tool_calls", "base_url", "api_key", "gen_ai", "save_to_disk", "credential_process",
         "authorized_user", "service_account", "external_account", "role_arn", "source_profile",
-        "credential_source",
+        "credential_source", "stream_options", "include_usage",
     ]
 
     /// Each word of settings' form is one, in texts and in examples; so is each option.

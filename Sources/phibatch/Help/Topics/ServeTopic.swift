@@ -16,7 +16,8 @@ extension HelpTopic {
 
         - /v1/chat/completions, /v1/completions :: With all that a line of a batch may have (`phibatch help input`), and \
         `stream`. Text is sent as it comes. A thought, log-probabilities, calls and answers of a form (`response_format`) \
-        come in one piece: the thought before the text, the others with the choice's end.
+        come in one piece: the thought before the text, the others with the choice's end. Of `stream_options` only \
+        `include_usage` has an effect.
         - /v1/responses :: With `stream`, whose events are those of the API, and without earlier responses.
         - /v1/models :: The names that `--name` gives, or the model's own. Requests for other names are answered 404.
         - /v1/files, /v1/batches :: Files of requests, and batches over them, each a job with a journal: what a batch has \
