@@ -2,7 +2,37 @@ import OperatingSystem
 
 /// Values that are kept once and known by number. Threads add them side by side, and read them without a lock.
 final class NumberedValues<Value: Hashable & Sendable>: Sendable {
-    private let numbers = Guarded<[Value: Int32]>([:])
+    /// Numbers by the hashes of their values. A dictionary that grows asks all keys for theirs again, in the middle of a
+    /// mask.
+    private struct Numbers {
+        /// By number.
+        private var hashes: [Int] = []
+        /// By hash, at most half of them taken: a number and 1 more, 0 for none.
+        private var slots = [Int32](repeating: 0, count: 64)
+
+        /// The number of the value with a hash for which `isIt` holds, or else the slot that it would have.
+        func find(_ hash: Int, _ isIt: (Int) -> Bool) -> (number: Int32?, slot: Int) {
+            var slot = hash & (slots.count - 1)
+            while slots[slot] != 0 {
+                let number = Int(slots[slot]) - 1
+                if hashes[number] == hash, isIt(number) { return (Int32(number), slot) }
+                slot = (slot + 1) & (slots.count - 1)
+            }
+            return (nil, slot)
+        }
+
+        mutating func add(_ hash: Int, at slot: Int) {
+            hashes.append(hash)
+            slots[slot] = Int32(hashes.count)
+            guard 2 * hashes.count > slots.count else { return }
+            slots = [Int32](repeating: 0, count: 2 * slots.count)
+            for (number, hash) in hashes.enumerated() {
+                slots[find(hash) { _ in false }.slot] = Int32(number + 1)
+            }
+        }
+    }
+
+    private let numbers = Guarded(Numbers())
     private let values = SharedList<Value>()
 
     var count: Int { values.count }
@@ -12,17 +42,21 @@ final class NumberedValues<Value: Hashable & Sendable>: Sendable {
     }
 
     /// The number of a value; nil if it has none yet.
-    func known(_ value: Value) -> Int32? { numbers.withLock { $0[value] } }
+    func known(_ value: Value) -> Int32? {
+        let hash = value.hashValue
+        return numbers.withLock { $0.find(hash) { values[$0] == value }.number }
+    }
 
     /// The number of a value, which it gets if it has none yet.
     /// - Parameter addFacts: called if it gets one; adds what is known of the value to other lists, under the same number.
     func number(of value: Value, addFacts: () -> Void = {}) -> Int32 {
-        numbers.withLock { numbers in
-            if let known = numbers[value] { return known }
+        let hash = value.hashValue
+        return numbers.withLock { numbers in
+            let (known, slot) = numbers.find(hash) { values[$0] == value }
+            if let known { return known }
             addFacts()
-            let number = Int32(values.append(value))
-            numbers[value] = number
-            return number
+            numbers.add(hash, at: slot)
+            return Int32(values.append(value))
         }
     }
 }
