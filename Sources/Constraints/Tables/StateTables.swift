@@ -70,6 +70,9 @@ final class StateTables: @unchecked Sendable {
         rows[Int(state)].steps.load(ordering: .acquiring)[Int(byte)].load(ordering: .acquiring) &- 2
     }
 
+    /// Whether any step was taken.
+    func hasSteps(_ state: Int32) -> Bool { rows[Int(state)].steps.load(ordering: .relaxed) != untaken }
+
     func set(_ state: Int32, _ byte: UInt8, _ next: Int32) {
         steps(of: state)[Int(byte)].store(next + 2, ordering: .releasing)
     }

@@ -60,8 +60,9 @@ extension AnswerWriter {
     /// What `loops` is, found anew.
     func findLoops(_ state: Int32) -> UInt64 {
         var loops = UInt64.max
-        for byte in UInt8.min...UInt8.max where next(state, byte) != state {
-            loops &= ~(1 << UInt64(ByteClass.of(byte)))
+        for byte in UInt8.min...UInt8.max {
+            let own: UInt64 = 1 << UInt64(ByteClass.of(byte))
+            if loops & own != 0, next(state, byte) != state { loops &= ~own }
         }
         return loops
     }

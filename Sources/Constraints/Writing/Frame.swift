@@ -63,6 +63,28 @@ struct Place: Hashable {
     /// The innermost open frame; -1 if there is none. Of names, their object.
     var frame: Int32
 
+    private var words: (UInt64, UInt64, UInt64) {
+        func word(_ high: Int32, _ low: Int32) -> UInt64 {
+            UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low))
+        }
+        return (word(Int32(kind.rawValue), a), word(b, c), word(d, frame))
+    }
+
+    // Fewer and larger words than fields: states may have hundreds of places.
+    func hash(into hasher: inout Hasher) {
+        let words = words
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+        hasher.combine(words.2)
+    }
+
+    /// A hash that takes a few multiplications, for tables whose size is bounded.
+    var quickHash: Int {
+        let (words, odd) = (words, 0x9E37_79B9_7F4A_7C15 as UInt64)
+        let hash = ((words.0 &* odd ^ words.1) &* odd ^ words.2) &* odd
+        return Int(truncatingIfNeeded: hash >> 32)
+    }
+
     /// Whether two places differ in nothing but what is open around them.
     func isLike(_ other: Place) -> Bool {
         kind == other.kind && a == other.a && b == other.b && c == other.c && d == other.d

@@ -49,6 +49,9 @@ struct MemberNames {
         nodes[Int(node)].children.filter { first(below: $0.node, in: range) != nil }.map(\.byte)
     }
 
+    /// The bytes that may come after a node, whichever members are meant.
+    func bytes(after node: Int32) -> [UInt8] { nodes[Int(node)].children.map(\.byte) }
+
     /// The member whose text is complete at a node; nil if none is.
     func member(at node: Int32) -> Int32? {
         let member = nodes[Int(node)].member

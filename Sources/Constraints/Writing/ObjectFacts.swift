@@ -1,8 +1,8 @@
 import OperatingSystem
 import Synchronization
 
-/// What follows from an object shape alone.
-struct ObjectFacts {
+/// What follows from an object shape alone. A class, as it is asked for in every step, and has many lists.
+final class ObjectFacts: Sendable {
     let shape: ObjectShape
     let names: MemberNames
     let reserved: NameTrie

@@ -144,6 +144,10 @@ final class Writer: AnswerWriter {
     }
 
     private func computeNext(_ state: Int32, _ byte: UInt8) -> Int32 {
+        if !tables.hasSteps(state), states[Int(state)].count > Self.fewPlaces {
+            ruleOut(from: state)
+            if tables.next(state, byte) == Self.dead { return Self.dead }
+        }
         let next = next(state, byte, name: nil)
         tables.set(state, byte, next)
         return next
@@ -151,6 +155,7 @@ final class Writer: AnswerWriter {
 
     /// - Parameter name: the free name that this byte ends, if it does.
     func next(_ state: Int32, _ byte: UInt8, name: [UInt8]?) -> Int32 {
+        if isBack(state, byte) { return state }
         var places = PlaceList()
         for place in states[Int(state)] { step(place, byte, name, &places) }
         return number(of: places.places)
@@ -169,16 +174,33 @@ final class Writer: AnswerWriter {
 /// The places of a state, each once, in the order in which they were found; no more than a state may have.
 struct PlaceList {
     private(set) var places: [Place] = []
-    private var known: Set<Place> = []
+    /// Where places are many: by their hashes, the number of each and 1 more; 0 where there is none.
+    private var slots: [UInt16] = []
 
     mutating func add(_ place: Place) {
         guard places.count < ConstraintLimits.places else { return }
         if places.count < 8 {
             if places.contains(place) { return }
         } else {
-            if known.isEmpty { known = Set(places) }
-            guard known.insert(place).inserted else { return }
+            if 2 * places.count >= slots.count { spread() }
+            let slot = slot(of: place)
+            guard slots[slot] == 0 else { return }
+            slots[slot] = UInt16(places.count + 1)
         }
         places.append(place)
+    }
+
+    /// Where a place is, or would be.
+    private func slot(of place: Place) -> Int {
+        var slot = place.quickHash & (slots.count - 1)
+        while slots[slot] != 0, places[Int(slots[slot]) - 1] != place {
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return slot
+    }
+
+    private mutating func spread() {
+        slots = Array(repeating: 0, count: max(64, 2 * slots.count))
+        for (number, place) in places.enumerated() { slots[slot(of: place)] = UInt16(number + 1) }
     }
 }
