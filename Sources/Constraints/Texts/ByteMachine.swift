@@ -50,7 +50,10 @@ struct ByteMachine: Sendable {
                 continue
             }
             let (scalarState, node) = parts(next)
+            let spaces = ScalarKind.spaces[Int(lead)].map { alphabet.classIndex(of: $0) }
             for ending in alphabet.endings(node) {
+                // Spaces are of no kind.
+                guard ending.scalars > spaces.count(where: { $0 == ending.classIndex }) else { continue }
                 let after = automaton.next(scalarState, ending.classIndex)
                 let whole = after < 0 ? -1 : after * Int32(nodeCount)
                 if only ?? whole != whole { return MachineText.several }

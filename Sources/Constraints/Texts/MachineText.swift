@@ -8,6 +8,7 @@ package final class MachineText: ByteAutomaton {
     // C memory, which is only reached by atomic operations once it is made.
     private nonisolated(unsafe) let memory: Memory?
     private let rows: Int
+    private let freedom = AtomicLazyReference<Freedom>()
 
     private struct Memory {
         /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet.
@@ -98,9 +99,38 @@ package final class MachineText: ByteAutomaton {
             taken = own
             for next in nexts where next >= 0 && known.insert(next).inserted { waiting.append(next) }
         }
-        // With the rest of a scalar, of which `\u0000` is the longest.
         return ByteMachine(ScalarAutomaton(repeating: taken ?? []), machine.alphabet)
-            .map { (MachineText($0), Int(most) + 5) }
+            .map { (MachineText($0), Int(most) + Self.restBytes) }
+    }
+
+    /// The most bytes that are left of a scalar which has begun: of `\u0000`.
+    private static let restBytes = 5
+    /// The most bytes of a way to an end, from whichever state.
+    var mostBytes: Int { Int(machine.fewest.max() ?? 0) + Self.restBytes }
+
+    private final class Freedom: Sendable {
+        let scalars: [UInt8]
+
+        init(_ machine: ByteMachine) {
+            // As far as it is to a state from which some scalar is missing.
+            var automaton = machine.automaton
+            let bytes = machine.alphabet.fewestBytes(classCount: automaton.classCount)
+            for state in 0..<automaton.count {
+                automaton.isFinal[state] = bytes.indices.contains {
+                    bytes[$0] > 0 && automaton.next(state, $0) < 0
+                }
+            }
+            let none = [UInt8](repeating: 0, count: machine.alphabet.nodeCount - 1)
+            scalars = automaton.fewestBytes(bytes.map { min($0, 1) }).flatMap {
+                [$0 < 0 ? .max : UInt8(clamping: $0)] + none
+            }
+        }
+    }
+
+    /// By state, so many scalars may come after it whatever they are; 0 within a scalar. Nil where states are very many.
+    var freeScalars: [UInt8]? {
+        guard memory != nil else { return nil }
+        return (freedom.load() ?? freedom.storeIfNil(Freedom(machine))).scalars
     }
 
     /// Which bytes lead from a state between two scalars back to it.

@@ -83,6 +83,18 @@ final class ScalarAlphabet: Sendable {
     /// In the order of the classes.
     func endings(_ node: Int) -> ArraySlice<Ending> { endings[endingStarts[node]..<endingStarts[node + 1]] }
 
+    /// The class of a scalar by its bytes; nil if it is not spelled so.
+    func classIndex(of bytes: [UInt8]) -> Int? {
+        var node = 0
+        for byte in bytes.dropLast() {
+            let entry = entry(node, byte)
+            guard entry >= 0 else { return nil }
+            node = Int(entry)
+        }
+        let last = bytes.last.map { entry(node, $0) } ?? -1
+        return last < -1 ? Int(-2 - last) : nil
+    }
+
     /// Bytes of each class's shortest scalar; 0 for a class without any.
     func fewestBytes(classCount: Int) -> [Int32] {
         var fewest = [Int32](repeating: 0, count: classCount)

@@ -17,6 +17,8 @@ struct StringTokens: Sendable {
     /// Tokens that stay and end within a scalar or an escape, with the whole scalars before.
     let within: [Exit]
     let withinAll: TokenMask
+    /// All that stay.
+    let all: TokenMask
     /// By what stands after the quote, a trie of these texts.
     let exits: TrieNodes
     /// The tokens of each text in `exits`, by its place. Those with nothing after the quote are in `bare`.
@@ -79,6 +81,8 @@ struct StringTokens: Sendable {
         stayingAll = all
         self.within = within
         withinAll = TokenMask(within.map(\.token), count: count)
+        all.formUnion(withinAll)
+        self.all = all
         self.bare = bare
         exits = TrieNodes(texts)
         self.exitTokens = exitTokens

@@ -1,4 +1,5 @@
 import BatchEngine
+import JSONSchema
 
 /// Kinds of scalars that rules on texts seldom tell apart. In texts of `TokenKinds` one byte, of those that UTF-8 has
 /// not, stands for any scalar of a kind.
@@ -6,7 +7,7 @@ enum ScalarKind {
     /// The first bytes of each kind's scalars.
     static let leads: [[ClosedRange<UInt8>]] = [
         [0x30...0x39], [0x41...0x5A], [0x61...0x7A],
-        // Those with spaces among their scalars are kinds of their own, as in `ByteClass`.
+        // As in `ByteClass`.
         [0xC2...0xC2], [0xC3...0xDF], [0xE1...0xE1], [0xE2...0xE2], [0xE3...0xE3], [0xEF...0xEF],
         [0xE0...0xE0, 0xE4...0xEE], [0xF0...0xF4],
     ]
@@ -16,6 +17,16 @@ enum ScalarKind {
 
     /// Digits, and letters large and small.
     static let ofASCII = first..<first + 3
+
+    /// Wide spaces by their first byte: patterns often tell them from others, so they stand for themselves.
+    static let spaces: [[[UInt8]]] = {
+        var spaces = [[[UInt8]]](repeating: [], count: 256)
+        for space in ScalarRanges.space.ranges.joined().compactMap(Unicode.Scalar.init) where !space.isASCII {
+            let bytes = Array(String(space).utf8)
+            spaces[Int(bytes[0])].append(bytes)
+        }
+        return spaces
+    }()
 
     private static let byLead: [UInt8] = {
         var kinds = (UInt8.min...UInt8.max).map { $0 }
@@ -53,7 +64,10 @@ enum ScalarKind {
                 guard reader.takes(text[place]) else { return nil }
                 place += 1
             } while place < text.endIndex && !reader.isBetweenScalars
-            if reader.isBetweenScalars { kinds.append(byLead[Int(lead)]) } else { kinds += text[start...] }
+            let isOfKind =
+                reader.isBetweenScalars
+                && !spaces[Int(lead)].contains { $0.elementsEqual(text[start..<place]) }
+            if isOfKind { kinds.append(byLead[Int(lead)]) } else { kinds += text[start..<place] }
         }
         return kinds
     }

@@ -12,6 +12,8 @@ struct TrieNodes: Sendable {
     let first: [Int32]
     /// The classes of all bytes below a node, a bit each.
     let classes: [UInt64]
+    /// The most scalars that begin below a node, or as many as fit.
+    let height: [UInt8]
     /// Whether all texts below a node between two scalars consist of whole scalars.
     let isWhole: [Bool]
     /// The root's children by their byte; -1 where there is none.
@@ -25,6 +27,7 @@ struct TrieNodes: Sendable {
         var end: [Int32] = [0]
         var first: [Int32] = [0]
         var classes: [UInt64] = [0]
+        var height: [UInt8] = [0]
         var path: [Int] = [0]
         var last: ArraySlice<UInt8> = []
         var rank: Int32 = 0
@@ -34,6 +37,8 @@ struct TrieNodes: Sendable {
                 end[node] = Int32(byte.count)
                 if let parent = path.last {
                     classes[parent] |= classes[node] | 1 << UInt64(ByteClass.of(byte[node]))
+                    let own = scalars[node] - scalars[parent]
+                    height[parent] = max(height[parent], UInt8(clamping: UInt16(height[node]) + own))
                 }
             }
         }
@@ -48,6 +53,7 @@ struct TrieNodes: Sendable {
                 end.append(0)
                 first.append(rank)
                 classes.append(0)
+                height.append(0)
             }
             rank += 1
             last = text
@@ -68,6 +74,7 @@ struct TrieNodes: Sendable {
         self.end = end
         self.first = first
         self.classes = classes
+        self.height = height
         self.children = children
     }
 
@@ -107,6 +114,7 @@ struct TrieNodes: Sendable {
         let end: UnsafePointer<Int32>
         let first: UnsafePointer<Int32>
         let classes: UnsafePointer<UInt64>
+        let height: UnsafePointer<UInt8>
         let isWhole: UnsafePointer<Bool>
     }
 
@@ -118,16 +126,19 @@ struct TrieNodes: Sendable {
                     end.withUnsafeBufferPointer { end in
                         first.withUnsafeBufferPointer { first in
                             classes.withUnsafeBufferPointer { classes in
-                                isWhole.withUnsafeBufferPointer { isWhole in
-                                    guard let byte = byte.baseAddress, let depth = depth.baseAddress,
-                                        let scalars = scalars.baseAddress, let end = end.baseAddress,
-                                        let first = first.baseAddress, let classes = classes.baseAddress,
-                                        let isWhole = isWhole.baseAddress
-                                    else { return }
-                                    body(
-                                        View(
-                                            count: count, byte: byte, depth: depth, scalars: scalars,
-                                            end: end, first: first, classes: classes, isWhole: isWhole))
+                                height.withUnsafeBufferPointer { height in
+                                    isWhole.withUnsafeBufferPointer { isWhole in
+                                        guard let byte = byte.baseAddress, let depth = depth.baseAddress,
+                                            let scalars = scalars.baseAddress, let end = end.baseAddress,
+                                            let first = first.baseAddress, let classes = classes.baseAddress,
+                                            let height = height.baseAddress, let isWhole = isWhole.baseAddress
+                                        else { return }
+                                        body(
+                                            View(
+                                                count: count, byte: byte, depth: depth, scalars: scalars,
+                                                end: end, first: first, classes: classes, height: height,
+                                                isWhole: isWhole))
+                                    }
                                 }
                             }
                         }

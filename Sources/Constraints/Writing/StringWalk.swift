@@ -120,21 +120,21 @@ extension Writer {
             count(keptBytes: walk.bytes)
             return walk
         }
-        let whole =
-            needsRuns
-            ? nil
-            : wholeWalks.value(of: key) {
-                contents.oneState(from: key.state).map { one in
-                    var walk = StringWalk(one.text, from: one.text.start, tokens, isCounted: false)
-                    walk.mostBytes = one.mostBytes
-                    return kept(walk)
+        guard needsRuns else {
+            return wholeWalks.value(of: key) {
+                guard let one = contents.oneState(from: key.state) else {
+                    return kept(
+                        StringWalk(contents, from: key.state, tokens, isCounted: false, needsRuns: false))
                 }
+                var walk = StringWalk(one.text, from: one.text.start, tokens, isCounted: false)
+                walk.mostBytes = one.mostBytes
+                return kept(walk)
             }
-        return whole
-            ?? stringWalks.value(of: key) {
-                let isCounted = string.map { $0.maxLength != nil || $0.minLength > 0 } ?? false
-                return kept(StringWalk(contents, from: key.state, tokens, isCounted: isCounted))
-            }
+        }
+        return stringWalks.value(of: key) {
+            let isCounted = string.map { $0.maxLength != nil || $0.minLength > 0 } ?? false
+            return kept(StringWalk(contents, from: key.state, tokens, isCounted: isCounted))
+        }
     }
 }
 
@@ -162,34 +162,49 @@ extension StringWalk {
     private static let mostAlone = 1 << 14
 
     /// Goes through all tokens that begin in a state.
-    /// - Parameter isCounted: whether the numbers of scalars matter.
-    init(_ contents: MachineText, from start: Int32, _ tokens: TokenTrie, isCounted: Bool) {
+    /// - Parameters:
+    ///   - isCounted: whether the numbers of scalars matter.
+    ///   - needsRuns: whether it does where each token leads.
+    init(
+        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, isCounted: Bool,
+        needsRuns: Bool = true
+    ) {
         staying = TokenMask(count: tokens.count)
         list = tokens.kinds.list
+        let free = needsRuns ? nil : contents.freeScalars
         var found: RunList?
         // Where letters or digits are told apart at once, a walk through all texts soon turns back, or is needed anyway.
         if !ScalarKind.ofASCII.contains(where: { contents.next(start, ofKind: $0) == MachineText.several }) {
             tokens.kinds.nodes.withView { nodes in
-                found = walk(contents, from: start, tokens, nodes, isOfKinds: true, isCounted: isCounted)
+                found = walk(
+                    contents, from: start, tokens, nodes, free, isOfKinds: true, isCounted: isCounted)
             }
         }
         if found == nil {
             list = TokenList(ids: tokens.ids, scalars: tokens.scalars)
             tokens.nodes.withView { nodes in
-                found = walk(contents, from: start, tokens, nodes, isOfKinds: false, isCounted: isCounted)
+                found = walk(
+                    contents, from: start, tokens, nodes, free, isOfKinds: false, isCounted: isCounted)
             }
         }
         if let all = found?.finished() { (runs, ends) = all }
         if isCounted { countScalars() }
         for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
         list.insert(runs.lazy.map { Int($0.from)..<Int($0.to) }, into: &staying)
+        if found?.isFree ?? false {
+            // Among those below were some that no string has; and they end wherever the automaton leads.
+            staying.formIntersection(tokens.plainString.all)
+            mostBytes = contents.mostBytes
+        }
     }
 
-    /// - Parameter isOfKinds: whether the nodes are those of kinds of scalars.
+    /// - Parameters:
+    ///   - free: as of `MachineText.freeScalars`, where it need not be known in which states tokens end.
+    ///   - isOfKinds: whether the nodes are those of kinds of scalars.
     /// - Returns: nil if too many tokens of a kind are not alike.
     private func walk(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View,
-        isOfKinds: Bool, isCounted: Bool
+        _ free: [UInt8]?, isOfKinds: Bool, isCounted: Bool
     ) -> RunList? {
         let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
         defer { path.deallocate() }
@@ -204,6 +219,12 @@ extension StringWalk {
             let byte = nodes.byte[node]
             let end = Int(nodes.end[node])
             let first = nodes.first[node]
+            if let free, free[Int(state)] > nodes.height[node] {
+                list.add(first, nodes.first[end], state, 0)
+                list.isFree = true
+                node = end
+                continue
+            }
             let isKind = isOfKinds && byte >= ScalarKind.first
             let next = isKind ? contents.next(state, ofKind: byte) : contents.next(state, byte)
             guard next >= 0 else {
@@ -251,7 +272,12 @@ extension StringWalk {
         list.scalars.withUnsafeBufferPointer { scalars in
             for run in runs {
                 var counts = ends[Int(run.end)].scalars
-                for rank in run.from..<run.to { counts.insert(Int(scalars[Int(rank)])) }
+                var last = -1
+                // Neighbours often have as many.
+                for rank in run.from..<run.to where Int(scalars[Int(rank)]) != last {
+                    last = Int(scalars[Int(rank)])
+                    counts.insert(last)
+                }
                 ends[Int(run.end)].scalars = counts
             }
         }
@@ -275,6 +301,8 @@ private struct RunList {
     private var otherEnd: Int32 = -1
     private var from: Int32 = 0
     private var to: Int32 = -1
+    /// Whether tokens are among them that were not looked at.
+    var isFree = false
 
     @inline(__always) mutating func add(_ from: Int32, _ to: Int32, _ state: Int32, _ more: Int32) {
         if state == last.state, more == last.more, from == self.to {

@@ -45,8 +45,8 @@ final class Writer: AnswerWriter {
     /// By frame, the places once a value has ended in it.
     let afterValues = OnceEach<Int32, [Place]>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
-    /// States from which one state would do to know where texts go on; nil for others.
-    let wholeWalks = OnceEach<StringWalk.Key, StringWalk?>()
+    /// Those of which it is not asked where tokens lead.
+    let wholeWalks = OnceEach<StringWalk.Key, StringWalk>()
     /// Bytes of the shortest names that are not taken; nil where all are.
     let nameBytes = OnceEach<Place, Int?>()
     /// Bytes of string walks and ways to the end that are kept.

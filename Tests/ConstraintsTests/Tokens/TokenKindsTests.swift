@@ -14,6 +14,11 @@ struct TokenKindsTests {
                 0xF7, 0xF9, 0xFB, 0xFE, 0x2D,
             ]
         #expect(ScalarKind.kinds(of: text[...]) == kinds)
+        // Spaces are of no kind.
+        #expect(
+            ScalarKind.kinds(of: Array("\u{a0}\u{e9}\u{3000}".utf8)[...]) == [
+                0xC2, 0xA0, 0xF9, 0xE3, 0x80, 0x80,
+            ])
         // A scalar that is begun stays as it is; what begins with none is left out.
         #expect(ScalarKind.kinds(of: [0x61, 0xE6, 0x97]) == [0xF7, 0xE6, 0x97])
         #expect(ScalarKind.kinds(of: [0x97, 0x61]) == nil)
@@ -23,7 +28,7 @@ struct TokenKindsTests {
     private static let tokens: TokenTrie = {
         let pieces = [
             "a", "b", "c", "d", "e", "f", "g", "h", "n", "Z", "7", " ", "-", "\\", "\"", "\u{e9}", "\u{65e5}",
-            "@",
+            "@", "\u{a0}", "\u{b0}",
         ]
         .map { Array($0.utf8) }
         let pairs = pieces + pieces.flatMap { first in pieces.map { first + $0 } }
