@@ -26,6 +26,10 @@ package protocol Engine: AnyObject, Sendable {
     func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission
+    /// Brings to a sequence that was just admitted what the cache holds of the first `count` tokens of another, with
+    /// which it begins too.
+    /// - Returns: false if nothing has changed, as the other has not come so far or the engine can't copy; the default.
+    func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool
     /// Room for a sequence of `length` tokens.
     /// - Returns: how many there is room for now; nil if there is none. Never nil for the only sequence.
     func extend(_ id: RequestID, to length: Int) -> Int?
@@ -49,6 +53,7 @@ package protocol Engine: AnyObject, Sendable {
 extension Engine {
     package var times: ComputeTimes { ComputeTimes() }
     package var sharesBeginnings: Bool { true }
+    package func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool { false }
     package func provenance(of id: RequestID) -> [String: String] { [:] }
     package func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int

@@ -15,11 +15,21 @@ extension BatchLoop {
                 continue
             }
             let sequence = waiting[place]
+            // The first part computes the prompt, the others have it from that.
+            let first = sequence.part.flatMap { part in running.first { $0.part == part } }
+            if let first, !first.hasPrompt {
+                place += 1
+                continue
+            }
             switch try engine().admit(
                 sequence.id, tokens: sequence.allTokens, ceiling: sequence.request.ceiling,
                 lookahead: scheduler.lookahead, cacheable: sequence.cacheable, rope: sequence.request.rope)
             {
-            case .ready(let cached, let room): begin(place, cached: cached, room: room)
+            case .ready(let cached, let room):
+                let count = sequence.request.prompt.count
+                let isCopied =
+                    try first.map { try engine().copyBeginning(count, of: $0.id, to: sequence.id) } ?? false
+                begin(place, cached: isCopied ? count : cached, room: room)
             case .wait where running.isEmpty: throw LoopError.noRoom
             case .wait(.room):
                 // Older ones that wait for a prefix must be asked again after the next step.

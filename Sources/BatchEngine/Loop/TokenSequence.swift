@@ -86,6 +86,8 @@ package struct TokenSequence {
     var lastingTokens: [Int32] { course.onlyGrows ? allTokens : request.prompt }
     /// How many of `allTokens` may be in the cache: about the rows of the others something is asked.
     var cacheable: Int { request.prompt.count + course.cacheable }
+    /// Whether all of its prompt is in the cache.
+    var hasPrompt: Bool { unsent.count <= course.following.count }
     /// Whether nothing more comes of it.
     var isDone: Bool { course.isDone }
 

@@ -7,10 +7,21 @@ package protocol BlockedEngine: Engine {
     /// May insert blocks that are kept elsewhere of the tokens' beginning. By default, there are none.
     /// - Parameters: as of `KVBlocks.lease`.
     func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks)
+    /// Has a block hold what another does.
+    /// - Returns: false if the engine can't, the default.
+    func copy(block: Int32, to other: Int32) -> Bool
 }
 
 extension BlockedEngine {
     package func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks) {}
+    package func copy(block: Int32, to other: Int32) -> Bool { false }
+
+    package func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool {
+        let pairs = sequences.blocks(missing: count, in: id, from: other)
+        guard !pairs.isEmpty, pairs.allSatisfy({ copy(block: $0, to: $1) }) else { return false }
+        sequences.has(count, id)
+        return true
+    }
 
     package func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors

@@ -138,6 +138,25 @@ package struct SequenceTable: Sendable {
         blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
     }
 
+    /// The blocks of a sequence that hold some of its first `count` tokens and that another does not have yet, each with
+    /// the other's own in that place; none where more than blocks would have to be copied.
+    func blocks(missing count: Int, in id: RequestID, from other: RequestID) -> [(from: Int32, to: Int32)] {
+        guard !hasState, slots == nil, let entry = entries[id], let source = entries[other],
+            source.length >= count, source.longRope == entry.longRope, entry.length < count
+        else { return [] }
+        return (entry.length / blocks.blockLength..<blocks.blocks(for: count)).map {
+            (source.lease.blocks[$0], entry.lease.blocks[$0])
+        }
+    }
+
+    /// Says that the cache holds the first `count` tokens of a sequence.
+    mutating func has(_ count: Int, _ id: RequestID) {
+        guard var entry = entries[id] else { return }
+        entry.length = count
+        blocks.advance(&entry.lease, to: count)
+        entries[id] = entry
+    }
+
     /// Makes a sequence ready for the rows of an input, which goes back first if it says so.
     package mutating func begin(_ input: StepInput) -> RowRun {
         guard var entry = entries[input.sequence] else {

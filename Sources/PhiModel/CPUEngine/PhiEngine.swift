@@ -136,6 +136,11 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         return times
     }
 
+    package func copy(block: Int32, to other: Int32) -> Bool {
+        rows.cache.block(other).copyMemory(from: UnsafeRawBufferPointer(rows.cache.block(block)))
+        return true
+    }
+
     package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         moveWeights()
         guard let slots = rows.cache.slots else { return try rows.run(runs, through: network, use: use) }

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// The source sees one request all the same.
+    /// The source sees one request all the same, and the prompt is computed once, its last block too.
     @Test func manyChoicesAreComparedInParts() throws {
         var random = FixedRandom(5)
         let prompt = tokens(100, &random)
@@ -95,14 +95,18 @@ import Testing
         let tree = try ChoiceTree(choices, ends: Self.ends)
         for isCancelled in [false, true] {
             let source = TestSource([Request(prompt: prompt, goal: Comparison(tree))], workers: 3)
-            let loop = BatchLoop(engine: BlockEngine(blockLength: 64), workers: 8, prefillChunk: 64)
+            let engine = BlockEngine(blockLength: 64)
+            let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: 64)
             loop.add(source)
             for _ in 0..<6 { _ = try loop.step() }
             #expect(source.mostRunning == 3 && source.admitted == [0] && source.order.isEmpty)
             source.isCancelled = isCancelled
             loop.run()
             #expect(source.live.count == (isCancelled ? 1 : 0) && source.order.count == (isCancelled ? 0 : 1))
-            if !isCancelled { check(source.answers[0] ?? [], prompt, choices, tree) }
+            guard !isCancelled else { continue }
+            check(source.answers[0] ?? [], prompt, choices, tree)
+            // Beside that the way to each part's first token.
+            #expect(engine.rows <= 100 + tree.tokenCount + 2 * tree.depth)
         }
     }
 }

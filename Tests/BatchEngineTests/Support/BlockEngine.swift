@@ -52,6 +52,14 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
         return admission
     }
 
+    func copy(block: Int32, to other: Int32) -> Bool {
+        for place in 0..<blockLength {
+            let (from, to) = (Int(block) * blockLength + place, Int(other) * blockLength + place)
+            (memory[to], texts[to]) = (memory[from], texts[from])
+        }
+        return true
+    }
+
     func extend(_ id: RequestID, to length: Int) -> Int? {
         guard let sequence = sequences[id] else {
             faults.append("extends what has not begun")
