@@ -56,6 +56,14 @@ final class ContentsText: StringText {
         return (ContentsText(machine, isAny: isAny, min, max, .table(table)), false)
     }
 
+    func isFree(from count: Int, by scalars: Int) -> Bool {
+        switch lengths {
+        case .free: true
+        case .set: count + scalars <= maxLength ?? .max
+        case .table(let table): table.isFree(from: count, by: scalars)
+        }
+    }
+
     func fewestBytes(_ state: Int32, count: Int) -> Int? {
         let (scalarState, node) = machine.parts(state)
         switch lengths {

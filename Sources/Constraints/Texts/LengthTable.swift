@@ -55,6 +55,11 @@ struct LengthTable {
         }
     }
 
+    /// Whether the bounds are in the way of none of so many scalars after `count`.
+    func isFree(from count: Int, by scalars: Int) -> Bool {
+        count >= minLength && maxLength.map { count + scalars <= $0 - high.count / free.count } ?? true
+    }
+
     /// nil where there is no way.
     func fewestBytes(_ state: Int, count: Int) -> Int? {
         let rowLength = free.count

@@ -8,7 +8,7 @@ package final class MachineText: ByteAutomaton {
     // C memory, which is only reached by atomic operations once it is made.
     private nonisolated(unsafe) let memory: Memory?
     private let rows: Int
-    private let freedom = AtomicLazyReference<Freedom>()
+    private let knownFreedom = AtomicLazyReference<ScalarFreedom>()
 
     private struct Memory {
         /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet.
@@ -108,29 +108,9 @@ package final class MachineText: ByteAutomaton {
     /// The most bytes of a way to an end, from whichever state.
     var mostBytes: Int { Int(machine.fewest.max() ?? 0) + Self.restBytes }
 
-    private final class Freedom: Sendable {
-        let scalars: [UInt8]
-
-        init(_ machine: ByteMachine) {
-            // As far as it is to a state from which some scalar is missing.
-            var automaton = machine.automaton
-            let bytes = machine.alphabet.fewestBytes(classCount: automaton.classCount)
-            for state in 0..<automaton.count {
-                automaton.isFinal[state] = bytes.indices.contains {
-                    bytes[$0] > 0 && automaton.next(state, $0) < 0
-                }
-            }
-            let none = [UInt8](repeating: 0, count: machine.alphabet.nodeCount - 1)
-            scalars = automaton.fewestBytes(bytes.map { min($0, 1) }).flatMap {
-                [$0 < 0 ? .max : UInt8(clamping: $0)] + none
-            }
-        }
-    }
-
-    /// By state, so many scalars may come after it whatever they are; 0 within a scalar. Nil where states are very many.
-    var freeScalars: [UInt8]? {
-        guard memory != nil else { return nil }
-        return (freedom.load() ?? freedom.storeIfNil(Freedom(machine))).scalars
+    /// Nil where states are very many.
+    var freedom: ScalarFreedom? {
+        memory == nil ? nil : knownFreedom.load() ?? knownFreedom.storeIfNil(ScalarFreedom(machine))
     }
 
     /// Which bytes lead from a state between two scalars back to it.

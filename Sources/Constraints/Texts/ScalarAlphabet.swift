@@ -83,6 +83,12 @@ final class ScalarAlphabet: Sendable {
     /// In the order of the classes.
     func endings(_ node: Int) -> ArraySlice<Ending> { endings[endingStarts[node]..<endingStarts[node + 1]] }
 
+    /// The classes of scalars that begin with a byte.
+    func classes(from byte: UInt8) -> [Int] {
+        let entry = entry(0, byte)
+        return entry < 0 ? (entry < -1 ? [Int(-2 - entry)] : []) : endings(Int(entry)).map(\.classIndex)
+    }
+
     /// The class of a scalar by its bytes; nil if it is not spelled so.
     func classIndex(of bytes: [UInt8]) -> Int? {
         var node = 0

@@ -12,6 +12,8 @@ package protocol StringText: AnyObject, Sendable {
     /// Whether bounds and contents can't get into each other's way: then `fewestBytes` need be asked only where
     /// `maxLength` is reached.
     var isFree: Bool { get }
+    /// Whether bounds are in the way of none of so many scalars after `count`.
+    func isFree(from count: Int, by scalars: Int) -> Bool
     /// Bytes of the shortest way to an end, the closing quote left out; 0 where the string may end, nil if there
     /// is no way. Within a scalar `count` is that of the scalars before it.
     func fewestBytes(_ state: Int32, count: Int) -> Int?

@@ -6,15 +6,15 @@ extension MaskMaker where FollowedBy == Writer {
         let place = places[0]
         let string = writer.strings[Int(place.a)]
         let count = Int(place.c)
-        let isUnbound =
-            left == nil && string.isFree && string.maxLength == nil && count >= string.minLength
+        let isUnbound = left == nil && string.isFree(from: count, by: tokens.longest)
         let walk = writer.walk(
             StringWalk.Key(shape: place.a, state: place.b), tokens, needsRuns: !isUnbound)
         let closing =
             writer.fewestBytes(writer.number(of: places)) - (string.fewestBytes(place.b, count: count) ?? 0)
         if isUnbound {
             result.mask.formUnion(walk.staying)
-            result.safe = max(result.safe, walk.mostBytes + closing + 1)
+            let missing = count < string.minLength ? string.fewestBytes(place.b, count: count) ?? 0 : 0
+            result.safe = max(result.safe, walk.mostBytes + missing + closing + 1)
         } else {
             addRuns(of: walk, places, closing)
         }

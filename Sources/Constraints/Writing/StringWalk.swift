@@ -171,20 +171,20 @@ extension StringWalk {
     ) {
         staying = TokenMask(count: tokens.count)
         list = tokens.kinds.list
-        let free = needsRuns ? nil : contents.freeScalars
+        let freedom = needsRuns ? nil : contents.freedom
         var found: RunList?
         // Where letters or digits are told apart at once, a walk through all texts soon turns back, or is needed anyway.
         if !ScalarKind.ofASCII.contains(where: { contents.next(start, ofKind: $0) == MachineText.several }) {
             tokens.kinds.nodes.withView { nodes in
                 found = walk(
-                    contents, from: start, tokens, nodes, free, isOfKinds: true, isCounted: isCounted)
+                    contents, from: start, tokens, nodes, freedom, isOfKinds: true, isCounted: isCounted)
             }
         }
         if found == nil {
             list = TokenList(ids: tokens.ids, scalars: tokens.scalars)
             tokens.nodes.withView { nodes in
                 found = walk(
-                    contents, from: start, tokens, nodes, free, isOfKinds: false, isCounted: isCounted)
+                    contents, from: start, tokens, nodes, freedom, isOfKinds: false, isCounted: isCounted)
             }
         }
         if let all = found?.finished() { (runs, ends) = all }
@@ -199,12 +199,12 @@ extension StringWalk {
     }
 
     /// - Parameters:
-    ///   - free: as of `MachineText.freeScalars`, where it need not be known in which states tokens end.
+    ///   - freedom: of the contents, where it need not be known in which states tokens end.
     ///   - isOfKinds: whether the nodes are those of kinds of scalars.
     /// - Returns: nil if too many tokens of a kind are not alike.
     private func walk(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View,
-        _ free: [UInt8]?, isOfKinds: Bool, isCounted: Bool
+        _ freedom: ScalarFreedom?, isOfKinds: Bool, isCounted: Bool
     ) -> RunList? {
         let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
         defer { path.deallocate() }
@@ -219,7 +219,11 @@ extension StringWalk {
             let byte = nodes.byte[node]
             let end = Int(nodes.end[node])
             let first = nodes.first[node]
-            if let free, free[Int(state)] > nodes.height[node] {
+            if let freedom,
+                freedom.allows(
+                    nodes.classes[node] & ~ByteClass.within | 1 << UInt64(ByteClass.of(byte)),
+                    nodes.height[node], after: state)
+            {
                 list.add(first, nodes.first[end], state, 0)
                 list.isFree = true
                 node = end

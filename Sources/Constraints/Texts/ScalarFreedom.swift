@@ -1,0 +1,45 @@
+/// How long scalars may come whatever they are, from each state of a machine: walks need not look at what is below a
+/// node if it makes no difference.
+final class ScalarFreedom: Sendable {
+    /// Sets of scalars, by the classes of the bytes with which they begin: letters and digits; the wide ones as well; all.
+    private static let sets = [
+        ByteClass.alphanumeric, ByteClass.alphanumeric | ByteClass.wide, .max,
+    ]
+    /// By state and set, so many of its scalars; none within a scalar.
+    private let counts: [UInt8]
+
+    init(_ machine: ByteMachine) {
+        let (automaton, alphabet) = (machine.automaton, machine.alphabet)
+        // The classes of the bytes with which each of the automaton's classes begins.
+        var bytes = [UInt64](repeating: 0, count: automaton.classCount)
+        for byte in UInt8.min...UInt8.max {
+            for found in alphabet.classes(from: byte) { bytes[found] |= 1 << UInt64(ByteClass.of(byte)) }
+        }
+        var counts = [UInt8](repeating: 0, count: automaton.count * alphabet.nodeCount * Self.sets.count)
+        for (number, set) in Self.sets.enumerated() {
+            // As far as it is to a state from which one of them is missing.
+            let weights = bytes.map { $0 & set == 0 ? 0 : 1 as Int32 }
+            let own = weights.indices.filter { weights[$0] > 0 }
+            var missing = automaton
+            for state in 0..<automaton.count {
+                missing.isFinal[state] = own.contains { automaton.next(state, $0) < 0 }
+            }
+            for (state, count) in missing.fewestBytes(weights).enumerated() {
+                counts[state * alphabet.nodeCount * Self.sets.count + number] =
+                    count < 0 ? .max : UInt8(clamping: count)
+            }
+        }
+        self.counts = counts
+    }
+
+    /// Whether texts may come, whatever they are.
+    /// - Parameters:
+    ///   - classes: of their bytes, but those within scalars.
+    ///   - more: the most scalars that they have after the first one.
+    @inline(__always) func allows(_ classes: UInt64, _ more: UInt8, after state: Int32) -> Bool {
+        let set =
+            classes & ~ByteClass.alphanumeric == 0
+            ? 0 : classes & ~(ByteClass.alphanumeric | ByteClass.wide) == 0 ? 1 : 2
+        return counts[3 * Int(state) + set] > more
+    }
+}
