@@ -65,6 +65,15 @@ package struct StepAnswer: Sendable, Equatable {
     /// The first of `choices`.
     package var choice: TokenChoice? { choices.first }
 
+    /// How many guesses held.
+    var rightGuesses: Int { max(0, choices.count - 1) }
+
+    /// Whether it says what an input asks, and no more.
+    func answers(_ input: StepInput) -> Bool {
+        choices.isEmpty == input.samplings.isEmpty && choices.count <= input.samplings.count
+            && logprobs.count == input.targets.count
+    }
+
     /// Takes the choice after the next row if it counts.
     /// - Parameter guess: the token of that row; nil for the first one.
     package mutating func append(_ choice: TokenChoice, after guess: Int32?, number: Int) {

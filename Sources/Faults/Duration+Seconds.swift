@@ -1,4 +1,7 @@
 extension Duration {
     /// The duration as a number.
-    package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+    package var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
 }

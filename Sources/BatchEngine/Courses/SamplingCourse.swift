@@ -94,7 +94,7 @@ package struct SamplingCourse: Course {
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
     ) -> StepInput {
         var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
-        if isLast { add(guess, to: &input) }
+        if isLast, !guess.isEmpty { add(guess, to: &input) }
         return input
     }
 

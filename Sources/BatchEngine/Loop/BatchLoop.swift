@@ -130,7 +130,8 @@ package final class BatchLoop {
 
     private func computeRows(_ engine: any Engine) throws {
         try makeRoom(engine)
-        let parts = scheduler.nextStep(running.map { $0.open })
+        // By their places: an element that is handed out is a copy of a whole sequence.
+        let parts = scheduler.nextStep(running.indices.map { running[$0].open })
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
         let guesses = try guesses(beside: parts, engine)
@@ -142,13 +143,15 @@ package final class BatchLoop {
         let seconds = (.now - start).seconds
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
         scheduler.stepTook(seconds, attention: engine.times.attention - attention, rows: rows)
-        plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
-        count(inputs, parts, rows: rows, seconds: seconds)
         precondition(answers.count == parts.count, "a step answers each of its inputs")
+        plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
+        count(inputs, answers, parts, rows: rows, seconds: seconds)
+        // What sequences have lent to the step is theirs alone again: they would copy it before they write to it.
+        inputs = []
         for (number, answer) in answers.enumerated() {
             let place = parts[number].place
             if let guess = guesses[number] { running[place].slot.guesses.learn(guess, answer.choices) }
-            take(answer, to: inputs[number], at: place)
+            take(answer, at: place)
         }
         retire(engine)
     }
@@ -183,12 +186,15 @@ package final class BatchLoop {
         preemptions += 1
     }
 
-    private func count(_ inputs: [StepInput], _ parts: [Scheduler.Part], rows: Int, seconds: Double) {
+    private func count(
+        _ inputs: [StepInput], _ answers: [StepAnswer], _ parts: [Scheduler.Part], rows: Int, seconds: Double
+    ) {
         for slot in slots {
             slot.report.stepRows = rows
             slot.report.seconds = seconds
         }
         for (number, part) in parts.enumerated() {
+            precondition(answers[number].answers(inputs[number]), "a step answers what is asked")
             let slot = running[part.place].slot
             if part.decodes && inputs[number].targets.isEmpty {
                 slot.report.decodeRows += inputs[number].tokens.count
@@ -200,14 +206,10 @@ package final class BatchLoop {
         }
     }
 
-    private func take(_ answer: StepAnswer, to input: StepInput, at place: Int) {
-        precondition(
-            answer.choices.isEmpty == input.samplings.isEmpty
-                && answer.choices.count <= input.samplings.count
-                && answer.logprobs.count == input.targets.count, "a step answers what is asked")
+    private func take(_ answer: StepAnswer, at place: Int) {
         let slot = running[place].slot
         let step = running[place].take(answer) { slot.source.note(on: $0) }
-        slot.report.rightGuesses += max(0, answer.choices.count - 1)
+        slot.report.rightGuesses += answer.rightGuesses
         slot.report.tokens += step.tokens
         tell(step, at: place)
     }
@@ -221,7 +223,7 @@ package final class BatchLoop {
 
     /// Hands over what is finished.
     private func retire(_ engine: any Engine) {
-        guard running.contains(where: { $0.isDone }) else { return }
+        guard running.indices.contains(where: { running[$0].isDone }) else { return }
         let finished = running.filter(\.isDone)
         running.removeAll(where: \.isDone)
         isShortOfRoom = false

@@ -3,7 +3,11 @@
 package struct TokenSequence {
     package let id: RequestID
     package let request: Request
-    package private(set) var course: any Course
+    package private(set) var course: any Course { didSet { noteCourse() } }
+    /// Whether nothing more comes of it.
+    private(set) var isDone = false
+    /// Tokens of prompt and what follows it, as far as that is known.
+    private(set) var count = 0
     package private(set) var admittedAt: ContinuousClock.Instant?
     package private(set) var firstTokenAt: ContinuousClock.Instant?
 
@@ -32,6 +36,13 @@ package struct TokenSequence {
         self.slot = slot
         isTaken = false
         course = request.goal.course(after: request.prompt, vocabularySize: vocabularySize)
+        noteCourse()
+    }
+
+    /// Keeps what the loop asks of each sequence in each step, which would be copied to be asked.
+    private mutating func noteCourse() {
+        isDone = course.isDone
+        count = request.prompt.count + course.following.count
     }
 
     /// Sequences that each go through a part of this one's course.
@@ -45,6 +56,7 @@ package struct TokenSequence {
     private init(_ id: RequestID, _ whole: TokenSequence, _ course: any Course) {
         (self.id, self.course, part) = (id, course, whole.id)
         (request, slot, isTaken) = (whole.request, whole.slot, false)
+        noteCourse()
     }
 
     /// Takes what came of its parts, in whatever order they were done.
@@ -68,6 +80,7 @@ package struct TokenSequence {
         self.course = course
         isTaken = true
         slot = SourceSlot(source)
+        noteCourse()
     }
 
     /// What has come of a request whose goal is known.
@@ -81,15 +94,12 @@ package struct TokenSequence {
         let more = course.following
         return more.isEmpty ? request.prompt : request.prompt + more
     }
-    var count: Int { request.prompt.count + course.following.count }
     /// What may be in the cache for as long as the sequence lasts.
     var lastingTokens: [Int32] { course.onlyGrows ? allTokens : request.prompt }
     /// How many of `allTokens` may be in the cache: about the rows of the others something is asked.
     var cacheable: Int { request.prompt.count + course.cacheable }
     /// Whether all of its prompt is in the cache.
     var hasPrompt: Bool { unsent.count <= course.following.count }
-    /// Whether nothing more comes of it.
-    var isDone: Bool { course.isDone }
 
     /// Starts from the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {

@@ -83,25 +83,29 @@ package final class LogitReader {
         self.inputs = inputs
         rows.removeAll(keepingCapacity: true)
         var hasConstraint = false
-        for (number, input) in inputs.enumerated() {
-            let count = input.logitRows
+        for number in inputs.indices {
+            let count = inputs[number].logitRows
             var place = 0
             for row in 0..<count {
-                let asked = row - (count - input.targetRows)
-                let range = asked < 0 ? 0..<0 : input.targetRange(ofRow: asked, from: place)
+                let asked = row - (count - inputs[number].targetRows)
+                let range = asked < 0 ? 0..<0 : inputs[number].targetRange(ofRow: asked, from: place)
                 place = range.upperBound
-                let choice = row - (count - input.samplings.count)
-                if choice >= 0, input.samplings[choice].constraint != nil { hasConstraint = true }
+                let choice = row - (count - inputs[number].samplings.count)
+                if choice >= 0, inputs[number].samplings[choice].constraint != nil { hasConstraint = true }
+                let tokens = inputs[number].tokens
                 rows.append(
                     Row(
                         input: number, targets: range, choice: choice,
-                        guess: choice > 0 ? input.tokens[input.tokens.endIndex - count + row] : nil))
+                        guess: choice > 0 ? tokens[tokens.endIndex - count + row] : nil))
             }
         }
         // Left over if the last step failed.
         masks?.drop()
         masks = hasConstraint ? maskThread.begin(rows.map { sampling(of: $0)?.constraint }) : nil
     }
+
+    /// Lets go of the inputs: what is in them is their sequences' own again.
+    package func end() { (inputs, masks) = ([], nil) }
 
     private func sampling(of row: Row) -> SamplingRequest? {
         row.choice < 0 ? nil : inputs[row.input].samplings[row.choice]

@@ -73,6 +73,7 @@ extension RowEngine {
             sequences.finish(inputs[place], answer)
             answers[place] = answer
         }
+        logits.end()
         return answers
     }
 }

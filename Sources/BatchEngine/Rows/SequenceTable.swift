@@ -167,14 +167,16 @@ package struct SequenceTable: Sendable {
             entry.length = start
         }
         precondition(!input.tokens.isEmpty && entry.length + input.tokens.count <= room(entry))
-        for tokens in [input.tokens, input.targets] {
-            precondition(tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize })
-        }
+        precondition(areKnown(input.tokens) && areKnown(input.targets))
         let (start, tokens) = hasState ? rowsFromState(&entry, input.tokens) : (entry.length, input.tokens)
-        entries[input.sequence] = entry
+        if hasState || input.start != nil { entries[input.sequence] = entry }
         return RowRun(
             tokens: tokens, start: start, blocks: entry.lease.blocks, longRope: entry.longRope,
             logitRows: input.logitRows, slot: entry.slot)
+    }
+
+    private func areKnown(_ tokens: ArraySlice<Int32>) -> Bool {
+        tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize }
     }
 
     /// The rows of `tokens`, and before them those that the state does not know or has to forget.
@@ -198,9 +200,9 @@ package struct SequenceTable: Sendable {
 
     /// Says that the rows of an input are in the cache. Guesses that were wrong are written over.
     package mutating func finish(_ input: StepInput, _ answer: StepAnswer) {
-        guard var entry = entries[input.sequence] else { return }
-        entry.length += input.tokens.count - (input.samplings.count - answer.choices.count)
-        blocks.advance(&entry.lease, to: entry.length)
-        entries[input.sequence] = entry
+        guard let place = entries.index(forKey: input.sequence) else { return }
+        entries.values[place].length += input.tokens.count - (input.samplings.count - answer.choices.count)
+        let length = entries.values[place].length
+        blocks.advance(&entries.values[place].lease, to: length)
     }
 }

@@ -230,8 +230,9 @@ package final class JobRun: RequestSource {
     }
 
     package func received(_ text: String, of sequence: TokenSequence) {
+        guard let piped else { return }
         let part = sequence.request.part
-        piped?.received(text, of: part.label, isCertain: part.isCertain) { part.thought(of: sequence) }
+        piped.received(text, of: part.label, isCertain: part.isCertain) { part.thought(of: sequence) }
     }
 
     // MARK: Requests that nobody waits for any more

@@ -38,14 +38,19 @@ struct AttentionPlan {
             defer { firstRow += run.tokens.count }
             return firstRow
         }
-        let order = runs.indices.sorted { runs[$0].blocks.lexicographicallyPrecedes(runs[$1].blocks) }
+        // Most differ in the first block already.
+        let order = runs.indices.map { (first: runs[$0].blocks.first ?? -1, number: $0) }.sorted { a, b in
+            a.first != b.first
+                ? a.first < b.first : runs[a.number].blocks.lexicographicallyPrecedes(runs[b.number].blocks)
+        }
         rows.reserveCapacity(firstRow)
         var open: Tile?
-        for (place, number) in order.enumerated() {
+        for (place, (_, number)) in order.enumerated() {
             let run = runs[number]
             // What this run has in common with the one before; the first block alone is not enough of a
             // reason to wait for others.
-            let common = place == 0 ? 0 : Self.commonBlocks(run.blocks, runs[order[place - 1]].blocks)
+            let common =
+                place == 0 ? 0 : Self.commonBlocks(run.blocks, runs[order[place - 1].number].blocks)
             if common == 0, let tile = open {
                 tiles.append(tile)
                 open = nil
