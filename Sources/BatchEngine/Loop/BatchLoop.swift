@@ -134,7 +134,9 @@ package final class BatchLoop {
         let parts = scheduler.nextStep(running.indices.map { running[$0].open })
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
+        let begin = ContinuousClock.now
         let guesses = try guesses(beside: parts, engine)
+        let search = (.now - begin).seconds
         for (part, guess) in zip(parts, guesses) {
             inputs.append(running[part.place].send(part.rows, guess: guess))
         }
@@ -144,7 +146,10 @@ package final class BatchLoop {
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
         scheduler.stepTook(seconds, attention: engine.times.attention - attention, rows: rows)
         precondition(answers.count == parts.count, "a step answers each of its inputs")
-        plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
+        plan.note(
+            rows: rows, guessed: inputs.reduce(0) { $0 + $1.guessed },
+            right: answers.reduce(0) { $0 + $1.rightGuesses }, seconds: seconds, search: search,
+            isDecoding: parts.allSatisfy(\.decodes))
         count(inputs, answers, parts, rows: rows, seconds: seconds)
         // What sequences have lent to the step is theirs alone again: they would copy it before they write to it.
         inputs = []
