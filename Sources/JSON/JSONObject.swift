@@ -49,6 +49,9 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         members[position]
     }
 
+    /// Whether there may be a member of any of these names: certainly not if it says false.
+    package func hasAny(of names: Set<String>) -> Bool { members.contains { names.contains($0.name) } }
+
     /// The value of that name; nil removes it.
     package subscript(name: String) -> JSONValue? {
         get { place(of: name).map { members[$0].value } }

@@ -38,10 +38,13 @@ package enum LineScheme: Sendable, Hashable {
         "top_p",
     ]
     private static let laterSettings = RequestSetting.all(in: .line).filter { !settings.contains($0.name) }
+    private static let laterNames = Set(laterSettings.map(\.name) + AnswerKeys.names)
 
     /// Settings that came later count where a line asks something with them, so that files stay as they are.
     fileprivate static func laterSettings(of line: JSONObject) -> [String] {
-        laterSettings.filter { setting in
+        // As most have none.
+        guard line.hasAny(of: laterNames) else { return [] }
+        return laterSettings.filter { setting in
             guard let value = line[setting.name], value != .null else { return false }
             var asked = RequestSettings()
             do throws(SettingProblem) { try value.read(setting, into: &asked) } catch { return true }

@@ -23,16 +23,15 @@ package struct Sampler: Sendable {
         let most = left.values[best]
         if most == -.infinity { return TokenChoice(fault: .nothingAllowed) }
         var choice = TokenChoice(token: left.token(best))
-        let parameters = request.parameters
-        if parameters.temperature > 0 {
+        if request.parameters.temperature > 0 {
             // Below this even the nearest float's probability underflows: greedy.
-            let inverse = 1 / max(parameters.temperature, 1e-6)
+            let inverse = 1 / max(request.parameters.temperature, 1e-6)
             _ = kernels.exponentials(left.values, left.count, most, inverse, scratch)
             let u = RandomStream.uniform(stream: request.stream, position: request.position)
             choice.token = left.token(
-                draw(scratch, count: left.count, of: count, parameters: parameters, uniform: u))
+                draw(scratch, count: left.count, of: count, parameters: request.parameters, uniform: u))
         }
-        if let wanted = parameters.logprobs {
+        if let wanted = request.parameters.logprobs {
             // The model's own, whatever was changed.
             let softmax = softmax(
                 logits, count: count, best: request.changesLogits ? nil : best, scratch: scratch)

@@ -163,7 +163,8 @@ package struct SamplingCourse: Course {
         }
         let isAllowed = sampling.accept(token)
         precondition(isAllowed, "a token was chosen, or called certain, that the constraint forbids")
-        step.rows.append(token)
+        // Mostly there are no others.
+        step.rows = step.rows.isEmpty ? [token] : step.rows + [token]
         append(token, note: note, &step)
     }
 

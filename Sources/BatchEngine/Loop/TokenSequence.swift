@@ -18,9 +18,11 @@ package struct TokenSequence {
     /// The sequence that it goes through a part of; nil for none.
     private(set) var part: RequestID?
     /// Tokens not yet sent to the engine.
-    private(set) var unsent: ArraySlice<Int32> = []
+    private(set) var unsent: ArraySlice<Int32> = [] { didSet { open.rows = unsent.count } }
     /// Those are of the completion: the token sampled last, and what is certain after it.
-    private var isDecoding = false
+    private var isDecoding = false { didSet { open.isCompletion = isDecoding } }
+    /// What it has to send.
+    private(set) var open = Scheduler.Open(rows: 0, isCompletion: false)
     /// Tokens there is room for in the KV cache.
     var room = 0
     /// How many others have begun before it although they came later.
@@ -109,9 +111,6 @@ package struct TokenSequence {
         isDecoding = false
         self.room = room
     }
-
-    /// What it has to send.
-    var open: Scheduler.Open { Scheduler.Open(rows: unsent.count, isCompletion: isDecoding) }
 
     /// The next rows for the engine.
     /// - Parameter guess: tokens that may come after them. They go along as far as they are allowed, with the last row.

@@ -104,8 +104,8 @@ package final class LogitReader {
         masks = hasConstraint ? maskThread.begin(rows.map { sampling(of: $0)?.constraint }) : nil
     }
 
-    /// Lets go of the inputs: what is in them is their sequences' own again.
-    package func end() { (inputs, masks) = ([], nil) }
+    /// Lets go of inputs and answers: what is in them is their sequences' own again.
+    package func end() { (inputs, answers, masks) = ([], [], nil) }
 
     private func sampling(of row: Row) -> SamplingRequest? {
         row.choice < 0 ? nil : inputs[row.input].samplings[row.choice]

@@ -68,12 +68,11 @@ extension RowEngine {
         let isAsTheyCome = order.elementsEqual(inputs.indices)
         logits.begin(isAsTheyCome ? inputs : order.map { inputs[$0] })
         try forward(isAsTheyCome ? runs : order.map { runs[$0] }) { logits.read($0) }
+        defer { logits.end() }
+        for (place, answer) in zip(order, logits.answers) { sequences.finish(inputs[place], answer) }
+        if isAsTheyCome { return logits.answers }
         var answers = inputs.map { _ in StepAnswer() }
-        for (place, answer) in zip(order, logits.answers) {
-            sequences.finish(inputs[place], answer)
-            answers[place] = answer
-        }
-        logits.end()
+        for (place, answer) in zip(order, logits.answers) { answers[place] = answer }
         return answers
     }
 }

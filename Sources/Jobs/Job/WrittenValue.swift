@@ -118,6 +118,10 @@ extension RequestSettings {
     /// - Throws: `LineError` naming the field.
     init(ofLine line: JSONValue) throws(LineError) {
         self.init()
+        // As in most lines.
+        guard case .object(let members) = line, members.hasAny(of: RequestSetting.namesOfLines) else {
+            return
+        }
         let isResult = EarlierStep.isResult(line)
         for setting in RequestSetting.ofLines {
             guard let value = line[setting.name], value != .null else { continue }
@@ -133,4 +137,5 @@ extension RequestSettings {
 extension RequestSetting {
     /// Those that lines may have, but `choices`, which may well be a field like others: `ChoiceSource` knows.
     fileprivate static let ofLines = all(in: .line).filter { $0.name != ChoiceSource.ownField }
+    fileprivate static let namesOfLines = Set(ofLines.map(\.name))
 }

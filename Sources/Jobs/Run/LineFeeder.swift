@@ -47,6 +47,8 @@ final class LineFeeder: @unchecked Sendable {
     /// Nil where ids may come again.
     private var seen: SeenIDs?
     private var hasLookedAhead = false
+    /// Once a line has needed it.
+    private var model: LoadedModel?
     /// Lines that count so far, whether they are taken up or not.
     private var place = 0
 
@@ -212,7 +214,7 @@ final class LineFeeder: @unchecked Sendable {
     ) throws -> Result<any PreparedLine, LineError> {
         do {
             let prepared = try preparer.prepare(record.get()) {
-                let model = try models.loaded(for: job)
+                let model = try loaded()
                 return (model.text, model.engine.limits, model.grammars)
             }
             counted.withLock { counted in
@@ -225,10 +227,17 @@ final class LineFeeder: @unchecked Sendable {
         }
     }
 
+    /// - Throws: what loading throws; `JobError` if the job asks for what the model lacks.
+    private func loaded() throws -> LoadedModel {
+        let loaded = try model ?? models.loaded(for: job)
+        model = loaded
+        return loaded
+    }
+
     private func work(
         _ label: WorkLabel, _ line: any PreparedLine, saved: InFlightRecord?
     ) throws -> [Work] {
-        let model = try models.loaded()
+        let model = try loaded()
         var label = label
         label.readyAt = .now
         return line.work(

@@ -141,7 +141,7 @@ final class Attention {
         let (heads, n) = (shape.headCount, shape.headDimension)
         let perGroup = heads / shape.keyValueHeadCount
         let dims = Int(layer.cache.dims)
-        let table = rope[layer.runs[place.run]]
+        let table = rope[long: layer.runs[place.run].longRope]
         let (cosines, sines) = (table.cosines(place.position), table.sines(place.position))
         let q = layer.qkv + place.row * layer.stride
         let k = q + heads * n

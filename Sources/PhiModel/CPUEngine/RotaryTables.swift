@@ -24,8 +24,8 @@ final class RotaryTables {
 
     /// Makes all positions of these rows available. Not to be called while others read.
     func prepare(_ runs: [RowRun]) {
-        for run in runs { self[run].prepare(run.start + run.tokens.count) }
+        for run in runs { self[long: run.longRope].prepare(run.start + run.tokens.count) }
     }
 
-    subscript(run: RowRun) -> RotaryTable { run.longRope ? long ?? short : short }
+    subscript(long isLong: Bool) -> RotaryTable { isLong ? long ?? short : short }
 }
