@@ -20,8 +20,19 @@ struct UnicodeCategories: Sendable {
         var pageOfBlock = [UInt16](repeating: 0, count: Self.blockCount)
         var pages: [UInt8] = []
         var known: [[UInt8]: UInt16] = [:]
+        // Where it is the same for a whole block.
+        var uniform: [UInt8: UInt16] = [:]
         for block in 0..<Self.blockCount {
-            let page = Self.page(of: UInt32(block))
+            let category = Self.uniformBlocks.first { $0.blocks.contains(block) }.map {
+                Self.index(of: $0.category)
+            }
+            if let category, let index = uniform[category] {
+                pageOfBlock[block] = index
+                continue
+            }
+            let page =
+                category.map { [UInt8](repeating: $0, count: 256) }
+                ?? (0..<256).map { Self.category(ofScalar: UInt32(block) << 8 | $0) }
             if let index = known[page] {
                 pageOfBlock[block] = index
             } else {
@@ -30,6 +41,7 @@ struct UnicodeCategories: Sendable {
                 pageOfBlock[block] = index
                 pages += page
             }
+            if let category { uniform[category] = pageOfBlock[block] }
         }
         self.pageOfBlock = pageOfBlock
         self.pages = pages
@@ -39,19 +51,15 @@ struct UnicodeCategories: Sendable {
         pages[Int(pageOfBlock[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)]
     }
 
-    private static func page(of block: UInt32) -> [UInt8] {
-        // Planes 4 to 13 hold no characters; 15 and 16 are for private use. Not asking saves time.
-        switch block {
-        case 0x400..<0xE00:
-            return [UInt8](repeating: index(of: .unassigned), count: 256)
-        case 0xF00..<0x1100:
-            var page = [UInt8](repeating: index(of: .privateUse), count: 256)
-            if block & 0xFF == 0xFF { page[254...] = [index(of: .unassigned), index(of: .unassigned)] }
-            return page
-        default:
-            return (0..<256).map { category(ofScalar: block << 8 | $0) }
-        }
-    }
+    /// Blocks of one category in Unicode 16: not asking for each of their scalars saves most of the time.
+    private static let uniformBlocks: [(blocks: Range<Int>, category: Unicode.GeneralCategory)] = [
+        (0x34..<0x4D, .otherLetter), (0x4E..<0xA0, .otherLetter), (0xAC..<0xD7, .otherLetter),
+        (0xD8..<0xE0, .surrogate), (0xE0..<0xF9, .privateUse), (0x200..<0x2A6, .otherLetter),
+        (0x2A7..<0x2B7, .otherLetter), (0x2B9..<0x2CE, .otherLetter), (0x2CF..<0x2EB, .otherLetter),
+        (0x2FB..<0x300, .unassigned), (0x300..<0x313, .otherLetter), (0x314..<0x323, .otherLetter),
+        (0x324..<0xE00, .unassigned), (0xE02..<0xF00, .unassigned), (0xF00..<0xFFF, .privateUse),
+        (0x1000..<0x10FF, .privateUse),
+    ]
 
     private static func category(ofScalar value: UInt32) -> UInt8 {
         guard let scalar = Unicode.Scalar(value) else { return index(of: .surrogate) }
