@@ -15,18 +15,14 @@ package struct JSONArrayResults: ResultFormat {
     package let pieceEnds = PieceEnds.beforeLineFeed
 
     private let elements: any ResultFormat
+    package var inner: (any ResultFormat)? { elements }
 
     package init() { self.init(of: NativeResults()) }
 
     private init(of elements: any ResultFormat) { self.elements = elements }
 
     package var name: String { "json\(elements.name.dropFirst("jsonl".count))" }
-    package var recordsResults: Bool { elements.recordsResults }
-    package var carried: CarriedPrompt? { elements.carried }
-    package func leavesOut(_ result: GenerationResult) -> Bool { elements.leavesOut(result) }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { Self(of: detail.lines) }
-
-    package func problem(with job: JobSettings) -> String? { elements.problem(with: job) }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
         Encoder(elements: elements.makeEncoder(for: run))
@@ -103,21 +99,12 @@ extension JSONArrayResults {
         end.elementsEqual(Self.end(isEmpty: isEmpty)) ? nil : "should be a line feed and ], and is not"
     }
 
-    package func fault(
-        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
-        kept: [GenerationResult.KeptValue]?
-    ) -> Message? { elements.fault(in: piece, at: place, of: run, kept: kept) }
-
     package func holds(
         _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
     ) -> Bool { elements.holds(result, in: Self.element(in: piece), at: place, of: run) }
-
-    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { elements.lasting(in: piece) }
 
     package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
         let isApart = piece.first.map { $0 != UInt8(ascii: "{") } ?? false
         return elements.generationResult(in: isApart ? Self.element(in: piece) : piece)
     }
-
-    package func makeCheck() -> (any LineCheck)? { elements.makeCheck() }
 }

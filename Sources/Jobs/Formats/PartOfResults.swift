@@ -1,5 +1,3 @@
-import Faults
-
 /// A format of which an output has one part: the results of lines that went well, or of those that failed
 /// (`errors` of a job). What the part lacks has no bytes there, but its place in the output's record.
 package struct PartOfResults: ResultFormat {
@@ -9,40 +7,7 @@ package struct PartOfResults: ResultFormat {
 
     package static let nameEnd = "+errors"
     package var name: String { base.name + Self.nameEnd }
-    package var isByLine: Bool { base.isByLine }
-    package var recordsResults: Bool { base.recordsResults }
-    package var carried: CarriedPrompt? { base.carried }
-    package var nameEnds: [String] { base.nameEnds }
-    package var pieceEnds: PieceEnds { base.pieceEnds }
-
-    package func leavesOut(_ result: GenerationResult) -> Bool { base.leavesOut(result) }
-
-    package func problem(with job: JobSettings) -> String? { base.problem(with: job) }
-
-    package func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        base.content(of: piece)
-    }
-
-    package func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
-        base.isSetApart(piece, isFirst: isFirst)
-    }
-
-    package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? {
-        base.fault(inEnd: end, isEmpty: isEmpty)
-    }
-
-    package func makeCheck() -> (any LineCheck)? { base.makeCheck() }
-
-    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
-        base.generationResult(in: piece)
-    }
-
-    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { base.lasting(in: piece) }
-
-    package func fault(
-        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
-        kept: [GenerationResult.KeptValue]?
-    ) -> Message? { base.fault(in: piece, at: place, of: run, kept: kept) }
+    package var inner: (any ResultFormat)? { base }
 
     package func beginning(with start: [UInt8]) -> any ResultFormat {
         Self(base: base.beginning(with: start), ofFailedLines: ofFailedLines)

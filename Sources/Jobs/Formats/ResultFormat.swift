@@ -15,6 +15,9 @@ package protocol ResultFormat: Sendable {
     /// What single results look like, where the format is of a part of them only.
     var base: any ResultFormat { get }
 
+    /// The format that this one is made with, and as it is in all that it says nothing of; nil, the default, if none.
+    var inner: (any ResultFormat)? { get }
+
     /// A piece lacks some of its result, and the output's record has all of it.
     var recordsResults: Bool { get }
 
@@ -79,28 +82,33 @@ package protocol ResultFormat: Sendable {
 }
 
 extension ResultFormat {
-    package var isByLine: Bool { false }
+    package var isByLine: Bool { inner?.isByLine ?? false }
     package var base: any ResultFormat { self }
-    package var recordsResults: Bool { false }
-    package func leavesOut(_ result: GenerationResult) -> Bool { false }
+    package var inner: (any ResultFormat)? { nil }
+    package var recordsResults: Bool { inner?.recordsResults ?? false }
+    package func leavesOut(_ result: GenerationResult) -> Bool { inner?.leavesOut(result) ?? false }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
-    package var carried: CarriedPrompt? { nil }
-    package func problem(with job: JobSettings) -> String? { nil }
+    package var carried: CarriedPrompt? { inner?.carried }
+    package func problem(with job: JobSettings) -> String? { inner?.problem(with: job) }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
-    package var nameEnds: [String] { [] }
-    package var pieceEnds: PieceEnds { .lineFeed(isQuotable: false) }
+    package var nameEnds: [String] { inner?.nameEnds ?? [] }
+    package var pieceEnds: PieceEnds { inner?.pieceEnds ?? .lineFeed(isQuotable: false) }
 
     package func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        piece.last == 0x0A ? UnsafeRawBufferPointer(rebasing: piece.dropLast()) : nil
+        if let inner { return inner.content(of: piece) }
+        return piece.last == 0x0A ? UnsafeRawBufferPointer(rebasing: piece.dropLast()) : nil
     }
 
-    package func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool { true }
+    package func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
+        inner?.isSetApart(piece, isFirst: isFirst) ?? true
+    }
 
     package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? {
-        end.isEmpty ? nil : "should be nothing, and is \(counted(end.count, "byte"))"
+        if let inner { return inner.fault(inEnd: end, isEmpty: isEmpty) }
+        return end.isEmpty ? nil : "should be nothing, and is \(counted(end.count, "byte"))"
     }
 
-    package func makeCheck() -> (any LineCheck)? { nil }
+    package func makeCheck() -> (any LineCheck)? { inner?.makeCheck() }
 
     package func holds(
         _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
@@ -113,14 +121,19 @@ extension ResultFormat {
         return !encoder.isHolding && !fresh.isEmpty && piece.elementsEqual(fresh)
     }
 
-    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? { nil }
+    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
+        inner?.generationResult(in: piece)
+    }
 
-    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { Array(piece) }
+    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? {
+        if let inner { return inner.lasting(in: piece) }
+        return Array(piece)
+    }
 
     package func fault(
         in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
         kept: [GenerationResult.KeptValue]?
-    ) -> Message? { nil }
+    ) -> Message? { inner?.fault(in: piece, at: place, of: run, kept: kept) }
 
     static var otherFields: Message { "does not carry the fields that the line has" }
 
