@@ -30,8 +30,6 @@ extension YAMLReader {
         if isSign("-"), !properties.isThere {
             guard mayBeCompact else { throw fault("a list can't begin on the line of its key") }
             value = try list(at: start)
-        } else if isSign("?"), mayBeCompact, !properties.isThere {
-            value = try mapping(at: start, firstKey: nil)
         } else if peek() == UInt8(ascii: "|") || peek() == UInt8(ascii: ">") {
             value = try blockScalar(in: indent)
         } else {
@@ -46,7 +44,7 @@ extension YAMLReader {
                     throw fault("a second key can't stand on the same line; quote a text with \": \"")
                 }
                 remember(first, as: properties.anchor)
-                return try mapping(at: start, firstKey: first)
+                return try mapping(at: start, first)
             }
             value = first
         }
@@ -96,29 +94,16 @@ extension YAMLReader {
         return YAMLNode(content: .sequence(elements), line: line)
     }
 
-    /// - Parameter firstKey: if that is read already, up to its colon.
-    private mutating func mapping(at start: Int, firstKey: YAMLNode?) throws(YAMLFault) -> YAMLNode {
-        var members = YAMLMembers(line: firstKey?.line ?? line)
-        var read = firstKey
-        repeat {
-            var key = read
-            read = nil
-            let isExplicit = key == nil && isSign("?")
-            if isExplicit {
-                at += 1
-                key = try node(in: start, mayBeCompact: true, isListIn: true)
-                try skip()
-            }
-            let name = if let key { key } else { try self.key(in: start) }
-            if isSign(":"), !isExplicit || column == start {
-                at += 1
-                try members.add(name, node(in: start, mayBeCompact: isExplicit, isListIn: true))
-            } else {
-                try members.add(name, empty)
-                if !isExplicit { throw fault("a key without a colon after it") }
-            }
-        } while try goesOn(at: start)
-        return members.node
+    /// - Parameter first: its first key, which is read up to the colon.
+    private mutating func mapping(at start: Int, _ first: YAMLNode) throws(YAMLFault) -> YAMLNode {
+        var members = YAMLMembers(line: first.line)
+        var key = first
+        while true {
+            at += 1
+            try members.add(key, node(in: start, mayBeCompact: false, isListIn: true))
+            guard try goesOn(at: start) else { return members.node }
+            key = try self.key(in: start)
+        }
     }
 
     private mutating func key(in indent: Int) throws(YAMLFault) -> YAMLNode {

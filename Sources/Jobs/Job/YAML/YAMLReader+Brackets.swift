@@ -12,16 +12,11 @@ extension YAMLReader {
         at += 1
         while try !closes(UInt8(ascii: "]")) {
             let start = self.line
-            let hasMark = try takeSign("?")
             let element = try bracketedNode()
             try skip()
             if peek() == UInt8(ascii: ":") {
                 var pair = YAMLMembers(line: start)
                 try pair.add(element, bracketedValue())
-                elements.append(pair.node)
-            } else if hasMark {
-                var pair = YAMLMembers(line: start)
-                try pair.add(element, empty)
                 elements.append(pair.node)
             } else {
                 elements.append(element)
@@ -35,20 +30,12 @@ extension YAMLReader {
         var members = YAMLMembers(line: line)
         at += 1
         while try !closes(UInt8(ascii: "}")) {
-            _ = try takeSign("?")
             let key = try bracketedNode()
             try skip()
             try members.add(key, peek() == UInt8(ascii: ":") ? bracketedValue() : empty)
             try separate(UInt8(ascii: "}"))
         }
         return members.node
-    }
-
-    private mutating func takeSign(_ sign: Unicode.Scalar) throws(YAMLFault) -> Bool {
-        guard isSign(sign) else { return false }
-        at += 1
-        try skip()
-        return true
     }
 
     /// Takes the closing bracket, if it is next.

@@ -1,7 +1,7 @@
 /// Reads the one document of a YAML 1.2 text.
 ///
 /// What a job has no use for is read over: tags and directives say nothing, and a plain scalar is its text. Mappings keep
-/// their order, and each key is there once.
+/// their order, and each key is there once. Keys that `?` begins are not read.
 struct YAMLReader {
     /// Values may lie so deep in each other.
     static let depthLimit = 200
