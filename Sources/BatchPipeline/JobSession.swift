@@ -216,17 +216,10 @@ package final class JobSession {
                 )
             }, shouldStop: { stopFlag.isSet })
         func open() throws -> JournalStore {
-            try JournalStore(
-                output: settings.output, fingerprint: fingerprint, lines: try LineScheme(settings),
-                samples: settings.sampleCount, selection: settings.selection,
-                format: settings.outputFormat.format,
-                errors: settings.errors,
-                restart: job.restarts,
-                ifChanged: job.ifChanged,
-                prunes: job.prunes,
-                keptOutputCount: settings.keepOld,
-                inputs: settings.input.filter { $0 != "-" } + settings.pick.compactMap { $0.file?.path },
-                pins: settings.distant.map(PinnedInput.init),
+            var options = try StoreOptions(settings)
+            (options.restart, options.ifChanged, options.prunes) = (job.restarts, job.ifChanged, job.prunes)
+            return try JournalStore(
+                output: settings.output, fingerprint: fingerprint, options,
                 waiting: job.waits ? waiting : nil)
         }
         let store = try job.redo?.store(of: settings, note: job.noteRedo, open: open) ?? open()

@@ -58,38 +58,16 @@ package final class JournalStore {
     /// - Parameters:
     ///   - output: the path of the output file, as the user gave it. Its folder must exist.
     ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
-    ///   - lines: by which scheme the run knows its lines.
-    ///   - samples: how many results each line has; `index` is the position divided by this.
-    ///   - selection: which lines it takes up.
-    ///   - format: how the output looks.
-    ///   - errors: the file of failed lines; nil where they are in the output.
-    ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
-    ///     in place until the new one is complete, and is then kept too.
-    ///   - ifChanged: what to do if earlier results have another fingerprint.
-    ///   - prunes: whether any number of results may go whose lines are no longer in the input.
-    ///   - keptOutputCount: how many earlier outputs are kept, and how many earlier journals.
-    ///   - inputs: paths of files that are never taken for earlier outputs, and removed.
-    ///   - pins: what of the input lies elsewhere.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
     package init(
-        output: String, fingerprint: RunFingerprint, lines: LineScheme = .bytes, samples: Int = 1,
-        selection: LineSelection = .all,
-        format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
-        ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
-        inputs: [String] = [], pins: [PinnedInput] = [],
+        output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
         now: @escaping () -> Double = JournalStore.monotonicSeconds
     ) throws {
         self.fingerprint = fingerprint
-        precondition(samples > 0, "a line has at least one sample")
-        let options = StoreOptions(
-            lines: lines, samples: samples, selection: selection, format: format, errors: errors,
-            restart: restart,
-            ifChanged: ifChanged,
-            prunes: prunes,
-            keptOutputCount: keptOutputCount, inputs: inputs, pins: pins)
+        precondition(options.samples > 0, "a line has at least one sample")
         self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
         let paths = try OutputPaths(output: output, format: options.format, in: system)
@@ -103,9 +81,9 @@ package final class JournalStore {
             try place.prepare()
             self.place = place
             journal = JournalWriter(
-                JournalHeader(fingerprint: fingerprint, usesOutput: true, lines: [lines], pins: pins),
-                at: place,
-                now: now)
+                JournalHeader(
+                    fingerprint: fingerprint, usesOutput: true, lines: [options.lines], pins: options.pins),
+                at: place, now: now)
             if let warning = place.warning { notes.append(warning) }
             try load()
         } catch {

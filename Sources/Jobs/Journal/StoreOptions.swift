@@ -9,28 +9,41 @@ public enum SettingsChange: String, Sendable, CaseIterable {
 }
 
 /// What a store must know of a job besides what its results depend on.
-struct StoreOptions: Sendable {
+package struct StoreOptions: Sendable {
     /// By which scheme the run knows its lines.
-    var lines: LineScheme
+    var lines = LineScheme.bytes
     /// How many results each line has; `index` is the position divided by this.
-    var samples: Int
+    var samples = 1
     /// The lines that it takes up.
-    var selection: LineSelection
+    var selection = LineSelection.all
     /// How the output looks.
-    var format: any ResultFormat
+    var format: any ResultFormat = ResultFormats.standard
     /// The file of failed lines; nil where they are in the output.
     var errors: String?
     /// Begin again. An earlier journal is kept under a numbered name; an earlier output stays in place until the new
     /// one is complete, and is then kept too.
-    var restart: Bool
+    package var restart = false
     /// What to do if earlier results were made with other settings.
-    var ifChanged: SettingsChange
+    package var ifChanged = SettingsChange.refuse
     /// Whether any number of results may go whose lines are no longer in the input.
-    var prunes: Bool
+    package var prunes = false
     /// How many earlier outputs are kept, and how many earlier journals.
-    var keptOutputCount: Int
+    var keptOutputCount = 3
     /// Paths of files that are never taken for earlier outputs, and removed.
-    var inputs: [String]
+    var inputs: [String] = []
     /// What of the input lies elsewhere.
-    var pins: [PinnedInput]
+    var pins: [PinnedInput] = []
+}
+
+extension StoreOptions {
+    package static let standard = StoreOptions()
+
+    /// What the job says of it.
+    package init(_ job: JobSettings) throws {
+        self.init(
+            lines: try LineScheme(job), samples: job.sampleCount, selection: job.selection,
+            format: job.outputFormat.format, errors: job.errors, keptOutputCount: job.keepOld,
+            inputs: job.input.filter { $0 != "-" } + job.pick.compactMap { $0.file?.path },
+            pins: job.distant.map(PinnedInput.init))
+    }
 }

@@ -36,7 +36,8 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
         if let check = try OutputCheck.read(output: output, format: format) {
             try promise(check.different <= check.lines, "more results differ than there are")
         }
-        let store = try JournalStore(output: output, fingerprint: journalFingerprint, format: format)
+        let store = try JournalStore(
+            output: output, fingerprint: journalFingerprint, StoreOptions(format: format))
         for (position, key) in keys.enumerated() {
             switch try store.claim(key, position: position) {
             case .done(failed: false): continue

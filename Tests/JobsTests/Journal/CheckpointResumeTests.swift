@@ -142,7 +142,7 @@ import Testing
         let folder = try TestFolder()
         func run() throws -> JournalStore {
             let store = try JournalStore(
-                output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 2,
+                output: folder.path("out.jsonl"), fingerprint: testFingerprint, StoreOptions(samples: 2),
                 system: FaultyFileSystem())
             for position in 0..<4 {
                 let key = WorkKey(id: "l\(position / 2)", sample: position % 2, contentHash: 5)

@@ -253,9 +253,10 @@ func openStore(
     system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
     try JournalStore(
-        output: folder.path("out.jsonl"), fingerprint: fingerprint, format: format, errors: errors,
-        restart: restart, ifChanged: ifChanged, prunes: prunes,
-        keptOutputCount: keeping, inputs: inputs, system: system)
+        output: folder.path("out.jsonl"), fingerprint: fingerprint,
+        StoreOptions(
+            format: format, errors: errors, restart: restart, ifChanged: ifChanged, prunes: prunes,
+            keptOutputCount: keeping, inputs: inputs), system: system)
 }
 
 /// What a runner does with a store, except generating.

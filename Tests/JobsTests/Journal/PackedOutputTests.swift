@@ -37,10 +37,9 @@ import Testing
     }
 
     private func store(_ job: JobSettings, restart: Bool = false) throws -> JournalStore {
-        try JournalStore(
-            output: job.output, fingerprint: testFingerprint, lines: LineScheme(job),
-            selection: job.selection,
-            format: job.outputFormat.format, errors: job.errors, restart: restart)
+        var options = try StoreOptions(job)
+        options.restart = restart
+        return try JournalStore(output: job.output, fingerprint: testFingerprint, options)
     }
 
     @discardableResult

@@ -53,10 +53,9 @@ import Testing
     private func store(
         _ job: JobSettings, prunes: Bool = false
     ) throws -> JournalStore {
-        try JournalStore(
-            output: job.output, fingerprint: testFingerprint, lines: LineScheme(job),
-            samples: job.sampleCount, selection: job.selection, format: job.outputFormat.format,
-            prunes: prunes)
+        var options = try StoreOptions(job)
+        options.prunes = prunes
+        return try JournalStore(output: job.output, fingerprint: testFingerprint, options)
     }
 
     @discardableResult
@@ -174,7 +173,8 @@ import Testing
 
     @Test func theManifestSaysHowRowsWereMade() throws {
         let store = try JournalStore(
-            output: folder.path("out.jsonl"), fingerprint: testFingerprint, lines: LineScheme(job()))
+            output: folder.path("out.jsonl"), fingerprint: testFingerprint,
+            StoreOptions(lines: LineScheme(job())))
         _ = try Runner(job: job(), model: ScriptedModel(), store: store).run()
         let manifest = try Manifest(job(), cache: .off).put(besideOutput: folder.path("out.jsonl"))
         let json = try JSONValue(parsing: Array(Data(contentsOf: URL(filePath: manifest))), limits: .file)

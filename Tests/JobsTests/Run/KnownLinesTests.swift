@@ -32,7 +32,7 @@ import Testing
     ) throws -> JournalStore {
         try JournalStore(
             output: folder.path("out.jsonl"), fingerprint: RunFingerprint([("job.number", run)]),
-            lines: LineScheme(job), ifChanged: ifChanged)
+            StoreOptions(lines: LineScheme(job), ifChanged: ifChanged))
     }
 
     private func run(

@@ -67,10 +67,7 @@ import Testing
     }
 
     private func store(_ job: JobSettings) throws -> JournalStore {
-        try JournalStore(
-            output: job.output, fingerprint: testFingerprint, lines: LineScheme(job),
-            samples: job.sampleCount,
-            selection: job.selection, format: job.outputFormat.format, errors: job.errors)
+        try JournalStore(output: job.output, fingerprint: testFingerprint, StoreOptions(job))
     }
 
     @discardableResult

@@ -40,10 +40,10 @@ import Testing
     private func store(
         _ job: JobSettings, system: any FileSystem = POSIXFileSystem()
     ) throws -> JournalStore {
-        try JournalStore(
-            output: job.output, fingerprint: testFingerprint, lines: LineScheme(job),
-            samples: job.sampleCount, selection: job.selection, format: job.outputFormat.format,
-            errors: job.errors, prunes: true, keptOutputCount: 9, system: system)
+        var options = try StoreOptions(job)
+        (options.prunes, options.keptOutputCount) = (true, 9)
+        return try JournalStore(
+            output: job.output, fingerprint: testFingerprint, options, system: system)
     }
 
     /// As a session does it.

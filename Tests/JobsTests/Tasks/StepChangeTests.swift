@@ -72,10 +72,10 @@ import Testing
         _ job: JobSettings, _ ifChanged: SettingsChange, restart: Bool = false,
         system: any FileSystem = FaultyFileSystem()
     ) throws -> JournalStore {
-        try JournalStore(
-            output: job.output, fingerprint: fingerprint(job), lines: LineScheme(job),
-            samples: job.sampleCount, selection: job.selection, format: job.outputFormat.format,
-            restart: restart, ifChanged: ifChanged, prunes: true, system: system)
+        var options = try StoreOptions(job)
+        (options.restart, options.ifChanged, options.prunes) = (restart, ifChanged, true)
+        return try JournalStore(
+            output: job.output, fingerprint: fingerprint(job), options, system: system)
     }
 
     /// - Returns: the model, which has counted the requests that it admitted.
