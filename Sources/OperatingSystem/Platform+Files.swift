@@ -11,6 +11,8 @@ package enum Files {
 
         package var reason: String { String(cString: strerror(code)) }
         package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
+        /// The last part of a path is a link, and was not to be one.
+        package var isLink: Bool { code == ELOOP }
 
         /// What errno says.
         package static var last: Failure { Failure(code: errno) }
@@ -61,6 +63,11 @@ package enum Files {
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
+        return try contents(of: descriptor, limit: limit)
+    }
+
+    /// What an open file has from where it stands.
+    package static func contents(of descriptor: Int32, limit: Int = .max) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count < limit {
@@ -140,7 +147,7 @@ package enum Files {
 
     private static func destination(of path: String, links: Int) -> String {
         if let found = canonicalPath(path) { return found }
-        if links > 0, let target = linkTarget(of: path) {
+        if links > 0, let target = try? linkTarget(of: path) {
             return destination(of: Paths.join(Paths.folder(of: path), target), links: links - 1)
         }
         let (folder, name) = (Paths.folder(of: path), Paths.name(of: path))
@@ -150,15 +157,18 @@ package enum Files {
         return Paths.areEqual(name, "..") ? Paths.folder(of: above) : Paths.join(above, name)
     }
 
-    /// Nil if it is no link.
-    private static func linkTarget(of path: String) -> String? {
+    /// What a symbolic link points to; nil if the path isn't one or isn't there.
+    package static func linkTarget(of path: String) throws(Failure) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
                 text.baseAddress.map { readlink(path.cPath, $0, text.count) } ?? 0
             }
         }
-        return count > 0 ? String(pathBytes: bytes[..<count]) : nil
+        if count >= 0 { return String(pathBytes: bytes[..<count]) }
+        let failure = Failure.last
+        if failure.isNotFound || failure.code == EINVAL { return nil }
+        throw failure
     }
 
     /// Whether a path has what makes it a pattern.

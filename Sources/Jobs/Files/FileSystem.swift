@@ -1,8 +1,7 @@
+import OperatingSystem
+
 /// A failed system call: its errno.
-package struct SystemError: Error, Equatable, Sendable {
-    package let code: Int32
-    package init(code: Int32) { self.code = code }
-}
+package typealias SystemError = Files.Failure
 
 /// How a file is opened.
 package enum FileAccess: Sendable, Equatable {

@@ -1,14 +1,6 @@
 import CZlib
 import Essentials
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 extension POSIXFileSystem {
     #if canImport(Darwin)
         package func copyAttributes(

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Essentials
 
 extension Platform {
     /// Calls `body`, a write, so that a closed pipe is the error EPIPE and never the signal SIGPIPE, whatever the

@@ -1,14 +1,6 @@
 import Essentials
 import OperatingSystem
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// What it takes to put a file in the place of another.
 extension POSIXFileSystem {
     package func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {

@@ -3,14 +3,6 @@
 import Essentials
 import OperatingSystem
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 enum ErrorCode {
     static let interrupted = EINTR
     static let notFound = ENOENT
@@ -25,8 +17,6 @@ enum ErrorCode {
     static let brokenPipe = EPIPE
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
-
-    static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 enum Platform {
@@ -145,53 +135,22 @@ package struct POSIXFileSystem: FileSystem {
         try Self.check(systemLink(path, name))
     }
 
-    package func names(in folder: String) throws(SystemError) -> [String] {
-        guard let stream = opendir(folder.cPath) else { throw SystemError(code: errno) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw SystemError(code: errno) }
-                return names
-            }
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-                })
-        }
-    }
+    package func names(in folder: String) throws(SystemError) -> [String] { try Files.names(in: folder) }
 
     package func info(_ path: String) throws(SystemError) -> FileInfo {
-        var result = stat()
-        try Self.check(stat(path.cPath, &result))
-        return FileInfo(result)
+        try FileInfo { stat(path.cPath, &$0) }
     }
 
     package func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
-        var result = stat()
-        try Self.check(fstat(descriptor, &result))
-        return FileInfo(result)
+        try FileInfo { fstat(descriptor, &$0) }
     }
 
     package func entry(_ path: String) throws(SystemError) -> FileInfo {
-        var result = stat()
-        try Self.check(lstat(path.cPath, &result))
-        return FileInfo(result)
+        try FileInfo { lstat(path.cPath, &$0) }
     }
 
     package func linkTarget(_ path: String) throws(SystemError) -> String? {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { readlink(path.cPath, $0, text.count) } ?? 0
-            }
-        }
-        if count < 0 {
-            if errno == EINVAL || errno == ENOENT || errno == ENOTDIR { return nil }
-            throw SystemError(code: errno)
-        }
-        return String(pathBytes: bytes[..<count])
+        try Files.linkTarget(of: path)
     }
 
     package func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
@@ -208,7 +167,9 @@ package struct POSIXFileSystem: FileSystem {
 }
 
 extension FileInfo {
-    fileprivate init(_ status: stat) {
+    fileprivate init(_ call: (inout stat) -> Int32) throws(SystemError) {
+        var status = stat()
+        try POSIXFileSystem.check(call(&status))
         let kind: Kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .regular

@@ -47,7 +47,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         self.kind = error.code == ErrorCode.brokenPipe ? .closedStream : kind
         self.path = path
         code = error.code
-        var text: Message = "\(what): \(ErrorCode.text(error.code))."
+        var text: Message = "\(what): \(error.reason)."
         if ErrorCode.outOfRoom.contains(error.code) {
             text += " Make room there."
         }

@@ -47,7 +47,7 @@ package final class ByteSource {
         do {
             return try system.retrying(try call())
         } catch {
-            throw JobError(kind, at: name, "can't be read: \(ErrorCode.text(error.code)).")
+            throw JobError(kind, at: name, "can't be read: \(error.reason).")
         }
     }
 

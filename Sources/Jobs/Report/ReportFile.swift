@@ -50,16 +50,8 @@ package final class ReportFile {
     }
 
     private func flushStream() throws(StoreError) {
-        var done = 0
-        while done < held.count {
-            let written: Result<Int, SystemError> = held.withUnsafeBytes { bytes in
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                return Result { () throws(SystemError) in try system.retrying(try system.write(1, rest)) }
-            }
-            switch written {
-            case .success(let count): done += count
-            case .failure(let error): throw StoreError(.io, path: "stdout", "cannot be written", error)
-            }
+        do { try Files.write(held, to: 1) } catch {
+            throw StoreError(.io, path: "stdout", "cannot be written", error)
         }
         held.removeAll(keepingCapacity: true)
     }

@@ -123,7 +123,7 @@ import Testing
             let error = #expect(throws: JobError.self) {
                 try read(FaultyFileSystem(failing: number, with: .error(EIO)))
             }
-            #expect(error?.place == path && error?.message.contains(ErrorCode.text(EIO)) == true)
+            #expect(error?.place == path && error?.message.contains(SystemError(code: EIO).reason) == true)
             #expect(error?.kind == (counting.calls[number] == .read ? .inputOutput : .missingInput))
         }
     }

@@ -91,7 +91,7 @@ import Testing
                     #expect(error.path.hasPrefix(folder.url.path), what)
                     #expect(!error.message.isEmpty, what)
                     if case .error(let code) = fault {
-                        #expect(error.message.contains(ErrorCode.text(code)), what)
+                        #expect(error.message.contains(SystemError(code: code).reason), what)
                         #expect(error.code == code, what)
                     }
                     #expect([.cannotCreate, .io].contains(error.kind), what)

@@ -128,7 +128,8 @@ import Testing
         let error = #expect(throws: StoreError.self) {
             try openStore(folder, prunes: true, system: FaultyFileSystem(refusing: [.probe: code]))
         }
-        #expect(error?.kind == .cannotCreate && error?.message.contains(ErrorCode.text(code)) == true)
+        #expect(
+            error?.kind == .cannotCreate && error?.message.contains(SystemError(code: code).reason) == true)
         #expect(error?.message.contains("can't be replaced") == true, "\(error.debugDescription)")
         #expect(try folder.names == ["out.jsonl"] && folder.bytes("out.jsonl") == before)
     }
