@@ -48,11 +48,10 @@ package enum GGUFConverter {
         case folder(path: String)
         /// None; the model then takes token ids only.
         case none
-
-        package static func folder(_ url: URL) -> Tokenizer { .folder(path: String(filePathOf: url)) }
     }
 
     /// - Parameters:
+    ///   - path: Of the GGUF file; paths need not be UTF-8.
     ///   - folder: Made if it is not there.
     ///   - overwrite: Replaces a model that is in `folder`. Without it, one is an error.
     ///   - progress: Called before each layer and at the end, on the calling thread.
@@ -60,18 +59,8 @@ package enum GGUFConverter {
     ///   key), `badRequest` for a folder that is in use, `resources` if writing fails. Whenever it throws,
     ///   the folder holds no model that looks complete but is not.
     package static func convert(
-        gguf: URL, to folder: URL, tokenizer: Tokenizer = .embedded, overwrite: Bool = false,
+        file path: String, to folder: String, tokenizer: Tokenizer = .embedded, overwrite: Bool = false,
         progress: (ConversionProgress) -> Void = { _ in }
-    ) throws -> ConversionSummary {
-        try convert(
-            file: String(filePathOf: gguf), to: String(filePathOf: folder), tokenizer: tokenizer,
-            overwrite: overwrite, progress: progress)
-    }
-
-    /// As with URLs; these paths need not be UTF-8.
-    package static func convert(
-        file path: String, to folder: String, tokenizer: Tokenizer, overwrite: Bool,
-        progress: (ConversionProgress) -> Void
     ) throws -> ConversionSummary {
         let source = try GGUFFile(path: path)
         defer { withExtendedLifetime(source) {} }

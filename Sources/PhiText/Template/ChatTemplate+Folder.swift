@@ -6,28 +6,11 @@ extension ChatTemplate {
     /// The files' sizes are bounded so that a hostile folder can't fill the memory.
     private static let largestFile = 64 << 20
 
-    /// The chat template of a model folder.
-    /// - Throws: `ModelError`: `missing` if the folder has no chat template, otherwise as `load(folder:)`.
-    package init(folder: URL) throws {
-        let path = String(filePathOf: folder)
-        guard let template = try ChatTemplate.load(path: path) else {
-            throw ModelError(
-                .missing, path: path,
-                "the folder has no chat template (neither chat_template.jinja nor a chat_template in "
-                    + "tokenizer_config.json)")
-        }
-        self = template
-    }
-
     /// The chat template of a model folder, found as transformers finds it: `chat_template.jinja`, else the
     /// key `chat_template` of `tokenizer_config.json`, which may be a list of named ones ("default" counts).
     /// - Returns: Nil if there is none.
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
-    package static func load(folder: URL) throws -> ChatTemplate? {
-        try load(path: String(filePathOf: folder))
-    }
-
-    static func load(path folder: String) throws -> ChatTemplate? {
+    package static func load(path folder: String) throws -> ChatTemplate? {
         let configFile = Paths.join(folder, "tokenizer_config.json")
         let config = try object(configFile).map { try TemplateConfiguration($0, path: configFile) }
         var tokens = config?.specialTokens ?? [:]

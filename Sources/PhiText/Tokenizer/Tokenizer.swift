@@ -34,18 +34,10 @@ package final class Tokenizer: Sendable {
     /// One more than the highest token id; ids in between may be unused.
     package let vocabularySize: Int
 
-    /// Reads `tokenizer.json` in a model's folder.
-    /// - Throws: as `init(contentsOf:)`.
-    package convenience init(folder: URL) throws {
-        try self.init(contentsOf: folder.appendingPathComponent("tokenizer.json"))
-    }
-
     /// Reads a `tokenizer.json`.
     /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format,
     ///   `unsupported`, with the key, for what is not supported here.
-    package convenience init(contentsOf file: URL) throws { try self.init(path: String(filePathOf: file)) }
-
-    init(path: String) throws {
+    package init(path: String) throws {
         let parts = try TokenizerFile(path: path)
         model = BPEModel(vocabulary: parts.vocabulary, merges: parts.merges, options: parts.options)
         normalizers = parts.normalizers

@@ -83,7 +83,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         try promise(shape.rope.dimension <= heads.headDimension, "more rotated than there is")
         try promise(shape.endOfSequence.allSatisfy { $0 >= 0 }, "a negative token")
     } catch is ModelError {}
-    let template = try ChatTemplate.load(folder: URL(filePath: scratch.path))
+    let template = try ChatTemplate.load(path: scratch.path)
     _ = try template?.render([ChatMessage(role: "user", content: "hello")], addGenerationPrompt: true)
 }
 
@@ -105,12 +105,12 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
     } catch let error as ModelError {
         throw BrokenPromise(description: "a converted model can't be read: \(error)")
     }
-    if tokenizer == .embedded { try use(Tokenizer(folder: URL(filePath: folder)), on: hostileText) }
+    if tokenizer == .embedded { try use(Tokenizer(path: folder + "/tokenizer.json"), on: hostileText) }
 }
 
 private func convert(
     _ file: String, _ folder: String, _ tokenizer: GGUFConverter.Tokenizer
 ) throws -> ConversionSummary {
     try GGUFConverter.convert(
-        gguf: URL(filePath: file), to: URL(filePath: folder), tokenizer: tokenizer, overwrite: true)
+        file: file, to: folder, tokenizer: tokenizer, overwrite: true)
 }

@@ -16,7 +16,7 @@ let hostileText =
 @Sendable func readTokenizer(_ input: [UInt8], _ scratch: ScratchFolder) throws {
     let parts = parts(input, 2)
     let file = try scratch.put(parts[0], "tokenizer.json", keepingEmpty: true)
-    let tokenizer = try Tokenizer(contentsOf: URL(filePath: file))
+    let tokenizer = try Tokenizer(path: file)
     try use(tokenizer, on: hostileText)
     try use(tokenizer, on: String(decoding: parts[1], as: UTF8.self))
 }

@@ -99,6 +99,6 @@ import Testing
         for (name, value) in [
             ("tokenizer.json", tokenizer.tokenizer), ("tokenizer_config.json", tokenizer.configuration),
         ] { _ = try scratch.write(name, Array(value.indentedText.utf8)) }
-        return try Tokenizer(folder: URL(filePath: scratch.path))
+        return try Tokenizer(path: scratch.path + "/tokenizer.json")
     }
 }

@@ -105,7 +105,7 @@ import Testing
         let path = try scratch.write("model.gguf", model.gguf.bytes())
         let error = try #require(throws: ModelError.self) {
             try GGUFConverter.convert(
-                gguf: URL(filePath: path), to: URL(filePath: scratch.path + "/converted"))
+                file: path, to: scratch.path + "/converted")
         }
         #expect(error.description.contains("not a multiple of 256"))
     }

@@ -80,7 +80,7 @@ struct ConvertPhi2Tests {
         var gguf = gguf
         let path = try scratch.write("model.gguf", gguf.bytes())
         _ = try GGUFConverter.convert(
-            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), overwrite: true)
+            file: path, to: output, overwrite: true)
     }
 
     @Test(arguments: [GGMLType.q4Type0, .q5Type1, .q8Type0, .f16, .f32], [true, false])

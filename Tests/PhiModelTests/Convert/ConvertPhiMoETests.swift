@@ -81,7 +81,7 @@ struct ConvertPhiMoETests {
         var gguf = gguf
         let path = try scratch.write("model.gguf", gguf.bytes())
         return try GGUFConverter.convert(
-            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), overwrite: true)
+            file: path, to: output, overwrite: true)
     }
 
     private func logits(_ folder: String) throws -> [UInt32] {

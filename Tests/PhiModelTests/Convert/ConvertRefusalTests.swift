@@ -15,7 +15,7 @@ struct ConvertRefusalTests {
     private func convert(_ bytes: [UInt8]) throws {
         let path = try scratch.write("model.gguf", bytes)
         _ = try GGUFConverter.convert(
-            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: scratch.path + "/out"), overwrite: true
+            file: path, to: scratch.path + "/out", overwrite: true
         )
     }
 

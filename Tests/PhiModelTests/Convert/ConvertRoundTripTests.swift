@@ -15,7 +15,7 @@ struct ConvertRoundTripTests {
         var gguf = model.gguf
         let path = try scratch.write("model.gguf", gguf.bytes())
         return try GGUFConverter.convert(
-            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), overwrite: overwrite)
+            file: path, to: output, overwrite: overwrite)
     }
 
     /// Every value of the converted folder equals that of the GGUF file.
@@ -151,7 +151,7 @@ struct ConvertRoundTripTests {
             var gguf = model.gguf
             let path = try scratch.write("model.gguf", gguf.bytes())
             let error = #expect(throws: ModelError.self) {
-                try GGUFConverter.convert(gguf: URL(fileURLWithPath: path), to: folder.url)
+                try GGUFConverter.convert(file: path, to: folder.path)
             }
             #expect(error?.kind == .badRequest && error?.message.contains(name) == true)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
@@ -202,7 +202,7 @@ struct ConvertRoundTripTests {
         let path = try scratch.write("converted/model.safetensors", bytes)
         let error = #expect(throws: ModelError.self) {
             try GGUFConverter.convert(
-                gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), overwrite: true)
+                file: path, to: output, overwrite: true)
         }
         #expect(error?.kind == .badRequest)
         #expect(FileManager.default.contents(atPath: path).map { Array($0) } == Array(bytes))
@@ -212,7 +212,7 @@ struct ConvertRoundTripTests {
         var gguf = TestModel(llama: [GGMLType](repeating: .f32, count: 8)).gguf
         let path = try scratch.write("model.gguf", gguf.bytes())
         var seen: [ConversionProgress] = []
-        _ = try GGUFConverter.convert(gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output)) {
+        _ = try GGUFConverter.convert(file: path, to: output) {
             seen.append($0)
         }
         #expect(seen.map(\.layersDone) == Array(0...14) && seen.allSatisfy { $0.layerCount == 14 })

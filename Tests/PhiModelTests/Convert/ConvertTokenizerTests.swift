@@ -18,7 +18,7 @@ struct ConvertTokenizerTests {
         change(&gguf)
         let path = try scratch.write("model.gguf", gguf.bytes())
         _ = try GGUFConverter.convert(
-            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), tokenizer: tokenizer,
+            file: path, to: output, tokenizer: tokenizer,
             overwrite: true)
     }
 
@@ -93,12 +93,13 @@ struct ConvertTokenizerTests {
         try other.write("tokenizer.json", "{\"mine\": 1}")
         try other.write("chat_template.jinja", "hello")
         try other.write("config.json", "{}")
-        try convert({ $0.set("tokenizer.ggml.model", .string("llama")) }, tokenizer: .folder(other.url))
+        try convert(
+            { $0.set("tokenizer.ggml.model", .string("llama")) }, tokenizer: .folder(path: other.path))
         #expect(try read("tokenizer.json") == ["mine": .int(1)])
         #expect(try String(contentsOfFile: output + "/chat_template.jinja", encoding: .utf8) == "hello")
         #expect(try Architectures.read(folder: output).shape.endOfSequence == [0])
 
-        let error = #expect(throws: ModelError.self) { try convert(tokenizer: .folder(scratch.url)) }
+        let error = #expect(throws: ModelError.self) { try convert(tokenizer: .folder(path: scratch.path)) }
         #expect(error?.kind == .missing)
         try convert({ $0.set("tokenizer.ggml.model", nil) }, tokenizer: .none)
         #expect(!FileManager.default.fileExists(atPath: output + "/tokenizer.json"))

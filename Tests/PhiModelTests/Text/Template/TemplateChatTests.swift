@@ -17,7 +17,7 @@ struct TemplateGoldenTests {
 
     @Test(arguments: models) func goldenConversations(folder: String, golden: String) throws {
         let fixtures = try ModelFixtures.folder()
-        let template = try ChatTemplate(folder: fixtures.appending(path: folder))
+        let template = try #require(try ChatTemplate.load(path: fixtures.appending(path: folder).path))
         let lines = try Data(contentsOf: fixtures.appending(path: "golden/public/\(golden).chat.jsonl"))
             .split(separator: 0x0A)
         #expect(lines.count == 89)

@@ -22,7 +22,7 @@ struct CodeGenTokenizerTests {
 
     @Test func encodesAndDecodesExactly() throws {
         let fixture = try Fixture()
-        let tokenizer = try withTokenizerFile(fixture.tokenizer) { try Tokenizer(contentsOf: $0) }
+        let tokenizer = try withTokenizerFile(fixture.tokenizer) { try Tokenizer(path: $0.path) }
         #expect(fixture.lines.count > 25)
         for line in fixture.lines {
             let text = Comment(rawValue: line.text.debugDescription)

@@ -24,7 +24,7 @@ struct TokenizerHostileTests {
         for end in stride(from: 0, to: bytes.count, by: 13) {
             let loaded = try withTokenizerFile(Data(bytes[..<end])) { file -> ModelError? in
                 do {
-                    _ = try Tokenizer(contentsOf: file)
+                    _ = try Tokenizer(path: file.path)
                     return nil
                 } catch {
                     return error as? ModelError
@@ -47,7 +47,7 @@ struct TokenizerHostileTests {
             }
             try withTokenizerFile(Data(bytes)) { file in
                 do {
-                    let tokenizer = try Tokenizer(contentsOf: file)
+                    let tokenizer = try Tokenizer(path: file.path)
                     _ = tokenizer.encode("abc <é> \u{0}", addSpecialTokens: true)
                 } catch {
                     #expect(error is ModelError)
@@ -108,8 +108,9 @@ struct TokenizerHostileTests {
     }
 
     @Test func missingFile() {
-        let nowhere = URL(fileURLWithPath: "/nonexistent-folder")
-        #expect { try Tokenizer(folder: nowhere) } throws: { ($0 as? ModelError)?.kind == .missing }
+        #expect { try Tokenizer(path: "/nonexistent-folder/tokenizer.json") } throws: {
+            ($0 as? ModelError)?.kind == .missing
+        }
     }
 
     @Test func deepNesting() {

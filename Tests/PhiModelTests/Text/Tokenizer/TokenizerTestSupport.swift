@@ -36,7 +36,7 @@ enum ModelFixtures {
     }
 
     static func tokenizer(_ model: String) throws -> Tokenizer {
-        try Tokenizer(folder: folder().appendingPathComponent(model))
+        try Tokenizer(path: folder().appending(path: "\(model)/tokenizer.json").path)
     }
 
     static func golden(_ model: String) throws -> [GoldenLine] {
@@ -69,7 +69,7 @@ func sameBytes(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) 
 
 /// Writes `json` as a tokenizer.json of its own and loads it.
 func makeTokenizer(_ json: String) throws -> Tokenizer {
-    try withTokenizerFile(Data(json.utf8)) { try Tokenizer(contentsOf: $0) }
+    try withTokenizerFile(Data(json.utf8)) { try Tokenizer(path: $0.path) }
 }
 
 func withTokenizerFile<Result>(_ data: Data, _ body: (URL) throws -> Result) throws -> Result {
