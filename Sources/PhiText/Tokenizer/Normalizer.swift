@@ -26,8 +26,8 @@ enum Normalizer: Sendable {
     case replacePattern(Pattern, with: [UInt8])
     case lowercase
     case strip(left: Bool, right: Bool)
-    /// NFC, NFD, NFKC, NFKD.
-    case normalForm(composes: Bool, isCompatible: Bool)
+    /// NFC, or else NFD.
+    case normalForm(composes: Bool)
 
     /// Whether it puts something before a text.
     var isPrefix: Bool {
@@ -74,10 +74,8 @@ enum Normalizer: Sendable {
                 if right { end = WhiteSpace.start(base, end, limit: start) }
                 new.append(UnsafeBufferPointer(rebasing: old[start..<end]))
             }
-        case .normalForm(let composes, let isCompatible):
-            rewriteString(text) {
-                NormalForm(composes: composes, isCompatible: isCompatible).normalize($0)
-            }
+        case .normalForm(let composes):
+            rewriteString(text) { NormalForm(composes: composes).normalize($0) }
         }
     }
 

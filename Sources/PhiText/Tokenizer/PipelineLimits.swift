@@ -51,8 +51,7 @@ extension Normalizer {
         case .replacePattern(_, let content): Swift.max(1, content.count)
         case .lowercase: 2
         case .strip: 1
-        // The longest decomposition, U+FDFA's, is 33 bytes of 3.
-        case .normalForm(_, let isCompatible): isCompatible ? 11 : 3
+        case .normalForm: 3
         }
     }
 }

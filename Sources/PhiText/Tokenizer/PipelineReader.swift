@@ -64,9 +64,9 @@ extension TokenizerConfigReader {
         case "Lowercase":
             try allow()
             return [.lowercase]
-        case "NFC", "NFD", "NFKC", "NFKD":
+        case "NFC", "NFD":
             try allow()
-            return [.normalForm(composes: type.hasSuffix("C"), isCompatible: type.contains("K"))]
+            return [.normalForm(composes: type == "NFC")]
         default: throw unsupportedType(type)
         }
     }

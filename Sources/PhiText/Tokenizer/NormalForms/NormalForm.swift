@@ -1,16 +1,10 @@
-/// Unicode's normal forms (UAX #15) in linear time but for sorting.
+/// Unicode's canonical normal forms (UAX #15) in linear time but for sorting.
 struct NormalForm {
-    private let composes: Bool
-    private let isCompatible: Bool
+    /// NFC rather than NFD.
+    let composes: Bool
     private let mappings = NormalMappings.all
 
-    /// - Parameters:
-    ///   - composes: NFC and NFKC rather than NFD and NFKD.
-    ///   - isCompatible: NFKC and NFKD.
-    init(composes: Bool, isCompatible: Bool) {
-        self.composes = composes
-        self.isCompatible = isCompatible
-    }
+    init(composes: Bool) { self.composes = composes }
 
     func normalize(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
@@ -20,7 +14,7 @@ struct NormalForm {
                 scalars.append((scalar, 0))
                 continue
             }
-            for part in mappings.decomposition(of: scalar, isCompatible: isCompatible) {
+            for part in mappings.decomposition(of: scalar) {
                 scalars.append((part, part.properties.canonicalCombiningClass.rawValue))
             }
         }

@@ -6,15 +6,12 @@
 struct NormalMappings {
     /// To the end.
     private(set) var canonical: [Unicode.Scalar: [Unicode.Scalar]] = [:]
-    /// Where they differ from the canonical ones.
-    private(set) var compatible: [Unicode.Scalar: [Unicode.Scalar]] = [:]
     /// What two characters compose to, by both their numbers.
     private var compositions: [UInt64: Unicode.Scalar] = [:]
 
     static let all = NormalMappings()
 
     private init() {
-        Self.read(Self.compatibilityText) { scalar, parts, _ in compatible[scalar] = parts }
         var steps: [Unicode.Scalar: [Unicode.Scalar]] = [:]
         Self.read(Self.canonicalText) { scalar, parts, composes in
             steps[scalar] = parts
@@ -27,13 +24,13 @@ struct NormalMappings {
         }
     }
 
-    func decomposition(of scalar: Unicode.Scalar, isCompatible: Bool) -> [Unicode.Scalar] {
+    func decomposition(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
         if 0xAC00...0xD7A3 ~= scalar.value {
             let index = scalar.value - 0xAC00
             let parts = [0x1100 + index / 588, 0x1161 + index % 588 / 28, 0x11A7 + index % 28]
             return parts.prefix(index % 28 == 0 ? 2 : 3).compactMap(Unicode.Scalar.init)
         }
-        return (isCompatible ? compatible[scalar] : nil) ?? canonical[scalar] ?? [scalar]
+        return canonical[scalar] ?? [scalar]
     }
 
     func composition(of first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {

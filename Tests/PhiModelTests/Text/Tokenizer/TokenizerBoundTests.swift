@@ -43,7 +43,7 @@ import Testing
             "pieces isolated": byteLevelJSON(merges: byteChains, preTokenizer: split("Isolated")),
             "stripped": byteLevelJSON(
                 merges: byteChains, normalizer: #"{"type":"Strip","strip_left":true,"strip_right":true}"#),
-            "composed": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"NFKC"}"#),
+            "composed": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"NFC"}"#),
             "lower case": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"Lowercase"}"#),
             "shortened": byteLevelJSON(
                 merges: byteChains,
