@@ -105,21 +105,15 @@ struct UnicodeCategories: Sendable {
         }
     }
 
+    /// By their numbers. White space among control characters has no name of its own.
+    private static let names =
+        "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn Cc"
+        .split(separator: " ")
+
     /// The categories a name like `L` or `Lu` stands for, one bit each; nil for other names.
     static func mask(named name: String) -> UInt32? {
-        let names: [(String, ClosedRange<Int>)] = [
-            ("L", 0...4), ("Lu", 0...0), ("Ll", 1...1), ("Lt", 2...2), ("Lm", 3...3), ("Lo", 4...4),
-            ("M", 5...7), ("Mn", 5...5), ("Mc", 6...6), ("Me", 7...7),
-            ("N", 8...10), ("Nd", 8...8), ("Nl", 9...9), ("No", 10...10),
-            ("P", 11...17), ("Pc", 11...11), ("Pd", 12...12), ("Ps", 13...13), ("Pe", 14...14),
-            ("Pi", 15...15), ("Pf", 16...16), ("Po", 17...17),
-            ("S", 18...21), ("Sm", 18...18), ("Sc", 19...19), ("Sk", 20...20), ("So", 21...21),
-            ("Z", 22...24), ("Zs", 22...22), ("Zl", 23...23), ("Zp", 24...24),
-            ("C", 25...30), ("Cf", 26...26), ("Cs", 27...27), ("Co", 28...28), ("Cn", 29...29),
-        ]
-        if name == "Cc" { return 1 << 25 | 1 << 30 }
-        guard let range = names.first(where: { $0.0 == name })?.1 else { return nil }
-        return range.reduce(0) { $0 | 1 << UInt32($1) }
+        let meant = names.indices.filter { names[$0] == name || names[$0].prefix(1) == name }
+        return meant.isEmpty ? nil : meant.reduce(0) { $0 | 1 << UInt32($1) }
     }
 
     /// `\s`: Unicode's White_Space.
