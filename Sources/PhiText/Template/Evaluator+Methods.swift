@@ -258,7 +258,7 @@ extension Evaluator {
         !text.isEmpty && text.unicodeScalars.allSatisfy(property)
     }
 
-    private func isLetter(_ properties: Unicode.Scalar.Properties) -> Bool {
+    func isLetter(_ properties: Unicode.Scalar.Properties) -> Bool {
         switch properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
         default: false
@@ -269,5 +269,5 @@ extension Evaluator {
         properties.numericType == .decimal || properties.numericType == .digit
     }
 
-    private func isNumeric(_ properties: Unicode.Scalar.Properties) -> Bool { properties.numericType != nil }
+    func isNumeric(_ properties: Unicode.Scalar.Properties) -> Bool { properties.numericType != nil }
 }

@@ -100,29 +100,20 @@ extension Evaluator {
         }
         let items = try iterate(value)
         let fill = arguments[1].flatMap { isNone($0) ? nil : $0 }
-        var result: [Value] = []
-        if name == .batch {
-            var rest = items[...]
-            while !rest.isEmpty {
-                var part = Array(rest.prefix(count))
-                rest = rest.dropFirst(count)
-                if let fill, part.count < count {
-                    try spend(4 * min(count - part.count, limits.steps))
-                    part += Array(repeating: fill, count: count - part.count)
-                }
-                result.append(try made(list: part))
+        let (each, longer) = items.count.quotientAndRemainder(dividingBy: count)
+        let lists = name == .slice ? count : longer > 0 ? each + 1 : each
+        try spend(4 * min(lists, limits.steps))
+        var (rest, result) = (items[...], [Value]())
+        for i in 0..<lists {
+            let size = name == .batch ? count : i < longer ? each + 1 : each
+            var part = Array(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            if let fill {
+                let lacking = (name == .batch ? count : each + 1) - part.count
+                try spend(4 * min(lacking, limits.steps))
+                part += Array(repeating: fill, count: lacking)
             }
-            return try made(generator: result)
-        }
-        try spend(4 * min(count, limits.steps))
-        var at = 0
-        for i in 0..<count {
-            let isLonger = i < items.count % count
-            let end = at + items.count / count + (isLonger ? 1 : 0)
-            var part = Array(items[at..<end])
-            if let fill, !isLonger { part.append(fill) }
             result.append(try made(list: part))
-            at = end
         }
         return try made(generator: result)
     }

@@ -50,13 +50,7 @@ extension Evaluator {
         var inWord = false
         for scalar in text.unicodeScalars {
             let properties = scalar.properties
-            let isWord: Bool
-            switch properties.generalCategory {
-            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
-                .decimalNumber, .letterNumber, .otherNumber:
-                isWord = true
-            default: isWord = scalar == "_" || properties.numericType != nil
-            }
+            let isWord = scalar == "_" || isLetter(properties) || isNumeric(properties)
             if isWord && !inWord { count += 1 }
             inWord = isWord
         }

@@ -72,11 +72,8 @@ enum PythonNumbers {
     /// Python's `int(text, base)` for bases 2 to 36 and 0.
     static func integer(_ text: String, base: Int) -> ReadInteger {
         guard var rest = normalized(text)?[...] else { return .notANumber }
-        var negative = false
-        if let sign = rest.first, sign == "-" || sign == "+" {
-            negative = sign == "-"
-            rest = rest.dropFirst()
-        }
+        let isNegative = rest.first == "-"
+        if isNegative || rest.first == "+" { rest = rest.dropFirst() }
         var base = base
         for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)]
         where rest.hasPrefix(prefix) && (base == radix || base == 0) {
@@ -87,20 +84,10 @@ enum PythonNumbers {
             base = 10
             if rest.count > 1, rest.first == "0", rest.contains(where: { $0 != "0" }) { return .notANumber }
         }
-        var value = 0
-        guard !rest.isEmpty else { return .notANumber }
-        var tooLarge = false
-        for character in rest {
-            guard let digit = character.hexOrLetterValue, digit < base else { return .notANumber }
-            if tooLarge { continue }
-            let (product, overflow) = value.multipliedReportingOverflow(by: base)
-            let (sum, overflow2) = product.subtractingReportingOverflow(digit)
-            tooLarge = overflow || overflow2
-            value = sum
+        guard !rest.isEmpty, rest.allSatisfy({ Int(String($0), radix: base) != nil }) else {
+            return .notANumber
         }
-        // Kept negative while reading, so that the smallest integer fits.
-        if tooLarge || (!negative && value == .min) { return .tooLarge }
-        return .value(negative ? value : -value)
+        return Int((isNegative ? "-" : "") + rest, radix: base).map(ReadInteger.value) ?? .tooLarge
     }
 
     /// Python's `float(text)`; nil if it would raise.
@@ -129,17 +116,5 @@ enum PythonNumbers {
         guard digits > -309 else { return value < 0 ? -0.0 : 0 }
         let scale = pow(10, Double(-digits))
         return (value / scale).rounded(.toNearestOrEven) * scale
-    }
-}
-
-extension Character {
-    /// 0 to 35 for ASCII digits and small letters.
-    fileprivate var hexOrLetterValue: Int? {
-        guard let byte = asciiValue else { return nil }
-        switch byte {
-        case 0x30...0x39: return Int(byte) - 0x30
-        case 0x61...0x7A: return Int(byte) - 0x61 + 10
-        default: return nil
-        }
     }
 }
