@@ -153,29 +153,19 @@ struct GGUFTokenizer {
         }
         let isPieces = kind.isSentencePiece
         let unknown = special.unknown ?? types.firstIndex(of: .unknown)
-        return .object(
-            JSONObject([
-                ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
-                (
-                    "added_tokens",
-                    .array(added.map { addedToken($0.id, isSpecial: $0.isSpecial, withID: true) })
-                ),
-                ("normalizer", kind.normalizer), ("pre_tokenizer", kind.preTokenizer),
-                ("post_processor", postProcessor), ("decoder", kind.decoder),
-                (
-                    "model",
-                    .object(
-                        JSONObject([
-                            ("type", .string("BPE")), ("dropout", .null),
-                            ("unk_token", isPieces ? unknown.map { .string(tokens[$0]) } ?? .null : .null),
-                            ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
-                            ("fuse_unk", .bool(isPieces)), ("byte_fallback", .bool(types.contains(.byte))),
-                            ("ignore_merges", .bool(false)),
-                            ("vocab", .object(JSONObject(vocabulary))),
-                            ("merges", .array(merges.map { .string($0) })),
-                        ]))
-                ),
-            ]))
+        let model: JSONValue = [
+            "type": "BPE", "dropout": nil,
+            "unk_token": isPieces ? unknown.map { .string(tokens[$0]) } ?? .null : .null,
+            "continuing_subword_prefix": nil, "end_of_word_suffix": nil, "fuse_unk": .bool(isPieces),
+            "byte_fallback": .bool(types.contains(.byte)), "ignore_merges": false,
+            "vocab": .object(JSONObject(vocabulary)), "merges": .array(merges.map { .string($0) }),
+        ]
+        return [
+            "version": "1.0", "truncation": nil, "padding": nil,
+            "added_tokens": .array(added.map { addedToken($0.id, isSpecial: $0.isSpecial, withID: true) }),
+            "normalizer": kind.normalizer, "pre_tokenizer": kind.preTokenizer,
+            "post_processor": postProcessor, "decoder": kind.decoder, "model": model,
+        ]
     }
 
     private var postProcessor: JSONValue {

@@ -40,25 +40,16 @@ final class SafetensorsWriter {
     }
 
     private static func header(_ tensors: [Announcement]) -> String {
-        var members: [(String, JSONValue)] = [
-            ("__metadata__", .object(JSONObject([("format", .string("mlx"))])))
-        ]
-        var offset = 0
+        var (members, offset): (JSONObject, Int) = (["__metadata__": ["format": "mlx"]], 0)
         for tensor in tensors {
             let end = offset + tensor.byteCount
-            members.append(
-                (
-                    tensor.name,
-                    .object(
-                        JSONObject([
-                            ("dtype", .string(tensor.type.description)),
-                            ("shape", .array(tensor.shape.map { .int($0) })),
-                            ("data_offsets", .array([.int(offset), .int(end)])),
-                        ]))
-                ))
+            members[tensor.name] = [
+                "dtype": .string(tensor.type.description), "shape": .array(tensor.shape.map { .int($0) }),
+                "data_offsets": [.int(offset), .int(end)],
+            ]
             offset = end
         }
-        return JSONValue.object(JSONObject(members)).indentedText
+        return JSONValue.object(members).indentedText
     }
 
     /// Writes a part of a tensor, whose number is its place among those announced. May be called from any thread,

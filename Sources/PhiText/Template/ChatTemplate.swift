@@ -46,12 +46,8 @@ package struct ChatTemplate: Sendable {
     package func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
         try render(
             messages: messages.map { message in
-                .object(
-                    JSONObject(
-                        [
-                            JSONMember(name: "role", value: .string(message.role)),
-                            JSONMember(name: "content", value: .string(message.content)),
-                        ] + message.members))
+                let own: JSONObject = ["role": .string(message.role), "content": .string(message.content)]
+                return .object(JSONObject(Array(own) + message.members))
             },
             addGenerationPrompt: addGenerationPrompt)
     }

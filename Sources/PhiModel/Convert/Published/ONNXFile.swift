@@ -49,17 +49,7 @@ struct ONNXFile {
     /// The fields of the message in these bytes.
     private func fields(_ range: Range<Int>) throws -> [Field] {
         var (fields, place) = ([Field](), range.lowerBound)
-        func varint() throws -> UInt64 {
-            var (value, shift) = (UInt64(0), UInt64(0))
-            while place < range.upperBound, shift < 64 {
-                let byte = file.bytes[place]
-                place += 1
-                value |= UInt64(byte & 0x7F) << shift
-                if byte < 0x80 { return value }
-                shift += 7
-            }
-            throw damaged("a number ends beyond byte \(range.upperBound)")
-        }
+        func varint() throws -> UInt64 { try self.varint(&place, range.upperBound) }
         while place < range.upperBound {
             let key = try varint()
             var (length, value) = (0, UInt64(0))
@@ -75,6 +65,18 @@ struct ONNXFile {
             place += length
         }
         return fields
+    }
+
+    private func varint(_ place: inout Int, _ end: Int) throws -> UInt64 {
+        var (value, shift) = (UInt64(0), UInt64(0))
+        while place < end, shift < 64 {
+            let byte = file.bytes[place]
+            place += 1
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        throw damaged("a number ends beyond byte \(end)")
     }
 
     private func text(_ field: Field) -> String { String(decoding: file.bytes[field.range], as: UTF8.self) }
@@ -137,17 +139,8 @@ struct ONNXFile {
     }
 
     private func packed(_ range: Range<Int>) throws -> [UInt64] {
-        // As fields without keys, so each number is read as one.
-        var (numbers, value, shift) = ([UInt64](), UInt64(0), UInt64(0))
-        for byte in file.bytes[range] {
-            guard shift < 64 else { throw damaged("a number is too long") }
-            value |= UInt64(byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80 {
-                numbers.append(value)
-                (value, shift) = (0, 0)
-            }
-        }
+        var (numbers, place) = ([UInt64](), range.lowerBound)
+        while place < range.upperBound { numbers.append(try varint(&place, range.upperBound)) }
         return numbers
     }
 

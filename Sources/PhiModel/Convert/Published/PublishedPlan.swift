@@ -127,14 +127,23 @@ extension QuantizationConfiguration {
         }
         let alike = Dictionary(grouping: layers.map(\.parameters)) { $0.bits << 8 | $0.groupSize }
         guard let standard = alike.values.max(by: { rank($0) < rank($1) })?.first else { return nil }
-        func members(_ parameters: QuantizationParameters) -> [(String, JSONValue)] {
-            [("group_size", .int(parameters.groupSize)), ("bits", .int(parameters.bits))]
+        return member(standard, layers)
+    }
+
+    static func member(
+        _ standard: QuantizationParameters, _ layers: [(path: String, parameters: QuantizationParameters)],
+        mode: JSONValue? = nil
+    ) -> JSONValue {
+        func members(_ parameters: QuantizationParameters) -> JSONObject {
+            var members: JSONObject = [
+                "group_size": .int(parameters.groupSize), "bits": .int(parameters.bits),
+            ]
+            members["mode"] = mode
+            return members
         }
         return .object(
-            JSONObject(
-                members(standard)
-                    + layers.filter { $0.parameters != standard }.map {
-                        ($0.path, .object(JSONObject(members($0.parameters))))
-                    }))
+            layers.filter { $0.parameters != standard }.reduce(into: members(standard)) {
+                $0[$1.path] = .object(members($1.parameters))
+            })
     }
 }

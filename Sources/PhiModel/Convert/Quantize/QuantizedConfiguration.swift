@@ -26,18 +26,9 @@ struct QuantizedConfiguration {
     }
 
     private var quantization: JSONValue {
-        func members(_ parameters: QuantizationParameters) -> [(String, JSONValue)] {
-            [
-                ("group_size", .int(parameters.groupSize)), ("bits", .int(parameters.bits)),
-                ("mode", .string("affine")),
-            ]
-        }
-        var all = members(plan.standard)
-        for tensor in plan.tensors {
-            guard let parameters = tensor.parameters, parameters != plan.standard else { continue }
-            all.append((tensor.path, .object(JSONObject(members(parameters)))))
-        }
-        return .object(JSONObject(all))
+        QuantizationConfiguration.member(
+            plan.standard,
+            plan.tensors.compactMap { tensor in tensor.parameters.map { (tensor.path, $0) } }, mode: "affine")
     }
 
     /// model.safetensors.index.json
@@ -45,18 +36,12 @@ struct QuantizedConfiguration {
         let map = zip(plan.files, plan.fileNames).flatMap { tensors, file in
             tensors.map { ($0.name, JSONValue.string(file)) }
         }
-        return .object(
-            JSONObject([
-                (
-                    "metadata",
-                    .object(
-                        JSONObject([
-                            ("total_size", .int(plan.byteCount)),
-                            ("total_parameters", .int(plan.parameterCount)),
-                        ]))
-                ),
-                ("weight_map", .object(JSONObject(Self.sorted(map)))),
-            ]))
+        return [
+            "metadata": [
+                "total_size": .int(plan.byteCount), "total_parameters": .int(plan.parameterCount),
+            ],
+            "weight_map": .object(JSONObject(Self.sorted(map))),
+        ]
     }
 
     private static func sorted(_ members: [(String, JSONValue)]) -> [(String, JSONValue)] {
