@@ -32,10 +32,10 @@ enum HelpPage {
     }
 
     private static let commands = Phibatch.configuration.subcommands
+    static let shownCommands = commands.filter { $0.configuration.shouldDisplay }
 
     static func unknown(_ name: String) -> JobError {
-        let known = commands.filter { $0.configuration.shouldDisplay }
-            .compactMap { $0.configuration.commandName }
+        let known = shownCommands.compactMap { $0.configuration.commandName }
         let topics = HelpTopic.all.map(\.name)
         let hint = NearMiss.hint(for: name, among: topics + known)
         return Failure.usage(
@@ -75,7 +75,7 @@ extension HelpTopic {
 }
 
 extension String {
-    fileprivate var trimmingLineFeeds: String {
+    var trimmingLineFeeds: String {
         String(reversed().drop { $0 == "\n" }.reversed())
     }
 }

@@ -42,30 +42,4 @@ import Testing
                   second-thing  .dots
                 """)
     }
-
-    @Test func inMdoc() {
-        var page = ManualText()
-        page.append(HelpText(source))
-        page.append(".dot. 'Quoted' --x \\n")
-        #expect(
-            page.text == """
-                A paragraph over two lines with \\fBa\\fP and \\fBa\\fP \\fBb\\fP.
-                .Pp
-                Heading:
-                .Bd -literal -offset indent
-                literal  text
-
-                more of it
-                .Ed
-                .Bl -tag -width Ds
-                .It \\fBone\\fP
-                first of all
-                .It \\fBsecond\\-thing\\fP
-                \\&.dots
-                .El
-                \\&.dot.
-                \\(aqQuoted\\(aq \\-\\-x \\en
-
-                """)
-    }
 }

@@ -26,10 +26,19 @@ import Testing
             #expect(
                 JobKey.named(word) != nil || Self.others.contains(word) || codes.contains(word), "\(word)")
         }
-        let options = try CommandDescription.program().allOptions
+        let dump = try JSONSerialization.jsonObject(with: Data(Phibatch._dumpHelp().utf8))
+        let options = Self.options(in: dump)
         for option in topic.source.matches(of: /(?:^|[ `(])(--[a-z-]+)/) {
             #expect(options.contains(String(option.1)), "\(option.1)")
         }
+    }
+
+    /// The long names in what the parser tells of itself.
+    private static func options(in json: Any) -> Set<String> {
+        if let list = json as? [Any] { return list.reduce(into: []) { $0.formUnion(options(in: $1)) } }
+        guard let object = json as? [String: Any] else { return [] }
+        let own = object["kind"] as? String == "long" ? object["name"] as? String : nil
+        return options(in: Array(object.values)).union(own.map { ["--" + $0] } ?? [])
     }
 
     /// Nothing is wider than a terminal, but what must not be broken.
@@ -69,12 +78,5 @@ import Testing
         #expect(program.status == 64 && program.output.isEmpty)
         #expect(program.errors == "phibatch: there is no help on 'samplng'. Did you mean sampling?\n")
         #expect(HelpPage.unknown("xyzzy").description.contains("Topics are job, input"))
-    }
-}
-
-extension CommandDescription {
-    var allOptions: Set<String> {
-        let own = (arguments ?? []).flatMap { $0.names ?? [] }.map(\.text)
-        return (subcommands ?? []).reduce(into: Set(own)) { $0.formUnion($1.allOptions) }
     }
 }
