@@ -80,9 +80,6 @@ struct BenchReport {
     }
 
     var table: String {
-        func cell(_ text: String, _ width: Int) -> String {
-            text + String(repeating: " ", count: max(0, width - text.count))
-        }
         func percent(_ share: Double?) -> String {
             share.map { ($0 * 100).text(decimals: 0) + " %" } ?? "-"
         }
@@ -99,12 +96,7 @@ struct BenchReport {
                 percent(row.attentionOfMemory),
             ]
         }
-        let widths = heads.indices.map { column in ([heads] + body).map { $0[column].count }.max() ?? 0 }
-        func line(_ cells: [String]) -> String {
-            "| " + zip(cells, widths).map { cell($0, $1) }.joined(separator: " | ") + " |"
-        }
-        let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
-        var lines = [line(heads), rule] + body.map(line)
+        var lines = markdown([heads] + body)
         let processor = ProcessorFamily.current.name.map { " on \($0)" } ?? ""
         let peak = (limits.multiplyAddsPerSecond * 1e-9).text(decimals: 0)
         let memory = (limits.bytesPerSecond * 1e-9).text(decimals: 1)

@@ -132,9 +132,7 @@ struct DoctorReport {
                 hub.endpoint + (hub.isOffline ? ", offline" : "") + (hub.token == nil ? "" : ", with a token")
             ))
         for (name, value) in set { rows.append(("variable", "\(name)=\(value)")) }
-        return rows.map { name, value in
-            name + String(repeating: " ", count: 11 - name.count) + value.asMessage
-        }.joined(separator: "\n")
+        return listed(rows, width: 11)
     }
 
     private var threads: String {

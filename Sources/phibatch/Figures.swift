@@ -1,4 +1,5 @@
 import Essentials
+import Faults
 
 func rounded(_ value: Double) -> String {
     let tenths = Int((min(value, 1e12) * 10).rounded())
@@ -31,8 +32,37 @@ func clock(_ seconds: Double) -> String {
 
 func duration(_ seconds: Double) -> String {
     guard seconds >= 60 else { return "\(rounded(seconds)) s" }
-    let whole = Int(min(seconds, 1e12).rounded())
-    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest)) h" : "\(minutes):\(two(rest)) min"
+    let whole = seconds.rounded()
+    return clock(whole) + (whole >= 3600 ? " h" : " min")
+}
+
+/// Such as 12 stop, 3 length: the most frequent first.
+func tallied(
+    _ counts: [String: Int], _ told: (String, Int) -> Message = { "\($1) \($0)" }
+) -> Message {
+    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(told).joined(separator: ", ")
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+/// A row for each name, all of which are shorter than the width.
+func listed(_ rows: [(name: String, value: String)], width: Int) -> String {
+    rows.map { $0.name.padded(to: width) + $0.value.asMessage }.joined(separator: "\n")
+}
+
+/// Cells of each column with spaces after them, so that all are of one width.
+func aligned(_ rows: [[String]]) -> [[String]] {
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in zip(row, widths).map { $0.padded(to: $1) } }
+}
+
+/// A table in Markdown; the first row has the heads.
+func markdown(_ rows: [[String]]) -> [String] {
+    let cells = aligned(rows)
+    var lines = cells.map { "| " + $0.joined(separator: " | ") + " |" }
+    let rule = cells[0].map { String(repeating: "-", count: $0.count + 2) }
+    lines.insert("|" + rule.joined(separator: "|") + "|", at: 1)
+    return lines
 }

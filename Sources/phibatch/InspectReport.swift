@@ -48,9 +48,7 @@ struct InspectReport {
         rows.append(("memory", memory))
         rows.append(("here", here))
         if let verified { rows.append(("verified", verified.text)) }
-        return rows.map { name, value in
-            name + String(repeating: " ", count: 12 - name.count) + value.asMessage
-        }.joined(separator: "\n")
+        return listed(rows, width: 12)
     }
 
     private var geometry: String {

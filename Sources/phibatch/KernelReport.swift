@@ -11,36 +11,28 @@ struct KernelReport {
 
     /// A table: billions of multiply-adds a second, and their share of the variant's peak.
     func table() throws -> String {
-        func cell(_ text: String, _ width: Int) -> String {
-            text + String(repeating: " ", count: max(0, width - text.count))
-        }
-        let heads = ["kernels", "rows x columns"] + Self.tokens.map { $0 == 1 ? "1 token" : "\($0) tokens" }
-        let widths = [9, 14] + Self.tokens.map { _ in 12 }
-        func line(_ cells: [String]) -> String {
-            "| " + zip(cells, widths).map { cell($0, $1) }.joined(separator: " | ") + " |"
-        }
-        var lines = [
-            line(heads),
-            "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|",
+        var rows = [
+            ["kernels", "rows x columns"] + Self.tokens.map { $0 == 1 ? "1 token" : "\($0) tokens" }
         ]
         var needs: [String] = []
         // The reference is a specification, and would take minutes.
         for kernels in Kernels.available where kernels.name != "reference" {
             let peak = try LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
-            for (rows, columns) in Self.shapes {
-                console.progress("\(kernels.name): \(rows) x \(columns)")
-                let bench = try ProductBench(kernels: kernels, threads: threads, rows: rows, columns: columns)
+            for (height, width) in Self.shapes {
+                console.progress("\(kernels.name): \(height) x \(width)")
+                let bench = try ProductBench(kernels: kernels, threads: threads, rows: height, columns: width)
                 let rates = try Self.tokens.map { tokens in
-                    let rate = try Double(rows * columns * tokens) / bench.seconds(tokens: tokens)
+                    let rate = try Double(height * width * tokens) / bench.seconds(tokens: tokens)
                     return "\((rate * 1e-9).text(decimals: 0)) (\((100 * rate / peak).text(decimals: 0)) %)"
                 }
-                lines.append(line([kernels.name, "\(rows) x \(columns)"] + rates))
+                rows.append([kernels.name, "\(height) x \(width)"] + rates)
             }
             needs.append("\(kernels.name) \((1000 * kernels.needed).text(decimals: 1))")
             if let counts = try instructions(kernels) {
-                lines.append(line([kernels.name, "instructions"] + counts))
+                rows.append([kernels.name, "instructions"] + counts)
             }
         }
+        var lines = markdown(rows)
         lines.append(
             "billions of multiply-adds a second, and their share of what the variant's instructions can do on "
                 + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory"
@@ -48,7 +40,7 @@ struct KernelReport {
         lines.append(
             "instructions per 1,000 multiply-adds that the arithmetic needs, without loads: "
                 + needs.joined(separator: ", ")
-                + (lines.contains { $0.contains("| instructions ") }
+                + (rows.contains { $0[1] == "instructions" }
                     ? "; \"instructions\" are those used, and how many times the needed ones"
                     : "; how many are used this machine does not tell (\"make counts\" counts them)"))
         lines.append(

@@ -67,11 +67,7 @@ struct ModelTable {
         for entry in entries where KnownModel.of(repository: entry.id.name) == nil && entry.isComplete {
             rows.append(["-", "-", "-", "-", "-", here(entry), "-", entry.id.name.asMessage])
         }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-                .joined(separator: "  ").trimmingSpaces
-        }.joined(separator: "\n")
+        return aligned(rows).map { $0.joined(separator: "  ").trimmingSpaces }.joined(separator: "\n")
     }
 
     private func here(_ entry: HubCache.Entry?) -> String {

@@ -118,10 +118,7 @@ final class ProgramJobs {
                 .badJob, at: reason.path,
                 "\(reason.what), which would change the numbers by which lines without an id are known. Results stay as they are. Give lines ids, or files names in the order in which they come, and leave them there."
             )
-            member.console.error("\(error)")
-            member.status = ExitStatus.of(error)
-            member.isOver = true
-            progress.end(member.name, member.statistics, status: ExitStatus.of(error))
+            fail(member, error)
         }
         for path in now where member.files[path] == nil { member.files[path] = Files.identity(of: path) }
     }
@@ -180,23 +177,24 @@ final class ProgramJobs {
         } catch let error as StoreError where error.kind == .locked && options.skipsIfRunning {
             member.status = 0
         } catch {
-            member.console.error("\(error)")
-            member.status = ExitStatus.of(error)
-            progress.end(member.name, member.statistics, status: ExitStatus.of(error))
+            fail(member, error)
         }
         member.isOver = true
         return nil
     }
 
+    private func fail(_ member: Member, _ error: any Error) {
+        let status = ExitStatus.of(error)
+        // As any filter, it ends silently when nobody reads its output.
+        if status != ExitStatus.closedOutput { member.console.error("\(error)") }
+        (member.status, member.isOver) = (status, true)
+        progress.end(member.name, member.statistics, status: status)
+    }
+
     private func ended(_ member: Member, _ session: JobSession, _ result: Result<RunOutcome, any Error>) {
         switch result {
         case .failure(let error):
-            // As any filter, it ends silently when nobody reads its output.
-            let isCut = ExitStatus.of(error) == ExitStatus.closedOutput
-            if !isCut { member.console.error("\(error)") }
-            member.status = ExitStatus.of(error)
-            member.isOver = true
-            progress.end(member.name, member.statistics, status: ExitStatus.of(error))
+            fail(member, error)
             if (error as? StoreError)?.kind == .wouldLose, options.follows {
                 let reason = replacedFiles(of: member)
                 if !reason.text.isEmpty { member.console.error(reason) }

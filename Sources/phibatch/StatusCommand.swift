@@ -150,7 +150,7 @@ struct StatusReport {
         if let reason = state.reason { rows.append(("why", reason)) }
         if let next = state.next { rows.append(("next", next)) }
         rows += figures.map { ($0.0, "\($0.1)") }
-        return rows.map { $0.0.padding(to: 11) + $0.1.text }.joined(separator: "\n")
+        return rows.map { $0.0.padded(to: 11) + $0.1.text }.joined(separator: "\n")
     }
 
     private var figures: [(String, String)] {
@@ -161,7 +161,7 @@ struct StatusReport {
         if let left { rows.append(("left", "\(left)")) }
         if !status.tally.isEmpty {
             let wanted = until.map { " (until \($0))" } ?? ""
-            rows.append(("rows", Summary.told(tally: status.tally).text + wanted))
+            rows.append(("rows", tallied(status.tally.byName).text + wanted))
         }
         if status.inFlight > 0 {
             rows.append(("under way", "\(status.inFlight), with \(status.inFlightTokens) tokens saved"))
@@ -236,11 +236,5 @@ extension JSONWriter {
             let digits = String(scalar.value, radix: 16)
             text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
-    }
-}
-
-extension String {
-    fileprivate func padding(to width: Int) -> String {
-        self + String(repeating: " ", count: max(1, width - count))
     }
 }

@@ -95,20 +95,12 @@ struct Summary {
     private var tally: LogLine? {
         let tally = outcome.statistics.tally
         guard !tally.isEmpty else { return nil }
-        var line = LogLine("rows: \(Self.told(tally: tally))", ["rows": .counts(tally.byName)])
+        var line = LogLine("rows: \(tallied(tally.byName))", ["rows": .counts(tally.byName)])
         if let wanted = job.untilPerLine, case let short = outcome.statistics.shortLines, short > 0 {
             line.message += "; lines with fewer than \(wanted) accepted: \(short)"
             line.figures["short_lines"] = .int(short)
         }
         return line
-    }
-
-    /// The most frequent first, as in: 3 accepted, 2 dropped by judge.
-    static func told(tally: [RowOutcome: Int]) -> Message {
-        tally.byName.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-            "\($0.value) \($0.key)" as Message
-        }
-        .joined(separator: ", ")
     }
 
     /// Where earlier results were kept that other settings made.
@@ -117,10 +109,9 @@ struct Summary {
         return journal.madeBy.sentences(comparedWith: journal.fingerprint).map { LogLine($0) }
     }
 
-    /// The most frequent first, as in: stream in 12 lines, reasoning_effort in 1 line.
+    /// As in: stream in 12 lines, reasoning_effort in 1 line.
     static func told(missing: [String: Int]) -> Message {
-        missing.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            .map { "\($0.key) in \(counted($0.value, "line"))" as Message }.joined(separator: ", ")
+        tallied(missing) { "\($0) in \(counted($1, "line"))" }
     }
 
     /// What became of the lines.
@@ -219,12 +210,8 @@ struct Summary {
         let reasons = outcome.statistics.finishReasons
         let errors = Dictionary(
             outcome.statistics.errors.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
-        func list(_ what: Message, _ counts: [String: Int]) -> Message? {
-            guard !counts.isEmpty else { return nil }
-            let parts = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            return "\(what): " + parts.map { "\($0.value) \($0.key)" as Message }.joined(separator: ", ")
-        }
-        let parts = [list("ended by", reasons), list("failed", errors)].compactMap { $0 }
+        let parts = [("ended by", reasons), ("failed", errors)].filter { !$0.1.isEmpty }
+            .map { "\($0): \(tallied($1))" as Message }
         guard !parts.isEmpty else { return nil }
         return LogLine(
             parts.joined(separator: "; "), ["finish_reasons": .counts(reasons), "errors": .counts(errors)])
