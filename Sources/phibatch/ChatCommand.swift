@@ -68,11 +68,11 @@ struct ChatCommand: ParsableCommand {
             var chat = Chat(
                 system: settings.system, maxTokens: settings.maxTokens ?? 0, events: terminal.events,
                 output: output(console), tokenCount: loaded.tokenCount, maker: loaded.maker)
-            if terminal.screen != nil {
+            if terminal.screen != nil, var lines = EditedLines(terminal) {
                 terminal.set(.answering)
-                var lines = EditedLines(terminal)
                 try chat.run(&lines)
             } else {
+                if terminal.screen != nil { console.say(EditedLines.absence) }
                 var lines = PlainLines(terminal)
                 try chat.run(&lines)
             }

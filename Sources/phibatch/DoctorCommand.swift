@@ -42,6 +42,7 @@ struct DoctorReport {
         "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "PHIBATCH_MLX", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
         "HF_ENDPOINT",
         "HF_HUB_OFFLINE", "PHIBATCH_CURL", "PHIBATCH_ZSTD", "PHIBATCH_DUCKDB", "PHIBATCH_PYTHON",
+        "PHIBATCH_READLINE",
     ]
 
     /// What engines would load.
@@ -104,7 +105,7 @@ struct DoctorReport {
         ]
         rows += libraryRows
         rows += [
-            ("libcurl", curlText), ("threads", threads),
+            ("libcurl", curlText), ("readline", EditedLines.libraryVersion), ("threads", threads),
             ("memory", machine.memoryLimits.joined(separator: "; ")),
             ("speed", speed),
         ]

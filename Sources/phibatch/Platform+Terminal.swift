@@ -20,9 +20,9 @@ extension Platform {
     /// Stops this program and those beside it, as the terminal does at Ctrl-Z; returns when it goes on.
     static func stopGroup() { kill(0, SIGTSTP) }
 
-    /// - Returns: the bytes that are there; empty at the end; nil if the call was broken off.
-    static func readSome(_ descriptor: Int32) -> [UInt8]? {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    /// - Returns: the bytes that are there, up to a limit; empty at the end; nil if the call was broken off.
+    static func readSome(_ descriptor: Int32, limit: Int = 1 << 16) -> [UInt8]? {
+        var chunk = [UInt8](repeating: 0, count: limit)
         let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         if count < 0 { return errno == EINTR || errno == EAGAIN ? nil : [] }
         return Array(chunk[..<count])

@@ -89,8 +89,15 @@ enum Platform {
     /// In a signal's handler too.
     static var secondsSince1970: Int { Int(time(nil)) }
 
+    /// A text as bytes that stay where they are, made before a handler needs them.
+    static func lasting(_ text: String) -> UnsafeMutableRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        copy.copyBytes(from: text.utf8)
+        return copy
+    }
+
     /// Writes to stderr, if it takes that at once.
-    static func writeError(_ bytes: UnsafeRawBufferPointer) {
+    static func writeError(_ bytes: UnsafeMutableRawBufferPointer) {
         let before = errno
         var entry = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
         if poll(&entry, 1, 0) > 0 { _ = write(2, bytes.baseAddress, bytes.count) }

@@ -109,9 +109,7 @@ private struct SignalNotice: Sendable {
             let start = text.utf8.distance(from: text.startIndex, to: $0.lowerBound)
             return start..<start + UTCTime.length
         }
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
-        copy.copyBytes(from: text.utf8)
-        bytes = copy
+        bytes = Platform.lasting(text)
     }
 
     /// In a signal's handler.
@@ -120,6 +118,6 @@ private struct SignalNotice: Sendable {
             UTCTime(seconds: Platform.secondsSince1970).write(
                 to: UnsafeMutableRawBufferPointer(rebasing: bytes[time]))
         }
-        Platform.writeError(UnsafeRawBufferPointer(bytes))
+        Platform.writeError(bytes)
     }
 }

@@ -47,8 +47,6 @@ final class ChatTerminal: Sendable {
         try? Files.write(Array(text.utf8), to: screen)
     }
 
-    var size: (rows: Int, columns: Int) { screen.flatMap(Platform.terminalSize) ?? (24, 80) }
-
     // MARK: In handlers
 
     private func receive(_ number: Int32) {
@@ -78,8 +76,4 @@ final class ChatTerminal: Sendable {
 private nonisolated(unsafe) var chatTerminal: ChatTerminal?
 
 /// Pastes are no longer marked, and the shell's prompt has a row of its own.
-private nonisolated(unsafe) let leaving: UnsafeRawBufferPointer = {
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: EditedLines.end.utf8.count, alignment: 1)
-    copy.copyBytes(from: EditedLines.end.utf8)
-    return UnsafeRawBufferPointer(copy)
-}()
+private nonisolated(unsafe) let leaving = Platform.lasting(EditedLines.end)

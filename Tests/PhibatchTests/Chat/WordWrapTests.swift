@@ -37,4 +37,14 @@ import Testing
             if columns > 24 { #expect(lines.allSatisfy { $0.count <= columns }) }
         }
     }
+
+    @Test func cellsOfCharacters() {
+        for (character, cells) in [
+            ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("ｱ", 1), ("Ａ", 2), ("한", 2),
+            ("\u{1112}\u{1161}\u{11AB}", 2),
+            ("👍", 2), ("👨‍👩‍👧", 2), ("🇩🇪", 2), ("❤\u{FE0F}", 2), ("❤", 1), ("Ж", 1), ("©", 1),
+        ] as [(Character, Int)] {
+            #expect(character.cells == cells, "\(character)")
+        }
+    }
 }

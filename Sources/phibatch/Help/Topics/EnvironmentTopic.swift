@@ -40,6 +40,7 @@ extension HelpTopic {
         - PHIBATCH_API_KEY :: A key that opens `phibatch serve`.
         - PHIBATCH_MICROHTTPD :: The libmicrohttpd to serve with, if the system does not find it by itself.
         - PHIBATCH_ZSTD :: The libzstd to pack and unpack with, if the system does not find it by itself.
+        - PHIBATCH_READLINE :: The libreadline or libedit that edits lines of a chat, likewise.
         - PHIBATCH_DUCKDB, PATH :: The program duckdb that reads and writes Parquet, or where it is looked for.
         - PHIBATCH_PYTHON, PATH :: The Python with pyarrow that reads and writes Arrow files, or where it is looked for.
         - XDG_CACHE_HOME, HOME :: Where caches lie if the variables above don't say.
