@@ -1,4 +1,5 @@
 import Essentials
+import OperatingSystem
 
 extension Platform {
     static let resized = SIGWINCH
@@ -102,72 +103,30 @@ struct TerminalModes {
 
 /// Adds lines to files of the user's, never through a link.
 final class AppendedFile {
-    enum Fault: Error, Equatable {
-        case isLink, notRegular
-        case failed(String)
-    }
-
     private let descriptor: Int32
-    private let size: Int
+    let size: Int
 
-    private init(_ descriptor: Int32, _ size: Int) { (self.descriptor, self.size) = (descriptor, size) }
+    /// Opens a file, which is made if there is none; nil if it is no regular file.
+    init?(_ path: String) throws(Files.Failure) {
+        // O_NONBLOCK: a named pipe must not make us wait.
+        let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        descriptor = open(path.cPath, flags, 0o666)
+        guard descriptor >= 0 else { throw .last }
+        let status = Files.status(of: descriptor)
+        size = status?.size ?? 0
+        guard status?.kind == .regular else { return nil }
+    }
 
     deinit { close(descriptor) }
 
-    /// Opens a file, which is made if there is none.
-    static func open(_ path: [CChar]) throws(Fault) -> AppendedFile {
-        // O_NONBLOCK: a named pipe must not make us wait.
-        let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        #if canImport(Darwin)
-            let descriptor = Darwin.open(path, flags, 0o666)
-        #elseif canImport(Glibc)
-            let descriptor = Glibc.open(path, flags, 0o666)
-        #else
-            let descriptor = Musl.open(path, flags, 0o666)
-        #endif
-        guard descriptor >= 0 else { throw errno == ELOOP ? .isLink : .last }
-        var status = stat()
-        let file = AppendedFile(descriptor, fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0)
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-        return file
-    }
-
-    /// - Parameter limit: of a longer file nil is returned.
-    func contents(limit: Int) throws(Fault) -> [UInt8]? {
-        guard size <= limit else { return nil }
-        var bytes = [UInt8](repeating: 0, count: size)
-        var done = 0
-        while done < size {
-            let count = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress.map { $0 + done }, size - done, off_t(done))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .last }
-            if count == 0 { break }
-            done += count
-        }
-        return Array(bytes[..<done])
-    }
+    func contents() throws(Files.Failure) -> [UInt8] { try Files.contents(of: descriptor) }
 
     /// Adds bytes that are on the disk afterwards. If that fails, none of them stay.
-    func append(_ bytes: [UInt8]) throws(Fault) {
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                write(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let fault = Fault.last
-                _ = ftruncate(descriptor, off_t(size))
-                throw fault
-            }
-            done += count
+    func append(_ bytes: [UInt8]) throws(Files.Failure) {
+        do { try Files.write(bytes, to: descriptor) } catch {
+            _ = ftruncate(descriptor, off_t(size))
+            throw error
         }
-        if fsync(descriptor) != 0 { throw .last }
+        guard fsync(descriptor) == 0 else { throw .last }
     }
-}
-
-extension AppendedFile.Fault {
-    fileprivate static var last: Self { .failed(String(cString: strerror(errno))) }
 }

@@ -1,5 +1,6 @@
 import BatchPipeline
 import Faults
+import OperatingSystem
 
 /// A file of prompts that conversations are added to.
 enum SavedConversations {
@@ -9,22 +10,22 @@ enum SavedConversations {
     /// - Parameter line: with its line feed.
     /// - Throws: `JobError`; the file is then as it was.
     static func append(_ line: [UInt8], to path: String) throws {
-        do throws(AppendedFile.Fault) {
-            let file = try AppendedFile.open(path.cPath)
-            guard let content = try file.contents(limit: sizeLimit) else {
-                throw .failed("it is larger than \(sizeLimit >> 20) MiB; name another file")
-            }
-            if let problem = problem(with: content) { throw .failed(problem) }
-            try file.append(line)
-        } catch {
-            let reason =
-                switch error {
-                case .isLink: "it is a link; name the file itself"
-                case .notRegular: "it is no regular file"
-                case .failed(let reason): reason
-                }
-            throw JobError(.cannotWrite, at: path, "nothing is saved: \(reason).")
+        let problem: String?
+        do throws(Files.Failure) { problem = try add(line, to: path) } catch {
+            problem = error.isLink ? "it is a link; name the file itself" : error.reason
         }
+        if let problem { throw JobError(.cannotWrite, at: path, "nothing is saved: \(problem).") }
+    }
+
+    /// - Returns: why nothing was added; nil if it was.
+    private static func add(_ line: [UInt8], to path: String) throws(Files.Failure) -> String? {
+        guard let file = try AppendedFile(path) else { return "it is no regular file" }
+        guard file.size <= sizeLimit else {
+            return "it is larger than \(sizeLimit >> 20) MiB; name another file"
+        }
+        if let problem = problem(with: try file.contents()) { return problem }
+        try file.append(line)
+        return nil
     }
 
     /// Why the file is not one to add prompts to; nil if it is.
