@@ -174,7 +174,8 @@ import Testing
         ),
         ("seed: 1\nseed: 2", "job.yaml:4: the key seed is given more than once; keep one."),
         ("seed: [1", "job.yaml:4: is not valid YAML"),
-        ("? [a]\n: b", "job.yaml:4: a key must be a plain word, like `model`."),
+        ("[a]: b", "job.yaml:4: a key must be a plain word, like `model`."),
+        ("? [a]\n: b", "job.yaml:4: is not valid YAML: a text can't begin with ?"),
     ])
     func errorsNameLineAndKey(line: String, expected: String) {
         let message = problem(Self.required + line)
