@@ -82,7 +82,7 @@ struct EditedLines: ChatLines {
         typing?.begin()
         let line = read(Self.prompt)
         defer { free(line) }
-        // Of a line that has text the library leaves the row.
+        // The library leaves the row itself if the line has text.
         terminal.draw(line == nil ? Self.end : String(Self.end.dropLast()))
         number += 1
         if let typing, typing.isInterrupted { return .interrupted(typed: typing.isTyped) }
