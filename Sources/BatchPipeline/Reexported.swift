@@ -1,2 +1,3 @@
+@_exported import enum BatchEngine.EngineKind
 // What jobs are made of.
 @_exported import Jobs
