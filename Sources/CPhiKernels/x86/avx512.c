@@ -12,8 +12,8 @@
 #define PANEL_BYTES (1 << 19)
 // From so many tokens on three row blocks go together.
 #define WIDE_TOKENS 6
-// From so many on scaling by shifts counts: the first eight bring their weights and are not scaled so.
-#define SHIFTED_TOKENS 16
+// From so many on sums are scaled by shifts.
+#define SHIFTED_TOKENS 8
 
 // Fetches weights ahead of their use. Not for a single row: it reads as evenly as the hardware's own fetching likes
 // it, and any more makes it slower.
@@ -99,8 +99,8 @@ typedef struct {
 
 // Multiplies one group, and scales the one before it meanwhile. Fetches the same group of the next row block, which
 // is `ahead` bytes away: the first tile there would wait for memory.
-INLINE Group shift_group(const size_t group, const uint8_t *integers, const size_t ahead, __m512 scale,
-                         const int8_t *values, const uint32_t *shifts, Group before, __m512 *S) {
+INLINE Group shift_group(const size_t group, const size_t width, const uint8_t *integers, const size_t ahead,
+                         __m512 scale, const int8_t *values, const uint32_t *shifts, Group before, __m512 *S) {
     const __m512i nibble = _mm512_set1_epi8(15);
     Group g = {.scale = scale, .shifts = shifts};
 #define CLEAR(i) g.sums[i] = _mm512_setzero_si512();
@@ -122,8 +122,8 @@ INLINE Group shift_group(const size_t group, const uint8_t *integers, const size
 #define SCALE(i)                                                                                           \
     {                                                                                                      \
         const __m512i a = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + i));               \
-        const __m512i b = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 16 + i));          \
-        const __m512i c = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 32 + i));          \
+        const __m512i b = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + width + i));          \
+        const __m512i c = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 2 * width + i));          \
         const __m512i sum = _mm512_sub_epi32(_mm512_add_epi32(a, b), c);                                   \
         S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), before.scale, S[i]);                               \
         __asm__ volatile("" : "+v"(S[i]));                                                                 \
@@ -138,15 +138,14 @@ INLINE Group shift_group(const size_t group, const uint8_t *integers, const size
     return g;
 }
 
-// The same as `tile` for 8 tokens of a 4-bit matrix in groups of 64 or 128, whose block is in the cache, on a
-// processor that shifts and adds beside multiplying.
-INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActivations *x, size_t t,
-                          const uint8_t *block, float *out, size_t stride) {
+// The same as `tile` for 8 tokens, `width` in a tile, of a 4-bit matrix in groups of 64 or 128, on a processor that shifts
+// and adds beside multiplying. A block that no tokens before these have brought was fetched with the one before it.
+INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const size_t width, const PhiActivations *x,
+                          size_t t, const uint8_t *block, float *out, size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
     const uint32_t float_type = w->float_type;
     const size_t ahead = phi_block_bytes(w);
-    // These are not the first 8 tokens: there are at least 16, and as many in a tile.
     const int8_t *values = x->values + phi_entry(x, t, groups) * group;
     const uint32_t *shifts = x->shifts + phi_entry(x, t, 3 * groups);
     const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
@@ -154,21 +153,26 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
     const uint8_t *base = block + 64, *biases = base + 2 * bytes + 32 * f;
     __m512 S[8];
     for (int i = 0; i < 8; i++) S[i] = _mm512_setzero_ps();
-    for (size_t first = 0; first < pairs; first += PHI_SEGMENT, steps += 16) {
+    for (size_t first = 0; first < pairs; first += PHI_SEGMENT, steps += width) {
         const size_t end = pairs - first < PHI_SEGMENT ? pairs : first + PHI_SEGMENT;
         Group before = {.shifts = shifts};
-        for (size_t p = first; p < end; p++, base += record, values += 32 * group, shifts += 96) {
+        for (size_t p = first; p < end; p++, base += record, values += 2 * width * group, shifts += 6 * width) {
             const uint8_t *floats = base + bytes, *second = floats + 32 * f;
-            before = shift_group(group, base, ahead, phi_scales512(floats, float_type), values, shifts, before, S);
+            if (width < 16) {
+                _mm_prefetch((const char *)floats + ahead, _MM_HINT_T1);
+                _mm_prefetch((const char *)second + bytes + ahead, _MM_HINT_T1);
+            }
+            before = shift_group(group, width, base, ahead, phi_scales512(floats, float_type), values, shifts,
+                                 before, S);
             if (2 * p + 1 < groups)
-                before = shift_group(group, second, ahead, phi_scales512(floats + 16 * f, float_type),
-                                     values + 16 * group, shifts + 48, before, S);
+                before = shift_group(group, width, second, ahead, phi_scales512(floats + 16 * f, float_type),
+                                     values + width * group, shifts + 3 * width, before, S);
         }
         EACH_TOKEN(SCALE)
 #undef SCALE
         __m512i B[8];
         for (int i = 0; i < 8; i++) B[i] = _mm512_setzero_si512();
-        for (size_t p = first; p < end; p++, biases += record, factors += 32) {
+        for (size_t p = first; p < end; p++, biases += record, factors += 2 * width) {
             const __m512i line = _mm512_loadu_si512(biases);
             for (int i = 0; i < 8; i++) B[i] = _mm512_dpwssd_epi32(B[i], line, phi_quad512(factors + 2 * i));
         }
@@ -192,7 +196,9 @@ INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, 
             size_t t = from;
             for (; t + 8 <= to; t += 8)
                 if (shifting && t > 0)
-                    shifting_tile(w, group, x, t, block, rows, stride);
+                    shifting_tile(w, group, 16, x, t, block, rows, stride);
+                else if (shifting && x->tile < 16)
+                    shifting_tile(w, group, x->tile, x, t, block, rows, stride);
                 else
                     tile(w, kind, group, x, t, 8, t == 0, block, rows, stride);
             switch (to - t) {
