@@ -1,4 +1,5 @@
 import BatchEngine
+import BatchPipeline
 import PhiModel
 
 /// Runs of a model on random token ids.
@@ -52,6 +53,8 @@ struct Bench {
         return (id, ids)
     }
 
+    /// The most tokens of a prompt in one step.
+    private static let chunk = EngineSettings().prefillChunk
     private static let greedy = SamplingRequest(parameters: SamplingParameters(), stream: 0, position: 0)
 
     func run(_ test: BenchTest) throws -> Sample {
@@ -60,12 +63,12 @@ struct Bench {
             : try generate(batch: test.requests, prompt: test.prompt, tokens: test.generated)
     }
 
-    /// What only the first steps of a long run pay: memory that is new, and the longest prompt once.
+    /// What only the first steps of a long run pay: memory that is new, and the longest step of a prompt once.
     func warmUp(_ tests: [BenchTest], repeats: Int) throws {
         let runs = tests.flatMap {
             Array(repeating: $0.prompt + $0.generated + 1, count: $0.requests * repeats)
         }
-        let longest = tests.map(\.prompt).max() ?? 1
+        let longest = min(tests.map(\.prompt).max() ?? 1, Self.chunk)
         engine.warmUp(lengths: runs + [longest + 1])
         _ = try prefill(longest)
     }
@@ -73,15 +76,28 @@ struct Bench {
     private func prefill(_ count: Int) throws -> Sample {
         let (sequence, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(sequence) }
-        let (start, before, done) = (ContinuousClock.now, engine.times, engine.work)
-        _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
-        return Sample(
-            tokens: count, times: engine.times - before, work: work(since: done),
-            steps: [
+        let (before, done) = (engine.times, engine.work)
+        let steps = try read(ids, sequence).steps
+        return Sample(tokens: count, times: engine.times - before, work: work(since: done), steps: steps)
+    }
+
+    /// Reads a prompt, as jobs do step by step.
+    /// - Returns: the token after it, and the steps.
+    private func read(_ prompt: [Int32], _ sequence: RequestID) throws -> (next: Int32, steps: [Step]) {
+        var (steps, answer): ([Step], TokenChoice?) = ([], nil)
+        for first in stride(from: 0, to: prompt.count, by: Self.chunk) {
+            let tokens = prompt[first...].prefix(Self.chunk)
+            let (start, done) = (ContinuousClock.now, engine.work)
+            let input = StepInput(
+                sequence: sequence, tokens: tokens,
+                sampling: tokens.endIndex == prompt.count ? Self.greedy : nil)
+            answer = try engine.step([input])[0].choice
+            steps.append(
                 Step(
                     seconds: (ContinuousClock.now - start).seconds,
-                    bytes: work(since: done)?.weightBytes ?? engine.weightBytes)
-            ])
+                    bytes: work(since: done)?.weightBytes ?? engine.weightBytes))
+        }
+        return (try Self.token(of: answer), steps)
     }
 
     private func work(since before: EngineWork?) -> EngineWork? {
@@ -95,9 +111,7 @@ struct Bench {
         for _ in 0..<batch {
             let (sequence, ids) = try admit(prompt: prompt, tokens: tokens + 1)
             sequences.append(sequence)
-            let answers = try engine.step(
-                [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
-            next.append(try Self.token(of: answers[0].choice))
+            next.append(try read(ids, sequence).next)
         }
         let (before, done) = (engine.times, engine.work)
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.

@@ -8,8 +8,9 @@ struct BenchCommand: ParsableCommand {
         commandName: "bench",
         abstract: "Measure a model's speed on this machine, beside the machine's own limits.",
         discussion: """
-            Prefill is one forward pass over a prompt; generation advances several requests together, each with a \
-            prompt before it. Token ids are random. Memory is touched and one prompt run before anything is timed. \
+            Prefill reads one prompt, in steps of at most 512 tokens as a job does; generation advances several \
+            requests together, each with a prompt before it. Token ids are random. Memory is touched and one prompt, of \
+            at most 512 tokens, run before anything is timed. \
             "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on \
             registers, "of memory" the share of the bytes a second that can be read. Both are measured before and \
             after each run, in generation memory before and after each step, since it may give twice as much a \

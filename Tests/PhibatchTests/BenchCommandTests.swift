@@ -27,7 +27,7 @@ struct BenchCommandTests {
     }
 
     private static let small = [
-        "--prefill", "8", "--prompt", "4", "--generate", "3", "--batch", "1,2", "--repeats", "2",
+        "--prefill", "520", "--prompt", "4", "--generate", "3", "--batch", "1,2", "--repeats", "2",
     ]
 
     /// Every step of every run beside what memory gave at that time.
@@ -39,9 +39,9 @@ struct BenchCommandTests {
         let runs = try decoder.decode(Report.self, from: Data(result.output.utf8)).tests
         #expect(runs.map(\.test) == ["prefill", "generation", "generation"])
         #expect(runs.map(\.requests) == [1, 1, 2])
-        #expect(runs.map(\.promptTokens) == [8, 4, 8])
+        #expect(runs.map(\.promptTokens) == [520, 4, 8])
         #expect(runs.map(\.generatedTokens) == [0, 3, 6])
-        #expect(runs.map(\.steps.count) == [2, 6, 6])
+        #expect(runs.map(\.steps.count) == [4, 6, 6])
         #expect(runs.map { ($0.attentionOfMemory ?? 0) > 0 } == [false, true, true])
         for run in runs {
             // The faster of two runs counts; the upper of the middle ones, if the number of steps is even.
@@ -64,7 +64,7 @@ struct BenchCommandTests {
         let lines = result.output.split(separator: "\n")
         #expect(lines.count == 6, "\(result.output)")
         for (line, name) in zip(
-            lines.dropFirst(2), ["prefill 8", "generate 3, batch 1", "generate 3, batch 2"])
+            lines.dropFirst(2), ["prefill 520", "generate 3, batch 1", "generate 3, batch 2"])
         {
             #expect(line.contains("| \(name) "), "\(line)")
         }
