@@ -26,11 +26,12 @@ from collections import namedtuple
 from pathlib import Path
 
 import alone
-from geometry import PRESETS
+from geometry import PRESETS, Geometry
 
 HERE = Path(__file__).resolve().parent
 BENCH = Path(os.environ.get("PHIBATCH_BENCH_DIR", ".bench")).resolve()
-PROMPT, GENERATE = 128, 128  # tokens of each request, but for pp512
+PROMPT, GENERATE = 128, 128  # tokens of each request, where a work doesn't say otherwise
+LONG = 4096  # a prompt of more tokens takes minutes
 
 # key: (what it is, requests, prompt tokens, generated tokens, ratio asked over the best peer)
 WORKS = {
@@ -39,7 +40,9 @@ WORKS = {
     "tg8": ("generation, 8 requests", 8, PROMPT, GENERATE, 2.2),
     "tg1": ("generation, 1 request", 1, PROMPT, GENERATE, 1.15),
     "job64": ("whole job, 64 lines", 64, PROMPT, GENERATE, 1.3),
-    # Not by default: with --preset phi-3-mini-4-layers, as a prompt of 16,384 tokens takes minutes with all 32.
+    # Not by default. With --preset phi-3.5-moe-2-layers, where each row uses two of 16 experts:
+    "tg64": ("generation, 64 requests", 64, PROMPT, 64, None),
+    # With --preset phi-3-mini-4-layers, as a prompt of 16,384 tokens takes minutes with all 32:
     "pp4096": ("prefill, 4,096 tokens", 1, 4096, 0, None),
     "pp16384": ("prefill, 16,384 tokens", 1, 16384, 0, None),
     "pp65536": ("prefill, 65,536 tokens", 1, 65536, 0, None),
@@ -199,10 +202,13 @@ class Llama:
         if not self.model.exists():
             tool("make_gguf.py", self.model, "--preset", a.preset)
 
-    def batched(self, requests, prompt, generate):
-        biggest = max(requests) * (prompt + generate)
-        done = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *self.options,
-                    "--ctx-size", biggest, "-npp", prompt, "-ntg", generate, "-npl", ",".join(map(str, requests))])
+    def batched(self, requests, prompts, generate):
+        biggest = max(requests) * (max(prompts) + generate)
+        # Long prompts are computed once, and their keys and values copied to all requests: half an hour less.
+        shared = ["-pps"] if max(requests) > 1 and max(prompts) > LONG else []
+        done = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *self.options, *shared,
+                    "--ctx-size", biggest, "-npp", ",".join(map(str, prompts)), "-ntg", generate,
+                    "-npl", ",".join(map(str, requests))])
         return self.measured(done), done.seconds
 
     def measured(self, done):
@@ -211,12 +217,12 @@ class Llama:
     def rates(self, keys):
         found = {}
         for length in prefills(keys):
-            # Twice, for the second: what llama.cpp warms up with is shorter.
-            r = self.batched([1, 1], length, 1)[0][-1]
+            # After a first one: what llama.cpp warms up with is shorter.
+            r = self.batched([1], [min(length, 512), length], 1)[0][-1]
             check(self.name, f"pp{length}", r["pp"] * r["pl"], r["tg"] * r["pl"])
             found[f"pp{length}"] = r["speed_pp"]
         for prompt, generate, some in generations(keys):
-            for r in self.batched(list(some), prompt, generate)[0]:
+            for r in self.batched(list(some), [prompt], generate)[0]:
                 key = some[int(r["pl"])]
                 check(self.name, key, r["pp"] * r["pl"], r["tg"] * r["pl"])
                 found[key] = r["speed_tg"]
@@ -224,7 +230,7 @@ class Llama:
 
     def job(self, key):
         # All lines in one batch, from process start to its end; it tokenizes, samples and writes nothing.
-        [r], seconds = self.batched([WORKS[key][1]], PROMPT, GENERATE)
+        [r], seconds = self.batched([WORKS[key][1]], [PROMPT], GENERATE)
         check(self.name, key, r["pp"] * r["pl"], r["tg"] * r["pl"])
         return seconds
 
@@ -352,6 +358,8 @@ def main():
         p.error(f"{', '.join(alone.WORKS)} need phibatch among the engines")
     if a.avx2:
         names = [n for n in names if n in ("phibatch", "llama")]  # the others have no such switch
+    if Geometry(a.preset).experts:
+        names = [n for n in names if n in ("phibatch", "llama", "ik")]  # the others' makers know no experts
 
     BENCH.mkdir(parents=True, exist_ok=True)
     engines = {n: ENGINES[n](a) for n in names}
@@ -365,6 +373,10 @@ def main():
     rates = [k for k in keys if not k.startswith("job")]
     results = {n: {k: [] for k in keys} for n in names}
     results_alone = {k: [] for k in by_itself}
+
+    def keep():  # a stopped run leaves what it has measured
+        (BENCH / "results.json").write_text(json.dumps({**results, "alone": results_alone}, indent=1))
+
     for number in range(a.rounds):
         # Every other round in reverse, so that nobody always runs on a machine another has warmed.
         for n in names if number % 2 == 0 else reversed(names):
@@ -374,11 +386,11 @@ def main():
             for key in keys:
                 if key.startswith("job"):
                     results[n][key].append(engines[n].job(key))
+            keep()
         for key in by_itself:
             print(f"round {number + 1} of {a.rounds}: {key}", file=sys.stderr)
             results_alone[key].append(alone.measure(engines["phibatch"], key))
-        # A stopped run leaves its rounds.
-        (BENCH / "results.json").write_text(json.dumps({**results, "alone": results_alone}, indent=1))
+        keep()
 
     print(f"{a.preset}, random 4-bit weights, {time.strftime('%Y-%m-%d')}, {Machine.name()}; "
           f"median of {a.rounds} (lowest to highest)\n")

@@ -14,7 +14,7 @@ PRESETS = {
     "phi-3.5-moe-2-layers": dict(hidden=4096, layers=2, heads=32, kv_heads=8, intermediate=6400, experts=16,
                                  vocab=32064, tied=False, rotary=1.0, longrope=False, context=4096),
     "tiny": dict(hidden=256, layers=2, heads=4, kv_heads=4, intermediate=512,
-                 vocab=1024, tied=False, rotary=1.0, longrope=False, context=4096),
+                 vocab=1024, tied=False, rotary=1.0, longrope=False, context=131072),
 }
 
 

@@ -1,4 +1,6 @@
 """A Phi model of a preset's shapes with random weights, for engines that take it from transformers."""
+import sys
+
 import torch
 from transformers import Phi3Config, Phi3ForCausalLM
 
@@ -7,6 +9,8 @@ from geometry import ORIGINAL_CONTEXT, Geometry
 
 def random_model(preset):
     g = Geometry(preset)
+    if g.experts:
+        sys.exit(f"{preset}: only models without experts are made here")
     rope = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": g.rotary}
     if g.longrope:
         short, long = g.rope_factors()

@@ -54,7 +54,7 @@ def measure(a, run, start):
         result = run(a.job, a.prompt, a.tokens)
         show(f"job{a.job}", {**result, "process_s": time.time() - start})
         return
-    run(1, a.prefill or min(a.prompt, 512), 4)  # warm up: first use compiles kernels and touches memory
+    run(1, min(a.prefill or a.prompt, 512), 4)  # warm up: first use compiles kernels and touches memory
     for _ in range(a.repeat):
         if a.prefill:
             show(f"pp{a.prefill}", run(1, a.prefill, 1))
