@@ -256,6 +256,7 @@ class IkLlama(Llama):
 class OpenVINO:
     name = "OpenVINO"
     script, file, options = "openvino", "openvino_model.xml", OPENVINO
+    long = ["--kv", "u8"]  # for long prompts; by itself it keeps 16 bits
 
     def __init__(self, a):
         self.model = BENCH / f"{a.preset}-{self.script}"
@@ -264,17 +265,19 @@ class OpenVINO:
         if not (self.model / self.file).exists():
             tool(f"export_{self.script}.py", self.model, "--preset", a.preset)
 
-    def run(self, *arguments):
-        return json_lines(run([python(), HERE / f"run_{self.script}.py", self.model, *self.options, *arguments]).output)
+    def run(self, *arguments, prompt=PROMPT):
+        options = self.options + (self.long if prompt > LONG else [])
+        return json_lines(run([python(), HERE / f"run_{self.script}.py", self.model, *options, *arguments]).output)
 
     def rates(self, keys):
         found = {}
         for length in prefills(keys):
-            [r] = self.run("--prefill", length)
+            [r] = self.run("--prefill", length, prompt=length)
             check(self.name, f"pp{length}", r["prompt_tokens"], r["generated_tokens"])
             found[f"pp{length}"] = r["prefill_tps"]
         for prompt, generate, some in generations(keys):
-            for r in self.run("--generate", ",".join(map(str, some)), "--prompt", prompt, "--tokens", generate):
+            for r in self.run("--generate", ",".join(map(str, some)), "--prompt", prompt, "--tokens", generate,
+                              prompt=prompt):
                 key = some[r["requests"]]
                 check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
                 found[key] = r["generation_tps"]
@@ -288,7 +291,7 @@ class OpenVINO:
 
 class ONNX(OpenVINO):
     name = "onnxruntime-genai"
-    script, file, options = "onnx", "genai_config.json", []
+    script, file, options, long = "onnx", "genai_config.json", [], []
 
 
 ENGINES = {"phibatch": Phibatch, "llama": Llama, "ik": IkLlama, "openvino": OpenVINO, "onnx": ONNX}
