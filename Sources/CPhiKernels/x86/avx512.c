@@ -110,7 +110,7 @@ INLINE Group shift_group(const size_t group, const size_t width, const uint8_t *
     _mm_prefetch((const char *)first + 32 * group + i * group, _MM_HINT_T0);                               \
     _mm_prefetch((const char *)integers + ahead, _MM_HINT_T1);
 #define EIGHTH(i)                                                                                          \
-    for (size_t j = 0; j < group / 64; j++, integers += 64, values += 4) {                                 \
+    for (size_t j = i * lines / 8; j < (i + 1) * lines / 8; j++, integers += 64, values += 4) {            \
         const __m512i line = _mm512_loadu_si512(integers);                                                 \
         const __m512i low = _mm512_and_si512(line, nibble);                                                \
         const __m512i high = _mm512_and_si512(_mm512_srli_epi16(line, 4), nibble);                         \
@@ -129,6 +129,7 @@ INLINE Group shift_group(const size_t group, const size_t width, const uint8_t *
         __asm__ volatile("" : "+v"(S[i]));                                                                 \
     }
     const int8_t *first = values;
+    const size_t lines = group / 8;
     EACH_TOKEN(CLEAR)
     EACH_TOKEN(EIGHTH)
 #undef EIGHTH
@@ -138,8 +139,8 @@ INLINE Group shift_group(const size_t group, const size_t width, const uint8_t *
     return g;
 }
 
-// The same as `tile` for 8 tokens, `width` in a tile, of a 4-bit matrix in groups of 64 or 128, on a processor that shifts
-// and adds beside multiplying. A block that no tokens before these have brought was fetched with the one before it.
+// The same as `tile` for 8 tokens, `width` in a tile, of a 4-bit matrix, on a processor that shifts and adds beside
+// multiplying. A block that no tokens before these have brought was fetched with the one before it.
 INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const size_t width, const PhiActivations *x,
                           size_t t, const uint8_t *block, float *out, size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
@@ -223,11 +224,11 @@ void phi_avx512_products(const PhiMatrix *w, const PhiActivations *x, size_t tok
 
 static void HOOK(shifting_products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,
                                   size_t stride, size_t begin, size_t end) {
-    if (tokens < SHIFTED_TOKENS || w->kind != PHI_INT4 || w->group < 64) {
+    if (tokens < SHIFTED_TOKENS || w->kind != PHI_INT4) {
         phi_avx512_products(w, x, tokens, out, stride, begin, end);
         return;
     }
-    CASE(PHI_INT4, 64, 1) CASE(PHI_INT4, 128, 1)
+    CASE(PHI_INT4, 32, 1) CASE(PHI_INT4, 64, 1) CASE(PHI_INT4, 128, 1)
 }
 #undef CASE
 
