@@ -9,6 +9,8 @@ package struct Scheduler: Sendable {
         package var rows: Int
         /// They are of its completion.
         package var isCompletion: Bool
+        /// They are of a sequence that goes through a part of another one: even a single row may wait.
+        package var isPart = false
 
         package init(rows: Int, isCompletion: Bool) {
             self.rows = rows
@@ -89,7 +91,7 @@ package struct Scheduler: Sendable {
         // A completion always brings a row, and before prompts take the chunk, the others that it has.
         for decodes in [true, false] {
             for (place, open) in open.enumerated()
-            where (open.isCompletion || open.rows == 1) == decodes {
+            where (open.isCompletion || open.rows == 1 && !open.isPart) == decodes {
                 let certain = decodes ? 1 : 0
                 let rows = min(open.rows, certain + room)
                 guard rows > 0 else { continue }

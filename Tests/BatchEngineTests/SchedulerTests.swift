@@ -31,6 +31,17 @@ import Testing
             ])
     }
 
+    /// Single rows come on, whatever the chunk, unless they are of parts.
+    @Test func rowsOfPartsTakeTheChunk() {
+        var scheduler = Scheduler(workers: 2, prefillChunk: 3)
+        var open = Array(repeating: Scheduler.Open(rows: 1, isCompletion: false), count: 6)
+        for place in 0..<5 { open[place].isPart = true }
+        open[1].rows = 2
+        let parts = scheduler.nextStep(open)
+        #expect(parts.map(\.place) == [0, 1, 5] && parts.map(\.rows) == [1, 2, 1])
+        #expect(parts.map(\.decodes) == [false, false, true])
+    }
+
     @Test func slowStepsShrinkTheChunkAndQuickOnesRestoreIt() {
         var scheduler = Scheduler(workers: 2, prefillChunk: 512)
         func next() -> Int { scheduler.nextStep(prompts: [100_000])[0].rows }

@@ -5,12 +5,12 @@ extension BatchLoop {
     /// a prefix lets others begin, as many as `Scheduler.overtakingLimit`.
     func admit() throws {
         var place = 0
-        while running.count < scheduler.workers, !isShortOfRoom {
+        while hasFreeWorker, !isShortOfRoom {
             if place == waiting.count {
                 guard try takeNext() else { return }
             }
             // A job that has all its workers at work doesn't hold up others.
-            guard waiting[place].slot.running < waiting[place].slot.source.workers else {
+            guard waiting[place].slot.hasFreeWorker else {
                 place += 1
                 continue
             }
@@ -45,13 +45,17 @@ extension BatchLoop {
         }
     }
 
+    private var hasFreeWorker: Bool {
+        slots.reduce(0) { $0 + $1.load } < TokenSequence.wholeLoad * scheduler.workers
+    }
+
     private func begin(_ place: Int, cached: Int, room: Int) {
         for older in 0..<place { waiting[older].overtaken += 1 }
         var sequence = waiting.remove(at: place)
         let isNew = sequence.admittedAt == nil
         sequence.begin(cached: cached, room: room)
         sequence.slot.waiting -= 1
-        sequence.slot.running += 1
+        sequence.slot.load += sequence.load
         let index = running.lastIndex { $0.id < sequence.id }.map { $0 + 1 } ?? 0
         running.insert(sequence, at: index)
         guard isNew, let whole = beginning(sequence) else { return }

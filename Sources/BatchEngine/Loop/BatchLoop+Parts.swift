@@ -10,8 +10,8 @@ struct DividedSequence {
 extension BatchLoop {
     /// Puts a new sequence, or its parts, at the end of the line.
     func enqueue(_ sequence: TokenSequence, for engine: any Engine) {
-        let most = engine.sharesBeginnings ? min(scheduler.workers, sequence.slot.source.workers) : 1
-        let parts = sequence.parts(atMost: most, from: nextID)
+        let most = TokenSequence.wholeLoad * min(scheduler.workers, sequence.slot.source.workers)
+        let parts = sequence.parts(atMost: engine.sharesBeginnings ? most : 1, from: nextID)
         nextID += parts.count
         if !parts.isEmpty {
             divided[sequence.id] = DividedSequence(whole: sequence, partCount: parts.count)
@@ -46,7 +46,7 @@ extension BatchLoop {
     func remove(where isOut: (TokenSequence) -> Bool) {
         for sequence in running where isOut(sequence) {
             loaded?.release(sequence.id)
-            sequence.slot.running -= 1
+            sequence.slot.load -= sequence.load
         }
         for sequence in waiting where isOut(sequence) { sequence.slot.waiting -= 1 }
         running.removeAll(where: isOut)

@@ -123,7 +123,7 @@ package final class BatchLoop {
         for slot in slots where slot.failure == nil {
             slot.report.timesBefore = timesBefore
             slot.report.times = engine.times
-            slot.report.running = slot.running
+            slot.report.running = (slot.load + TokenSequence.wholeLoad - 1) / TokenSequence.wholeLoad
             slot.attempt { try slot.source.stepped(slot.report, in: self) }
         }
     }
@@ -183,7 +183,7 @@ package final class BatchLoop {
     private func preemptYoungest(_ engine: any Engine) {
         let sequence = running.removeLast()
         engine.preempt(sequence.id, tokens: sequence.lastingTokens)
-        sequence.slot.running -= 1
+        sequence.slot.load -= sequence.load
         sequence.slot.waiting += 1
         sequence.slot.report.preempted += 1
         waiting.insert(sequence, at: waiting.firstIndex { $0.id > sequence.id } ?? waiting.count)
@@ -238,7 +238,7 @@ package final class BatchLoop {
             engine.release(sequence.id)
             scheduler.finished()
             let slot = sequence.slot
-            slot.running -= 1
+            slot.load -= sequence.load
             guard let sequence = self.finished(sequence) else { continue }
             slot.attempt {
                 if let fault = sequence.course.fault {

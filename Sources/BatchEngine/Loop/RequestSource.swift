@@ -84,7 +84,8 @@ package struct StepReport: Sendable {
 /// A source in a loop.
 final class SourceSlot {
     let source: any RequestSource
-    var running = 0
+    /// What its running sequences take of workers.
+    var load = 0
     var waiting = 0
     var hasEnded = false
     var failure: (any Error)?
@@ -95,8 +96,9 @@ final class SourceSlot {
 
     /// Whether it may give one more request. Those that wait for a prefix don't take others' places.
     var mayBeAsked: Bool {
-        !hasEnded && failure == nil && running < source.workers && waiting < source.workers
+        !hasEnded && failure == nil && hasFreeWorker && waiting < source.workers
             && !source.isCancelled
     }
-    var isDone: Bool { hasEnded && running == 0 && waiting == 0 }
+    var hasFreeWorker: Bool { load < TokenSequence.wholeLoad * source.workers }
+    var isDone: Bool { hasEnded && load == 0 && waiting == 0 }
 }

@@ -58,6 +58,7 @@ package struct TokenSequence {
     private init(_ id: RequestID, _ whole: TokenSequence, _ course: any Course) {
         (self.id, self.course, part) = (id, course, whole.id)
         (request, slot, isTaken) = (whole.request, whole.slot, false)
+        open.isPart = true
         noteCourse()
     }
 
@@ -66,6 +67,11 @@ package struct TokenSequence {
         course.join(parts.sorted { $0.id < $1.id }.map(\.course))
         firstTokenAt = parts.compactMap(\.firstTokenAt).min()
     }
+
+    /// What a sequence takes of a worker that goes through no part of another one. Several parts share a worker: nobody
+    /// waits for the next token of one, and the more rows a step has, the less each takes.
+    static let wholeLoad = 4
+    var load: Int { part == nil ? Self.wholeLoad : 1 }
 
     /// Its own, or that of the sequence that it goes through a part of.
     var wholeID: RequestID { part ?? id }
