@@ -19,21 +19,18 @@ package final class Monitor<State>: @unchecked Sendable {
     package func change<Value, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Value
     ) throws(Failure) -> sending Value {
-        condition.lock()
-        defer {
-            condition.broadcast()
-            condition.unlock()
-        }
-        return try body(&state)
+        // Not before the lock is free: who wakes takes it.
+        defer { condition.broadcast() }
+        return try withLock(body)
     }
 
     /// Waits until there is something to take, and wakes all who wait for it to be taken.
     /// - Parameter take: asked again after each change while it says nil.
     package func wait<Value>(_ take: (inout sending State) -> sending Value?) -> sending Value {
         condition.lock()
-        defer { condition.unlock() }
         while true {
             if let taken = take(&state) {
+                condition.unlock()
                 condition.broadcast()
                 return taken
             }
@@ -42,18 +39,22 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 
     /// The same, but no longer than so many seconds.
+    /// - Parameter wakes: whether those who wait for something to be taken are woken, as there is enough for them to do;
+    ///   they always are where there is nothing to take.
     /// - Returns: nil if there is nothing to take then.
     package func wait<Value>(
-        atMost seconds: Double, _ take: (inout sending State) -> sending Value?
+        atMost seconds: Double, wakes: (State) -> Bool = { _ in true },
+        _ take: (inout sending State) -> sending Value?
     ) -> sending Value? {
         condition.lock()
-        defer { condition.unlock() }
         var taken = take(&state)
         if taken == nil, seconds > 0 {
             condition.wait(atMost: seconds)
             taken = take(&state)
         }
-        if taken != nil { condition.broadcast() }
+        let wakesOthers = taken == nil || wakes(state)
+        condition.unlock()
+        if wakesOthers { condition.broadcast() }
         return taken
     }
 }

@@ -37,6 +37,8 @@ final class WorkQueue: Sendable {
         var source: (@Sendable () -> Bool)?
 
         var isFull: Bool { items.count >= countLimit || weight >= weightLimit }
+        /// So that the feeder is not woken for each line.
+        var hasMuchRoom: Bool { items.count <= countLimit / 4 * 3 && weight <= weightLimit / 4 * 3 }
     }
 
     private enum Popped {
@@ -111,7 +113,7 @@ final class WorkQueue: Sendable {
         patience: Double, in turn: WorkTurn = WorkTurn(), cost: ((Work) -> Double)? = nil
     ) throws -> Answer {
         fill()
-        let popped = state.wait(atMost: patience) { state -> Popped? in
+        let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) { state -> Popped? in
             if let work = state.pop(in: turn, cost) { return .work(work) }
             return state.isFinished && state.items.isEmpty ? .end(state.failure) : nil
         }
