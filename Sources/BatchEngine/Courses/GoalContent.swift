@@ -15,9 +15,9 @@ package struct GoalContent: Sendable, Equatable {
         bytes += more
     }
 
-    package mutating func append(_ tokens: some Collection<Int32>) {
+    package mutating func append(_ tokens: [Int32]) {
         append(tokens.count)
-        tokens.map(\.littleEndian).withUnsafeBytes { bytes += $0 }
+        tokens.map { $0.littleEndian }.withUnsafeBytes { bytes += $0 }
     }
 
     /// - Parameter stream: the key of the random stream that tokens are drawn with.
