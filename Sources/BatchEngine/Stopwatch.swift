@@ -2,7 +2,7 @@ import Faults
 
 /// Measures consecutive laps.
 package struct Stopwatch {
-    private var last = ContinuousClock.now
+    private var last = Moment.now
 
     package init() {}
 
@@ -10,8 +10,8 @@ package struct Stopwatch {
 
     /// Seconds since the last call.
     package mutating func lap() -> Double {
-        let now = ContinuousClock.now
+        let now = Moment.now
         defer { last = now }
-        return (now - last).seconds
+        return now - last
     }
 }

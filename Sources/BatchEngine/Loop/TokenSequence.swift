@@ -1,3 +1,5 @@
+import Faults
+
 /// A request in a loop and what has come of it: the one record there is of it. An engine knows its KV cache by
 /// the same id.
 package struct TokenSequence {
@@ -8,8 +10,8 @@ package struct TokenSequence {
     private(set) var isDone = false
     /// Tokens of prompt and what follows it, as far as that is known.
     private(set) var count = 0
-    package private(set) var admittedAt: ContinuousClock.Instant?
-    package private(set) var firstTokenAt: ContinuousClock.Instant?
+    package private(set) var admittedAt: Moment?
+    package private(set) var firstTokenAt: Moment?
 
     /// An equal request had its outcome, in another run: nothing is computed for it.
     package let isTaken: Bool

@@ -1,4 +1,5 @@
 import BatchEngine
+import Faults
 import OperatingSystem
 
 extension GenerationResult {
@@ -17,20 +18,20 @@ extension GenerationResult {
 extension GenerationResult.Timing {
     /// Has no time but the wait where a completion was computed for an equal request.
     /// - Parameter made: the tokens that this run made.
-    init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: ContinuousClock.Instant) {
+    init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: Moment) {
         guard completion.isOwn(work) else {
             self.init(
-                queued: max(0, (end - work.readyAt).seconds).rounded(toPlaces: 3), prefill: 0, decode: 0,
+                queued: max(0, end - work.readyAt).rounded(toPlaces: 3), prefill: 0, decode: 0,
                 tokensPerSecond: 0, ended: Self.now)
             return
         }
         let admitted = completion.admittedAt ?? end
         let first = completion.firstTokenAt ?? end
-        let seconds = (end - admitted).seconds
+        let seconds = end - admitted
         self.init(
-            queued: (admitted - work.readyAt).seconds.rounded(toPlaces: 3),
-            prefill: (first - admitted).seconds.rounded(toPlaces: 3),
-            decode: (end - first).seconds.rounded(toPlaces: 3),
+            queued: (admitted - work.readyAt).rounded(toPlaces: 3),
+            prefill: (first - admitted).rounded(toPlaces: 3),
+            decode: (end - first).rounded(toPlaces: 3),
             tokensPerSecond: seconds > 0 ? (Double(made) / seconds).rounded(toPlaces: 2) : 0,
             ended: Self.now)
     }

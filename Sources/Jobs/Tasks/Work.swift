@@ -1,4 +1,5 @@
 import BatchEngine
+import Faults
 
 /// One piece of work: one sample of one line. Names where it stands and what its result is filed under.
 package struct WorkLabel: Sendable {
@@ -12,7 +13,7 @@ package struct WorkLabel: Sendable {
     var lineNumber: Int
     /// Fields of the line that go into the result.
     var kept: [GenerationResult.KeptValue] = []
-    var readyAt = ContinuousClock.now
+    var readyAt = Moment.now
     /// How many answers were turned down before.
     var attempt = 0
     /// How many times the result was made before, and not wanted: it has the seed that is so many further on.

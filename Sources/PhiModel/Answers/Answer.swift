@@ -1,4 +1,5 @@
 import BatchEngine
+import Faults
 
 /// A whole answer and what it cost.
 public struct Answer: Sendable, Equatable {
@@ -53,15 +54,15 @@ extension Answer {
     }
 
     init(_ sequence: TokenSequence, _ reasoning: RequestSettings.ReasoningUse?) {
-        let (completion, end) = (sequence.outcome(SamplingCourse.self), ContinuousClock.now)
+        let (completion, end) = (sequence.outcome(SamplingCourse.self), Moment.now)
         let begin = sequence.admittedAt ?? end
         let first = sequence.firstTokenAt ?? end
         self.init(
             text: reasoning == .keep ? completion.thought + completion.text : completion.text,
             reasoning: reasoning == .separate ? completion.thoughtContent : nil,
             tokens: completion.sampled, ending: Ending(completion.finishReason),
-            promptTokens: sequence.request.prompt.count, prefillSeconds: (first - begin).seconds,
-            decodeSeconds: (end - first).seconds)
+            promptTokens: sequence.request.prompt.count, prefillSeconds: first - begin,
+            decodeSeconds: end - first)
     }
 }
 

@@ -186,7 +186,7 @@ private final class OpenScores: Sendable {
     private struct State {
         var parts: [Result<Score, LineError>?]
         var missing: Int
-        var admittedAt: ContinuousClock.Instant?
+        var admittedAt: Moment?
     }
 
     private let isList: Bool
@@ -225,11 +225,11 @@ private final class OpenScores: Sendable {
     private func timing(
         _ state: State, _ result: ScoredResult, _ label: WorkLabel
     ) -> GenerationResult.Timing {
-        let now = ContinuousClock.now
+        let now = Moment.now
         let admitted = state.admittedAt ?? now
-        let seconds = (now - admitted).seconds
+        let seconds = now - admitted
         return GenerationResult.Timing(
-            queued: max(0, (admitted - label.readyAt).seconds).rounded(toPlaces: 3),
+            queued: max(0, admitted - label.readyAt).rounded(toPlaces: 3),
             prefill: seconds.rounded(toPlaces: 3), decode: 0,
             tokensPerSecond: seconds > 0
                 ? (Double(result.completionTokens) / seconds).rounded(toPlaces: 2) : 0,
