@@ -13,14 +13,38 @@
 ///
 /// A value: a copy is the state after the tokens accepted so far, to go back to or to try guesses with.
 package struct SamplingRequest: Sendable {
-    package let parameters: SamplingParameters
+    /// What copies share until one of them goes on: there are several of them for each token.
+    // Unchecked, as it changes while one request alone has it.
+    private final class State: @unchecked Sendable {
+        let parameters: SamplingParameters
+        let stream: UInt64
+        let isConstrained: Bool
+        var position: Int
+        var history: TokenHistory
+        var constraint: (any Constraint)?
+
+        init(
+            _ parameters: SamplingParameters, _ stream: UInt64, _ position: Int, _ history: TokenHistory,
+            _ constraint: (any Constraint)?
+        ) {
+            (self.parameters, self.stream, isConstrained) = (parameters, stream, constraint != nil)
+            (self.position, self.history, self.constraint) = (position, history, constraint)
+        }
+
+        func copy() -> State { State(parameters, stream, position, history, constraint) }
+    }
+
+    private var state: State
+
+    package var parameters: SamplingParameters { state.parameters }
     /// The request's own random stream (a hash of the job's seed and the line's id and sample number).
-    package let stream: UInt64
+    package var stream: UInt64 { state.stream }
     /// Which number of that stream is used: how many tokens this completion already has.
-    package private(set) var position: Int
+    package var position: Int { state.position }
     /// What rules look at.
-    package private(set) var history: TokenHistory
-    package private(set) var constraint: (any Constraint)?
+    package var history: TokenHistory { state.history }
+    package var constraint: (any Constraint)? { isConstrained ? state.constraint : nil }
+    package var isConstrained: Bool { state.isConstrained }
 
     /// The state before the completion's first token.
     /// - Parameters:
@@ -31,24 +55,22 @@ package struct SamplingRequest: Sendable {
         parameters: SamplingParameters, stream: UInt64, position: Int = 0, prompt: [Int32] = [],
         ends: Set<Int32> = [], constraint: (any Constraint)? = nil
     ) {
-        self.parameters = parameters
-        self.stream = stream
-        self.position = position
-        self.constraint = constraint
-        history = TokenHistory(prompt: parameters.rules.usesPrompt ? prompt : [], ends: ends)
+        let history = TokenHistory(prompt: parameters.rules.usesPrompt ? prompt : [], ends: ends)
+        state = State(parameters, stream, position, history, constraint)
     }
 
     /// Goes on to after `token`, a token of the completion.
     /// - Returns: false if the constraint doesn't allow it. Then nothing has changed.
     package mutating func accept(_ token: Int32) -> Bool {
-        guard constraint?.accept(token) != false else { return false }
-        if parameters.rules.usesCompletion { history.append(token) }
-        position += 1
+        if !isKnownUniquelyReferenced(&state) { state = state.copy() }
+        if isConstrained, state.constraint?.accept(token) == false { return false }
+        if parameters.rules.usesCompletion { state.history.append(token) }
+        state.position += 1
         return true
     }
 
     /// Whether the constraint lets nothing follow.
-    package var isComplete: Bool { constraint?.isComplete ?? false }
+    package var isComplete: Bool { isConstrained && constraint?.isComplete == true }
 
     /// Whether the token limit has changed what the constraint allowed.
     package var isSteered: Bool { constraint?.isSteered ?? false }
@@ -57,7 +79,7 @@ package struct SamplingRequest: Sendable {
     package var forced: ArraySlice<Int32> { constraint?.forced ?? [] }
 
     /// Whether steps 1 and 2 change anything.
-    package var changesLogits: Bool { constraint != nil || parameters.rules.changeLogits(history) }
+    package var changesLogits: Bool { isConstrained || parameters.rules.changeLogits(history) }
 
     /// Steps 1 and 2, in place.
     package func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {

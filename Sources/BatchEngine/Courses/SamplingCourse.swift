@@ -115,7 +115,8 @@ package struct SamplingCourse: Course {
 
     package mutating func take(_ answer: StepAnswer, note: (TokenChoice) -> String?) -> CourseStep {
         var step = CourseStep()
-        for (number, choice) in answer.choices.enumerated() where !isDone {
+        for number in answer.choices.indices where !isDone {
+            let choice = answer.choices[number]
             step.tokens += 1
             if let fault = choice.fault {
                 self.fault = fault
@@ -143,7 +144,7 @@ package struct SamplingCourse: Course {
 
     /// What the model would choose there makes no difference. But where log-probabilities are wanted it must be asked.
     private mutating func takeForced(_ step: inout CourseStep) {
-        guard finishReason == nil else { return }
+        guard finishReason == nil, sampling.isConstrained else { return }
         if sampling.isComplete {
             finish(ending, &step)
             return
@@ -200,6 +201,7 @@ package struct SamplingCourse: Course {
     private mutating func take(
         _ piece: ThoughtReader.Piece, mayStop: Bool, _ step: inout CourseStep
     ) {
+        if piece.answer.isEmpty, piece.thought.isEmpty { return }
         let answer = stops.append(piece.answer, mayStop: mayStop)
         text += answer
         thought += piece.thought
