@@ -7,7 +7,7 @@ package struct StepInput: Sendable {
     /// How a token is chosen after each of as many rows, the last of them after the last of `tokens`; if empty, none
     /// is. The `tokens` after the first of these rows are guesses: a choice counts only if the guesses before it are
     /// the tokens that were chosen there.
-    package var samplings: [SamplingRequest]
+    package var samplings: Few<SamplingRequest>
     /// If set, the sequence goes back to so many tokens before `tokens` come: no fewer than the prompt's, whose cache
     /// others may share, and no more than it has.
     package var start: Int?
@@ -24,7 +24,7 @@ package struct StepInput: Sendable {
     ) {
         self.sequence = sequence
         self.tokens = tokens
-        samplings = sampling.map { [$0] } ?? []
+        samplings = Few(sampling)
         self.start = start
         self.targets = targets
         self.targetCounts = targetCounts
@@ -51,14 +51,14 @@ package struct StepAnswer: Sendable, Equatable {
     /// The token chosen after those that are certain, and as long as it is the one that was guessed, the one after
     /// that. None where no token was to be chosen. Of the input's tokens the sequence keeps those that are certain, and
     /// one for each choice but the last; the others were wrong guesses.
-    package var choices: [TokenChoice]
+    package var choices: Few<TokenChoice>
     /// For each of the input's `targets` its natural-log probability under the model (at temperature 1, before any
     /// rule): the number that `TokenChoice.logprob` has for a token chosen there. NaN where a logit is infinite or
     /// NaN.
     package var logprobs: [Float]
 
     package init(choice: TokenChoice? = nil, logprobs: [Float] = []) {
-        choices = choice.map { [$0] } ?? []
+        choices = Few(choice)
         self.logprobs = logprobs
     }
 
