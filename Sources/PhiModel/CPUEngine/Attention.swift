@@ -42,20 +42,20 @@ final class Attention {
     /// Must come before the first layer of a step, and again where fewer rows go on.
     func prepare(_ runs: [RowRun]) throws(ModelError) {
         plan = AttentionPlan(runs, queries: queriesPerGroup)
-        listStarts.removeAll(keepingCapacity: true)
         windowLists = runs.reduce(0) { $0 + $1.blocks.count }
         try blockLists.reserve(slots == nil ? windowLists : 2 * windowLists)
         var count = 0
-        for run in runs {
-            listStarts.append(count)
-            (blockLists.pointer + count).update(from: run.blocks, count: run.blocks.count)
+        let (lists, windows) = (blockLists.pointer, blockLists.pointer + windowLists)
+        listStarts = runs.map { run in
+            defer { count += run.blocks.count }
+            (lists + count).update(from: run.blocks, count: run.blocks.count)
             if let slots {
                 let ring = Int(run.slot ?? slots.spare) * slots.windowBlocks
                 for place in run.blocks.indices {
-                    blockLists.pointer[windowLists + count + place] = Int32(ring + place % slots.windowBlocks)
+                    windows[count + place] = Int32(ring + place % slots.windowBlocks)
                 }
             }
-            count += run.blocks.count
+            return count
         }
         let heads = shapes.reduce(0) { max($0, $1.headCount) }
         let values = shapes.reduce(0) { max($0, $1.headCount * KVCache.dims($1.headDimension)) }

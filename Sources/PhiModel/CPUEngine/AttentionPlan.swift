@@ -44,27 +44,29 @@ struct AttentionPlan {
                 ? a.first < b.first : runs[a.number].blocks.lexicographicallyPrecedes(runs[b.number].blocks)
         }
         rows.reserveCapacity(firstRow)
+        tiles.reserveCapacity(runs.count)
+        others.reserveCapacity(firstRow)
         var open: Tile?
         for (place, (_, number)) in order.enumerated() {
-            let run = runs[number]
             // What this run has in common with the one before; the first block alone is not enough of a
             // reason to wait for others.
             let common =
-                place == 0 ? 0 : Self.commonBlocks(run.blocks, runs[order[place - 1].number].blocks)
+                place == 0 ? 0 : Self.commonBlocks(runs[number].blocks, runs[order[place - 1].number].blocks)
             if common == 0, let tile = open {
                 tiles.append(tile)
                 open = nil
             }
-            for offset in 0..<run.tokens.count {
+            for offset in 0..<runs[number].tokens.count {
                 let at = rows.count
-                rows.append(Row(run: number, row: firstRows[number] + offset, position: run.start + offset))
+                rows.append(
+                    Row(run: number, row: firstRows[number] + offset, position: runs[number].start + offset))
                 if var tile = open, tile.rows.count < tileRows {
                     tile.rows = tile.rows.lowerBound..<at + 1
                     if offset == 0 { tile.shared = min(tile.shared, common) }
                     open = tile
                 } else {
                     if let tile = open { tiles.append(tile) }
-                    open = Tile(rows: at..<at + 1, shared: run.blocks.count)
+                    open = Tile(rows: at..<at + 1, shared: runs[number].blocks.count)
                 }
             }
         }

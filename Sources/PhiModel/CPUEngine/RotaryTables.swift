@@ -24,7 +24,16 @@ final class RotaryTables {
 
     /// Makes all positions of these rows available. Not to be called while others read.
     func prepare(_ runs: [RowRun]) {
-        for run in runs { self[long: run.longRope].prepare(run.start + run.tokens.count) }
+        var (end, longEnd) = (0, 0)
+        for run in runs {
+            if run.longRope, long != nil {
+                longEnd = max(longEnd, run.start + run.tokens.count)
+            } else {
+                end = max(end, run.start + run.tokens.count)
+            }
+        }
+        short.prepare(end)
+        long?.prepare(longEnd)
     }
 
     subscript(long isLong: Bool) -> RotaryTable { isLong ? long ?? short : short }
