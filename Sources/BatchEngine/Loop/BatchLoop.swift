@@ -156,7 +156,7 @@ package final class BatchLoop {
         for (number, answer) in answers.enumerated() {
             let place = parts[number].place
             if let guess = guesses[number] { running[place].slot.guesses.learn(guess, answer.choices) }
-            take(answer, at: place)
+            tell(running[place].take(answer), at: place)
         }
         retire(engine)
     }
@@ -200,27 +200,13 @@ package final class BatchLoop {
         }
         for (number, part) in parts.enumerated() {
             precondition(answers[number].answers(inputs[number]), "a step answers what is asked")
-            let slot = running[part.place].slot
-            if part.decodes && inputs[number].targets.isEmpty {
-                slot.report.decodeRows += inputs[number].tokens.count
-            } else {
-                slot.report.prefillRows += part.rows
-            }
-            slot.report.tokens += inputs[number].targetRows
-            slot.report.guessed += inputs[number].guessed
+            running[part.place].slot.report.count(inputs[number], of: part)
         }
-    }
-
-    private func take(_ answer: StepAnswer, at place: Int) {
-        let slot = running[place].slot
-        let step = running[place].take(answer) { slot.source.note(on: $0) }
-        slot.report.rightGuesses += answer.rightGuesses
-        slot.report.tokens += step.tokens
-        tell(step, at: place)
     }
 
     /// Hands over text that has become certain.
     func tell(_ step: CourseStep, at place: Int) {
+        if step.thought.isEmpty, step.text.isEmpty { return }
         let source = running[place].slot.source
         if !step.thought.isEmpty { source.received(thought: step.thought, of: running[place]) }
         if !step.text.isEmpty { source.received(step.text, of: running[place]) }

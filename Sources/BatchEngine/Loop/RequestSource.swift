@@ -79,6 +79,23 @@ package struct StepReport: Sendable {
     /// The engine's times since it was loaded: before the step and after it.
     package var timesBefore = ComputeTimes()
     package var times = ComputeTimes()
+
+    /// Counts what a sequence brings into the step.
+    mutating func count(_ input: StepInput, of part: Scheduler.Part) {
+        if part.decodes, input.targets.isEmpty {
+            decodeRows += input.tokens.count
+        } else {
+            prefillRows += part.rows
+        }
+        tokens += input.targetRows
+        guessed += input.guessed
+    }
+
+    /// Counts what has come of it.
+    mutating func count(_ step: CourseStep, right: Int) {
+        tokens += step.tokens
+        rightGuesses += right
+    }
 }
 
 /// A source in a loop.

@@ -126,7 +126,7 @@ package struct TokenSequence {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
         return course.input(
-            id, rows, end: course.following.count - unsent.count, isLast: unsent.isEmpty,
+            id, rows, end: self.count - request.prompt.count - unsent.count, isLast: unsent.isEmpty,
             guess: guess.map { Array($0.tokens.prefix($0.tried)) } ?? [])
     }
 
@@ -148,10 +148,11 @@ package struct TokenSequence {
     }
 
     /// Takes what a step says of the rows that were sent.
-    mutating func take(_ answer: StepAnswer, note: (TokenChoice) -> String?) -> CourseStep {
+    mutating func take(_ answer: StepAnswer) -> CourseStep {
         if !answer.choices.isEmpty { isDecoding = true }
         if firstTokenAt == nil, isDecoding || !answer.logprobs.isEmpty { firstTokenAt = .now }
-        let step = course.take(answer, note: note)
+        let step = course.take(answer) { [slot] in slot.source.note(on: $0) }
+        slot.report.count(step, right: answer.rightGuesses)
         goOn(step)
         return step
     }

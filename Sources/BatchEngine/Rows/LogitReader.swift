@@ -83,6 +83,7 @@ package final class LogitReader {
         self.inputs = inputs
         rows.removeAll(keepingCapacity: true)
         var hasConstraint = false
+        // An input that has a name here would be a copy.
         for number in inputs.indices {
             let count = inputs[number].logitRows
             var place = 0
@@ -91,7 +92,7 @@ package final class LogitReader {
                 let range = asked < 0 ? 0..<0 : inputs[number].targetRange(ofRow: asked, from: place)
                 place = range.upperBound
                 let choice = row - (count - inputs[number].samplings.count)
-                if choice >= 0, inputs[number].samplings[choice].constraint != nil { hasConstraint = true }
+                if choice >= 0, inputs[number].samplings[choice].isConstrained { hasConstraint = true }
                 let tokens = inputs[number].tokens
                 rows.append(
                     Row(
@@ -143,8 +144,14 @@ package final class LogitReader {
                 }
             }
         }
-        for (place, found) in zip(piece.rows, found) {
-            let row = rows[place]
+        Self.add(found, of: rows[piece.rows], to: &answers)
+    }
+
+    private static func add(
+        _ found: [(choice: TokenChoice?, logprobs: [Float])], of rows: ArraySlice<Row>,
+        to answers: inout [StepAnswer]
+    ) {
+        for (row, found) in zip(rows, found) {
             // None where a logit is not finite.
             for (offset, logprob) in found.logprobs.enumerated() {
                 answers[row.input].logprobs[row.targets.lowerBound + offset] = logprob

@@ -63,16 +63,15 @@ extension RowEngine {
     package func order(_ runs: [RowRun]) -> [Int] { Array(runs.indices) }
 
     package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
-        let runs = inputs.map { sequences.begin($0) }
+        let runs = sequences.begin(inputs)
         let order = order(runs)
         let isAsTheyCome = order.elementsEqual(inputs.indices)
         logits.begin(isAsTheyCome ? inputs : order.map { inputs[$0] })
         try forward(isAsTheyCome ? runs : order.map { runs[$0] }) { logits.read($0) }
         defer { logits.end() }
-        for (place, answer) in zip(order, logits.answers) { sequences.finish(inputs[place], answer) }
-        if isAsTheyCome { return logits.answers }
-        var answers = inputs.map { _ in StepAnswer() }
-        for (place, answer) in zip(order, logits.answers) { answers[place] = answer }
+        var answers = logits.answers
+        if !isAsTheyCome { for (place, answer) in zip(order, logits.answers) { answers[place] = answer } }
+        sequences.finish(inputs, answers)
         return answers
     }
 }

@@ -20,6 +20,12 @@ package struct SequenceTable: Sendable {
 
         /// The RoPE factors are in the keys.
         fileprivate var branch: Int { longRope ? 1 : 0 }
+
+        /// Changed in place: to be read it would be copied.
+        fileprivate mutating func grow(by count: Int, in blocks: inout KVBlocks) {
+            length += count
+            blocks.advance(&lease, to: length)
+        }
     }
 
     private let limits: ModelLimits
@@ -175,6 +181,8 @@ package struct SequenceTable: Sendable {
             logitRows: input.logitRows, slot: entry.slot)
     }
 
+    package mutating func begin(_ inputs: [StepInput]) -> [RowRun] { inputs.map { begin($0) } }
+
     private func areKnown(_ tokens: ArraySlice<Int32>) -> Bool {
         tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize }
     }
@@ -198,11 +206,13 @@ package struct SequenceTable: Sendable {
         return (start, entry.tokens[start...])
     }
 
-    /// Says that the rows of an input are in the cache. Guesses that were wrong are written over.
-    package mutating func finish(_ input: StepInput, _ answer: StepAnswer) {
-        guard let place = entries.index(forKey: input.sequence) else { return }
-        entries.values[place].length += input.tokens.count - (input.samplings.count - answer.choices.count)
-        let length = entries.values[place].length
-        blocks.advance(&entries.values[place].lease, to: length)
+    /// Says that the rows of inputs are in the cache. Guesses that were wrong are written over.
+    package mutating func finish(_ inputs: [StepInput], _ answers: [StepAnswer]) {
+        // An input that has a name here would be a copy.
+        for number in inputs.indices {
+            guard let place = entries.index(forKey: inputs[number].sequence) else { continue }
+            let wrong = inputs[number].samplings.count - answers[number].choices.count
+            entries.values[place].grow(by: inputs[number].tokens.count - wrong, in: &blocks)
+        }
     }
 }

@@ -25,7 +25,7 @@ import Testing
         let request = SamplingRequest(parameters: SamplingParameters(), stream: 0)
         input.samplings = Few(repeatElement(request, count: wrong + 1))
         let run = table.begin(input)
-        table.finish(input, StepAnswer(choice: TokenChoice(token: 0)))
+        table.finish([input], [StepAnswer(choice: TokenChoice(token: 0))])
         return run
     }
 

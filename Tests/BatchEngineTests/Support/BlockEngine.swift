@@ -121,7 +121,7 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
             }
             let wrong = input.samplings.count - answer.choices.count
             (guessed, wrongGuesses) = (guessed + input.guessed, wrongGuesses + wrong)
-            sequences.finish(input, answer)
+            sequences.finish([input], [answer])
             return answer
         }
     }
