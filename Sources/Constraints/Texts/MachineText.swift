@@ -7,7 +7,8 @@ package final class MachineText: ByteAutomaton {
     /// Nil where rows would be too many.
     // C memory, which is only reached by atomic operations once it is made.
     private nonisolated(unsafe) let memory: Memory?
-    private let rows: Int
+    /// States, those within scalars included.
+    let rows: Int
     private let knownFreedom = AtomicLazyReference<ScalarFreedom>()
 
     private struct Memory {

@@ -189,7 +189,9 @@ extension StringWalk {
         }
         if let all = found?.finished() { (runs, ends) = all }
         if isCounted { countScalars() }
-        for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
+        let isEnd = found?.isEnd ?? []
+        let states = isEnd.isEmpty ? ends.map(\.state) : isEnd.indices.filter { isEnd[$0] }.map { Int32($0) }
+        for state in states { mostBytes = max(mostBytes, contents.fewestBytes(state)) }
         list.insert(runs.lazy.map { Int($0.from)..<Int($0.to) }, into: &staying)
         if found?.isFree ?? false {
             // Among those below were some that no string has; and they end wherever the automaton leads.
@@ -209,7 +211,7 @@ extension StringWalk {
         let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
         defer { path.deallocate() }
         path[0] = (start, 0)
-        var list = RunList()
+        var list = RunList(isEnd: freedom == nil ? [] : Array(repeating: false, count: contents.rows))
         var alone: [Range<Int32>] = []
         var aloneCount = 0
         var node = 1
@@ -307,9 +309,17 @@ private struct RunList {
     private var to: Int32 = -1
     /// Whether tokens are among them that were not looked at.
     var isFree = false
+    /// Where it need not be known which tokens lead where: by state, whether some do.
+    private(set) var isEnd: [Bool]
+
+    init(isEnd: [Bool]) { self.isEnd = isEnd }
 
     @inline(__always) mutating func add(_ from: Int32, _ to: Int32, _ state: Int32, _ more: Int32) {
-        if state == last.state, more == last.more, from == self.to {
+        if !isEnd.isEmpty {
+            isEnd[Int(state)] = true
+            // All are as one.
+            if from == self.to { self.to = to } else { begin(from, to, Key(state: 0, more: 0)) }
+        } else if state == last.state, more == last.more, from == self.to {
             self.to = to
         } else {
             begin(from, to, Key(state: state, more: more))

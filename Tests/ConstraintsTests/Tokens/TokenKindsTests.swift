@@ -43,6 +43,8 @@ struct TokenKindsTests {
         #"{"type": "string", "pattern": "^(?:\\S+\\s+){0,2}\\S+$", "maxLength": 9}"#,
         #"{"type": "string", "pattern": "^[^b]*$", "minLength": 5}"#,
         #"{"type": "string", "pattern": "bed", "maxLength": 12}"#,
+        #"{"type": "string", "pattern": "^[^@]{2,4}@[a-g]*Z", "maxLength": 200}"#,
+        #"{"patternProperties": {"be": {"type": "null"}, "fed": {"type": "string"}}, "type": "object"}"#,
         #"{"patternProperties": {"^[a-fé]+$": {"type": "null"}}, "additionalProperties": false, "type": "object"}"#,
     ])
     func masksHaveTheTokensThatAreAccepted(_ schema: String) throws {
