@@ -1,7 +1,8 @@
 import OperatingSystem
 
 /// Values that are kept once and known by number. Threads add them side by side, and read them without a lock.
-final class NumberedValues<Value: Hashable & Sendable>: Sendable {
+// Unchecked, as the compiler can't see that `numbers` is reached with the lock held only.
+final class NumberedValues<Value: Hashable & Sendable>: @unchecked Sendable {
     /// Numbers by the hashes of their values. A dictionary that grows asks all keys for theirs again, in the middle of a
     /// mask.
     private struct Numbers {
@@ -32,7 +33,8 @@ final class NumberedValues<Value: Hashable & Sendable>: Sendable {
         }
     }
 
-    private let numbers = Guarded(Numbers())
+    private let lock = Lock()
+    private var numbers = Numbers()
     private let values = SharedList<Value>()
 
     var count: Int { values.count }
@@ -44,19 +46,21 @@ final class NumberedValues<Value: Hashable & Sendable>: Sendable {
     /// The number of a value; nil if it has none yet.
     func known(_ value: Value) -> Int32? {
         let hash = value.hashValue
-        return numbers.withLock { $0.find(hash) { values[$0] == value }.number }
+        lock.lock()
+        defer { lock.unlock() }
+        return numbers.find(hash) { values[$0] == value }.number
     }
 
     /// The number of a value, which it gets if it has none yet.
     /// - Parameter addFacts: called if it gets one; adds what is known of the value to other lists, under the same number.
     func number(of value: Value, addFacts: () -> Void = {}) -> Int32 {
         let hash = value.hashValue
-        return numbers.withLock { numbers in
-            let (known, slot) = numbers.find(hash) { values[$0] == value }
-            if let known { return known }
-            addFacts()
-            numbers.add(hash, at: slot)
-            return Int32(values.append(value))
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        let (known, slot) = numbers.find(hash) { values[$0] == value }
+        if let known { return known }
+        addFacts()
+        numbers.add(hash, at: slot)
+        return Int32(values.append(value))
     }
 }

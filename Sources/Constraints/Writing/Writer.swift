@@ -43,7 +43,7 @@ final class Writer: AnswerWriter {
     let wholeRests = OnceEach<WholeKey, WholeRest>()
     let goesOn = OnceEach<TextState, Bool>()
     /// By frame, the places once a value has ended in it.
-    let afterValues = OnceEach<Int32, [Place]>()
+    let afterValues = SharedList<OnceMade<[Place]>>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
     /// Those of which it is not asked where tokens lead.
     let wholeWalks = OnceEach<StringWalk.Key, StringWalk>()
@@ -121,7 +121,10 @@ final class Writer: AnswerWriter {
     func number(of frame: Frame) -> Int32 {
         if let known = frames.known(frame) { return known }
         let facts = facts(of: frame)
-        return frames.number(of: frame) { frameFacts.append(facts) }
+        return frames.number(of: frame) {
+            frameFacts.append(facts)
+            afterValues.append(OnceMade())
+        }
     }
 
     func number(of text: [UInt8]) -> Int32 { fixedTexts.number(of: text) }

@@ -1,0 +1,36 @@
+import OperatingSystem
+import Synchronization
+
+/// Values by key, each made once and kept. Threads make them side by side: the lock is for looking up and for keeping,
+/// not for making. Of two that make the same value at the same time the first to be done is kept; so what is made must
+/// depend on the key alone.
+// Unchecked, as the compiler can't see that `values` is reached with the lock held only. No `Guarded`, which is not
+// optimized: a mask looks up thousands of values.
+final class OnceEach<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+    private let lock = Lock()
+    private var values: [Key: Value] = [:]
+    private let length = Atomic<Int>(0)
+
+    func known(_ key: Key) -> Value? {
+        lock.lock()
+        defer { lock.unlock() }
+        return values[key]
+    }
+
+    func value<Failure: Error>(of key: Key, _ make: () throws(Failure) -> Value) throws(Failure) -> Value {
+        if let value = known(key) { return value }
+        return keep(try make(), for: key)
+    }
+
+    /// - Returns: the value that is kept.
+    @discardableResult func keep(_ value: Value, for key: Key) -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        if let other = values[key] { return other }
+        values[key] = value
+        length.store(values.count, ordering: .relaxed)
+        return value
+    }
+
+    var count: Int { length.load(ordering: .relaxed) }
+}
