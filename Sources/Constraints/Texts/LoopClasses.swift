@@ -26,10 +26,10 @@ struct LoopClasses {
     /// Whether all texts below a node lead back to the state.
     /// - Parameter fromWithin: whether the node's byte is the first of several of a scalar.
     func holds(_ nodes: TrieNodes.View, _ node: Int, fromWithin: Bool) -> Bool {
-        let own: UInt64 = fromWithin ? 1 << UInt64(ByteClass.of(nodes.byte[node])) : 0
-        let others = (nodes.classes[node] | own) & ~bits
+        let own = fromWithin ? nodes.facts[node].ownClass : 0
+        let others = (nodes.facts[node].classes | own) & ~bits
         if others == 0, !fromWithin { return true }
-        guard others == ByteClass.within, nodes.isWhole[node] else { return false }
-        return !fromWithin || nodes.first[node] == nodes.first[node + 1]
+        guard others == ByteClass.within, nodes.facts[node].isWhole else { return false }
+        return !fromWithin || nodes.nodes[node].first == nodes.nodes[node + 1].first
     }
 }

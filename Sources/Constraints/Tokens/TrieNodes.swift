@@ -1,149 +1,123 @@
 /// The nodes of a trie of byte texts. Node 0 is the root.
 struct TrieNodes: Sendable {
-    /// The byte that leads to a node.
-    let byte: [UInt8]
-    /// How many bytes lead to it.
-    let depth: [UInt16]
-    /// How many scalars begin in those bytes.
-    let scalars: [UInt16]
-    /// The first node that isn't below it.
-    let end: [Int32]
-    /// How many texts come before those of the node; one more entry at the end.
-    let first: [Int32]
-    /// The classes of all bytes below a node, a bit each.
-    let classes: [UInt64]
-    /// The most scalars that begin below a node, or as many as fit.
-    let height: [UInt8]
-    /// Whether all texts below a node between two scalars consist of whole scalars.
-    let isWhole: [Bool]
+    /// What each step of a walk looks at: together, as walks that turn back often go from one place in memory to another,
+    /// and small, as some go through all.
+    struct Node {
+        /// The first node that isn't below it.
+        var end: Int32 = 0
+        /// How many texts come before those of the node.
+        let first: Int32
+        /// How many bytes lead to it.
+        var depth: UInt16 = 0
+        /// The byte that leads to it.
+        var byte: UInt8 = 0
+    }
+
+    /// What is asked of some nodes.
+    struct Facts {
+        /// The classes of all bytes below it, a bit each.
+        var classes: UInt64 = 0
+        /// How many scalars begin in the bytes that lead to it.
+        var scalars: UInt16 = 0
+        /// The class of the byte that leads to it.
+        var byteClass: UInt8 = 0
+        /// The most scalars that begin below it, or as many as fit.
+        var height: UInt8 = 0
+        /// Whether all texts below it consist of whole scalars, if it is between two.
+        var isWhole = true
+
+        /// The class of its byte, as a bit.
+        @inline(__always) var ownClass: UInt64 { 1 << UInt64(byteClass) }
+    }
+
+    /// One more at the end, which is none but has a `first`.
+    private let nodes: [Node]
+    private let facts: [Facts]
     /// The root's children by their byte; -1 where there is none.
     private let children: [Int32]
 
     /// - Parameter texts: in order, none empty.
     init(_ texts: some Sequence<ArraySlice<UInt8>>) {
-        var byte: [UInt8] = [0]
-        var depth: [UInt16] = [0]
-        var scalars: [UInt16] = [0]
-        var end: [Int32] = [0]
-        var first: [Int32] = [0]
-        var classes: [UInt64] = [0]
-        var height: [UInt8] = [0]
+        var nodes = [Node(first: 0)]
+        var facts = [Facts()]
         var path: [Int] = [0]
         var last: ArraySlice<UInt8> = []
         var rank: Int32 = 0
         func close(to length: Int) {
             while path.count > length + 1 {
-                let node = path.removeLast()
-                end[node] = Int32(byte.count)
-                if let parent = path.last {
-                    classes[parent] |= classes[node] | 1 << UInt64(ByteClass.of(byte[node]))
-                    let own = scalars[node] - scalars[parent]
-                    height[parent] = max(height[parent], UInt8(clamping: UInt16(height[node]) + own))
-                }
+                let place = path.removeLast()
+                nodes[place].end = Int32(nodes.count)
+                guard let parent = path.last else { continue }
+                let own = facts[place]
+                facts[parent].classes |= own.classes | own.ownClass
+                let height = UInt16(own.height) + own.scalars - facts[parent].scalars
+                facts[parent].height = max(facts[parent].height, UInt8(clamping: height))
             }
         }
         for text in texts {
             let common = zip(last, text).prefix { $0 == $1 }.count
             close(to: common)
             for next in text.dropFirst(common) {
-                scalars.append(scalars[path[path.count - 1]] &+ (next & 0xC0 == 0x80 ? 0 : 1))
-                path.append(byte.count)
-                byte.append(next)
-                depth.append(UInt16(clamping: path.count - 1))
-                end.append(0)
-                first.append(rank)
-                classes.append(0)
-                height.append(0)
+                let scalars = facts[path[path.count - 1]].scalars &+ (next & 0xC0 == 0x80 ? 0 : 1)
+                facts.append(Facts(scalars: scalars, byteClass: UInt8(ByteClass.of(next))))
+                let depth = UInt16(clamping: path.count)
+                path.append(nodes.count)
+                nodes.append(Node(first: rank, depth: depth, byte: next))
             }
             rank += 1
             last = text
         }
         close(to: 0)
-        end[0] = Int32(byte.count)
-        first.append(rank)
+        nodes[0].end = Int32(nodes.count)
         var children = [Int32](repeating: -1, count: 256)
         var node = 1
-        while node < byte.count {
-            children[Int(byte[node])] = Int32(node)
-            node = Int(end[node])
+        while node < nodes.count {
+            children[Int(nodes[node].byte)] = Int32(node)
+            node = Int(nodes[node].end)
         }
-        isWhole = Self.findWhole(byte, end, first)
-        self.byte = byte
-        self.depth = depth
-        self.scalars = scalars
-        self.end = end
-        self.first = first
-        self.classes = classes
-        self.height = height
+        nodes.append(Node(first: rank))
+        Self.findWhole(nodes, &facts)
+        self.nodes = nodes
+        self.facts = facts
         self.children = children
     }
 
-    /// - Parameter first: as in the member of that name.
-    private static func findWhole(_ byte: [UInt8], _ end: [Int32], _ first: [Int32]) -> [Bool] {
-        var isWhole = [Bool](repeating: true, count: byte.count)
+    private static func findWhole(_ nodes: [Node], _ facts: inout [Facts]) {
         // The way down, with the bytes that the last scalar lacks; -1 where that is none of UTF-8.
         var path: [(node: Int, lacking: Int)] = [(0, 0)]
-        for node in byte.indices.dropFirst() {
-            while let last = path.last, Int(end[last.node]) <= node { path.removeLast() }
+        for node in 1..<nodes.count - 1 {
+            while let last = path.last, Int(nodes[last.node].end) <= node { path.removeLast() }
             let before = path.last?.lacking ?? 0
             let lacking: Int
-            switch byte[node] {
+            switch nodes[node].byte {
             case 0x80...0xBF: lacking = before > 0 ? before - 1 : -1
             case 0xC0...0xDF: lacking = before == 0 ? 1 : -1
             case 0xE0...0xEF: lacking = before == 0 ? 2 : -1
             case 0xF0...0xFF: lacking = before == 0 ? 3 : -1
             default: lacking = before == 0 ? 0 : -1
             }
-            if lacking < 0 || lacking > 0 && first[node] < first[node + 1] {
-                for step in path { isWhole[step.node] = false }
-                isWhole[node] = lacking > 0
+            if lacking < 0 || lacking > 0 && nodes[node].first < nodes[node + 1].first {
+                for step in path { facts[step.node].isWhole = false }
+                facts[node].isWhole = lacking > 0
             }
             path.append((node, lacking))
         }
-        return isWhole
     }
 
-    var count: Int { byte.count }
+    var count: Int { nodes.count - 1 }
 
     /// The nodes for a walk through all of them, which must not look twice whether an index is right.
     struct View {
-        let count: Int
-        let byte: UnsafePointer<UInt8>
-        let depth: UnsafePointer<UInt16>
-        let scalars: UnsafePointer<UInt16>
-        let end: UnsafePointer<Int32>
-        let first: UnsafePointer<Int32>
-        let classes: UnsafePointer<UInt64>
-        let height: UnsafePointer<UInt8>
-        let isWhole: UnsafePointer<Bool>
+        let nodes: UnsafePointer<Node>
+        let facts: UnsafePointer<Facts>
     }
 
     /// - Parameter body: must not keep the view.
     func withView(_ body: (View) -> Void) {
-        byte.withUnsafeBufferPointer { byte in
-            depth.withUnsafeBufferPointer { depth in
-                scalars.withUnsafeBufferPointer { scalars in
-                    end.withUnsafeBufferPointer { end in
-                        first.withUnsafeBufferPointer { first in
-                            classes.withUnsafeBufferPointer { classes in
-                                height.withUnsafeBufferPointer { height in
-                                    isWhole.withUnsafeBufferPointer { isWhole in
-                                        guard let byte = byte.baseAddress, let depth = depth.baseAddress,
-                                            let scalars = scalars.baseAddress, let end = end.baseAddress,
-                                            let first = first.baseAddress, let classes = classes.baseAddress,
-                                            let height = height.baseAddress, let isWhole = isWhole.baseAddress
-                                        else { return }
-                                        body(
-                                            View(
-                                                count: count, byte: byte, depth: depth, scalars: scalars,
-                                                end: end, first: first, classes: classes, height: height,
-                                                isWhole: isWhole))
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
+        nodes.withUnsafeBufferPointer { nodes in
+            facts.withUnsafeBufferPointer { facts in
+                guard let nodes = nodes.baseAddress, let facts = facts.baseAddress else { return }
+                body(View(nodes: nodes, facts: facts))
             }
         }
     }
@@ -154,11 +128,11 @@ struct TrieNodes: Sendable {
         var path = [start]
         var node = 1
         while node < count {
-            path.removeLast(path.count - Int(depth[node]))
-            let state = next(path[path.count - 1], byte[node])
+            path.removeLast(path.count - Int(nodes[node].depth))
+            let state = next(path[path.count - 1], nodes[node].byte)
             path.append(state)
             if state < 0 {
-                node = Int(end[node])
+                node = Int(nodes[node].end)
             } else {
                 visit(node, state)
                 node += 1
@@ -172,19 +146,21 @@ struct TrieNodes: Sendable {
             return child < 0 ? nil : child
         }
         var child = node + 1
-        while child < end[node] {
-            if self.byte[child] == byte { return child }
-            if self.byte[child] > byte { return nil }
-            child = Int(end[child])
+        while child < nodes[node].end {
+            if nodes[child].byte == byte { return child }
+            if nodes[child].byte > byte { return nil }
+            child = Int(nodes[child].end)
         }
         return nil
     }
 
     /// The places of the texts that end at a node: the first of them, and the one after the last.
-    func texts(at node: Int) -> (from: Int, to: Int) { (Int(first[node]), Int(first[node + 1])) }
+    func texts(at node: Int) -> (from: Int, to: Int) { (Int(nodes[node].first), Int(nodes[node + 1].first)) }
 
     /// The places of the texts that end at a node or below it.
-    func texts(below node: Int) -> (from: Int, to: Int) { (Int(first[node]), Int(first[Int(end[node])])) }
+    func texts(below node: Int) -> (from: Int, to: Int) {
+        (Int(nodes[node].first), Int(nodes[Int(nodes[node].end)].first))
+    }
 }
 
 /// Kinds of bytes, by which a walk sees that all of a subtree is alike: every printable character that means something

@@ -77,35 +77,37 @@ struct MaskMaker<FollowedBy: AnswerWriter> {
         nodes.withView { walk($0, below: root, from: state) }
     }
 
-    private mutating func walk(_ nodes: TrieNodes.View, below root: Int, from state: Int32) {
+    private mutating func walk(_ view: TrieNodes.View, below root: Int, from state: Int32) {
         let path = UnsafeMutablePointer<Int32>.allocate(capacity: tokens.longest + 2)
         defer { path.deallocate() }
         path[0] = state
-        let base = Int(nodes.depth[root])
-        var node = root + 1
-        let end = Int(nodes.end[root])
+        let nodes = view.nodes
+        let base = Int(nodes[root].depth)
+        var place = root + 1
+        let end = Int(nodes[root].end)
         let ids = tokens.ids
-        while node < end {
-            let depth = Int(nodes.depth[node]) &- base
+        while place < end {
+            let node = nodes + place
+            let depth = Int(node.pointee.depth) &- base
             let before = path[depth &- 1]
-            let after = writer.next(before, nodes.byte[node])
-            let next = Int(nodes.end[node])
+            let after = writer.next(before, node.pointee.byte)
+            let next = Int(node.pointee.end)
             guard after >= 0 else {
-                node = next
+                place = next
                 continue
             }
-            let from = Int(nodes.first[node])
-            if after == before, next &- node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
-                if admits(after) { result.mask.insert(contentsOf: ids[from..<Int(nodes.first[next])]) }
-                node = next
+            let from = Int(node.pointee.first)
+            if after == before, next &- place > 4, view.facts[place].classes & ~writer.loops(after) == 0 {
+                if admits(after) { result.mask.insert(contentsOf: ids[from..<Int(nodes[next].first)]) }
+                place = next
                 continue
             }
             path[depth] = after
-            let to = Int(nodes.first[node &+ 1])
+            let to = Int((node + 1).pointee.first)
             if from < to, admits(after) {
                 for rank in from..<to { result.mask.insert(ids[rank]) }
             }
-            node &+= 1
+            place &+= 1
         }
     }
 }

@@ -205,7 +205,7 @@ extension StringWalk {
     ///   - isOfKinds: whether the nodes are those of kinds of scalars.
     /// - Returns: nil if too many tokens of a kind are not alike.
     private func walk(
-        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View,
+        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ view: TrieNodes.View,
         _ freedom: ScalarFreedom?, isOfKinds: Bool, isCounted: Bool
     ) -> RunList? {
         let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
@@ -214,52 +214,55 @@ extension StringWalk {
         var list = RunList(isEnd: freedom == nil ? [] : Array(repeating: false, count: contents.rows))
         var alone: [Range<Int32>] = []
         var aloneCount = 0
-        var node = 1
-        while node < nodes.count {
-            let depth = Int(nodes.depth[node])
+        let (nodes, facts) = (view.nodes, view.facts)
+        var place = 1
+        let count = Int(nodes[0].end)
+        while place < count {
+            let node = nodes + place
+            let depth = Int(node.pointee.depth)
             let (state, scalars) = path[depth - 1]
-            let byte = nodes.byte[node]
-            let end = Int(nodes.end[node])
-            let first = nodes.first[node]
+            let byte = node.pointee.byte
+            let end = Int(node.pointee.end)
+            let first = node.pointee.first
             if let freedom,
                 freedom.allows(
-                    nodes.classes[node] & ~ByteClass.within | 1 << UInt64(ByteClass.of(byte)),
-                    nodes.height[node], after: state)
+                    facts[place].classes & ~ByteClass.within | facts[place].ownClass, facts[place].height,
+                    after: state)
             {
-                list.add(first, nodes.first[end], state, 0)
+                list.add(first, nodes[end].first, state, 0)
                 list.isFree = true
-                node = end
+                place = end
                 continue
             }
             let isKind = isOfKinds && byte >= ScalarKind.first
             let next = isKind ? contents.next(state, ofKind: byte) : contents.next(state, byte)
             guard next >= 0 else {
                 if isKind, next == MachineText.several {
-                    alone.append(first..<nodes.first[end])
-                    aloneCount += Int(nodes.first[end] - first)
+                    alone.append(first..<nodes[end].first)
+                    aloneCount += Int(nodes[end].first - first)
                     guard aloneCount <= Self.mostAlone else { return nil }
                 }
-                node = end
+                place = end
                 continue
             }
             let isBetween = contents.isBetweenScalars(next)
             let after = scalars &+ (isBetween ? 1 : 0)
             path[depth] = (next, after)
             // Where all bytes below lead back to a state, all tokens below stay in it.
-            if end &- node > 1, !isOfKinds {
+            if end &- place > 1, !isOfKinds {
                 let isBack = next == state && isBetween
                 let isWide = !isBetween && byte >= 0xC2 && contents.isBetweenScalars(state)
-                if isBack || isWide, contents.loops(state).holds(nodes, node, fromWithin: isWide) {
+                if isBack || isWide, contents.loops(state).holds(view, place, fromWithin: isWide) {
                     // The scalar that is begun here is one of those below.
-                    let more = isCounted ? scalars &+ 1 &- Int32(nodes.scalars[node]) : 0
-                    list.add(first, nodes.first[end], state, more)
-                    node = end
+                    let more = isCounted ? scalars &+ 1 &- Int32(facts[place].scalars) : 0
+                    list.add(first, nodes[end].first, state, more)
+                    place = end
                     continue
                 }
             }
-            let to = nodes.first[node + 1]
-            if first < to { list.add(first, to, next, isCounted ? after &- Int32(nodes.scalars[node]) : 0) }
-            node += 1
+            let to = (node + 1).pointee.first
+            if first < to { list.add(first, to, next, isCounted ? after &- Int32(facts[place].scalars) : 0) }
+            place += 1
         }
         for rank in alone.joined() {
             var (state, after) = (start, Int32(0))
