@@ -9,7 +9,7 @@ struct AlphabetBuilder {
 
     static let oneClass = try? ScalarClassifier([])
 
-    private let classifier: ScalarClassifier
+    let classifier: ScalarClassifier
     private(set) var wide: [[Int32]]
     private(set) var narrow: [[Int32]] = []
     private var uniform: [Uniform: Int32] = [:]

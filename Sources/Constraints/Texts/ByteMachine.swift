@@ -41,26 +41,19 @@ struct ByteMachine: Sendable {
 
     /// What `MachineText.next(_:ofKind:)` says.
     func next(_ state: Int32, ofKind kind: UInt8) -> Int32 {
-        var only: Int32?
-        for lead in ScalarKind.leads[Int(kind - ScalarKind.first)].joined() {
-            let next = next(state, lead)
-            if lead < 0x80 || next < 0 {
-                if only ?? next != next { return MachineText.several }
-                only = next
-                continue
-            }
-            let (scalarState, node) = parts(next)
-            let spaces = ScalarKind.spaces[Int(lead)].map { alphabet.classIndex(of: $0) }
-            for ending in alphabet.endings(node) {
-                // Spaces are of no kind.
-                guard ending.scalars > spaces.count(where: { $0 == ending.classIndex }) else { continue }
-                let after = automaton.next(scalarState, ending.classIndex)
-                let whole = after < 0 ? -1 : after * Int32(nodeCount)
-                if only ?? whole != whole { return MachineText.several }
-                only = whole
+        let nexts: [Int32]
+        if ScalarKind.ofASCII.contains(kind) {
+            nexts = ScalarKind.bytes[Int(kind - ScalarKind.first)].map { next(state, $0) }
+        } else {
+            let (scalarState, node) = parts(state)
+            guard node == 0 else { return -1 }
+            nexts = alphabet.classes(ofKind: kind).map {
+                let after = automaton.next(scalarState, $0)
+                return after < 0 ? -1 : after * Int32(nodeCount)
             }
         }
-        return only ?? -1
+        let only = nexts.first ?? -1
+        return nexts.allSatisfy { $0 == only } ? only : MachineText.several
     }
 
     func isFinal(_ state: Int32) -> Bool {

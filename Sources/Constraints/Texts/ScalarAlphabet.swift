@@ -24,6 +24,8 @@ final class ScalarAlphabet: Sendable {
     private let entries: [Int32]
     private let endings: [Ending]
     private let endingStarts: [Int]
+    private let classifier: ScalarClassifier
+    private let kinds = OnceMade<[[Int]]>()
 
     convenience init(_ classifier: ScalarClassifier, _ spelling: Spelling) {
         var builder = AlphabetBuilder(classifier, wideCount: spelling == .raw ? 1 : 7)
@@ -33,6 +35,7 @@ final class ScalarAlphabet: Sendable {
     }
 
     init(_ builder: AlphabetBuilder) {
+        classifier = builder.classifier
         wideCount = builder.wide.count
         nodeCount = builder.wide.count + builder.narrow.count
         entries = builder.wide.flatMap { $0 } + builder.narrow.flatMap { $0 }
@@ -89,16 +92,26 @@ final class ScalarAlphabet: Sendable {
         return entry < 0 ? (entry < -1 ? [Int(-2 - entry)] : []) : endings(Int(entry)).map(\.classIndex)
     }
 
-    /// The class of a scalar by its bytes; nil if it is not spelled so.
-    func classIndex(of bytes: [UInt8]) -> Int? {
-        var node = 0
-        for byte in bytes.dropLast() {
-            let entry = entry(node, byte)
-            guard entry >= 0 else { return nil }
-            node = Int(entry)
+    /// The classes of the scalars of a kind, which is none of ASCII's.
+    func classes(ofKind kind: UInt8) -> [Int] { kinds.value(findKinds)[Int(kind - Self.firstKind)] }
+
+    private static let firstKind = ScalarKind.ofASCII.upperBound
+
+    private func findKinds() -> [[Int]] {
+        let none = [Bool](repeating: false, count: classifier.classCount)
+        var isIn = [[Bool]](repeating: none, count: 256 - Int(Self.firstKind))
+        let (starts, runs) = (classifier.starts, ScalarKind.runs)
+        var first = 0
+        for (place, (start, kind)) in runs.enumerated() where kind > 0 {
+            let end = place + 1 < runs.count ? runs[place + 1].start : .max
+            while first + 1 < starts.count, starts[first + 1] <= start { first += 1 }
+            var run = first
+            repeat {
+                isIn[Int(kind - Self.firstKind)][Int(classifier.classes[run])] = true
+                run += 1
+            } while run < starts.count && starts[run] < end
         }
-        let last = bytes.last.map { entry(node, $0) } ?? -1
-        return last < -1 ? Int(-2 - last) : nil
+        return isIn.map { own in own.indices.filter { own[$0] } }
     }
 
     /// Bytes of each class's shortest scalar; 0 for a class without any.

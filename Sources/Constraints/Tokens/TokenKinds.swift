@@ -4,36 +4,48 @@ import JSONSchema
 /// Kinds of scalars that rules on texts seldom tell apart. In texts of `TokenKinds` one byte, of those that UTF-8 has
 /// not, stands for any scalar of a kind.
 enum ScalarKind {
-    /// The first bytes of each kind's scalars.
-    static let leads: [[ClosedRange<UInt8>]] = [
-        [0x30...0x39], [0x41...0x5A], [0x61...0x7A],
-        // As in `ByteClass`.
-        [0xC2...0xC2], [0xC3...0xDF], [0xE1...0xE1], [0xE2...0xE2], [0xE3...0xE3], [0xEF...0xEF],
-        [0xE0...0xE0, 0xE4...0xEE], [0xF0...0xF4],
-    ]
-
     /// What stands for the first kind; the others follow.
     static let first: UInt8 = 0xF5
 
-    /// Digits, and letters large and small.
-    static let ofASCII = first..<first + 3
+    /// Digits, and letters large and small, each a byte.
+    static let bytes: [ClosedRange<UInt8>] = [0x30...0x39, 0x41...0x5A, 0x61...0x7A]
+    static let ofASCII = first..<first + UInt8(bytes.count)
 
-    /// Wide spaces by their first byte: patterns often tell them from others, so they stand for themselves.
-    static let spaces: [[[UInt8]]] = {
-        var spaces = [[[UInt8]]](repeating: [], count: 256)
-        for space in ScalarRanges.space.ranges.joined().compactMap(Unicode.Scalar.init) where !space.isASCII {
-            let bytes = Array(String(space).utf8)
-            spaces[Int(bytes[0])].append(bytes)
+    /// What stands for the scalars below U+10000, by their value; 0 for those that stand for themselves.
+    private static let table: [UInt8] = (0..<0x10000).map { (value: UInt32) in
+        guard let scalar = Unicode.Scalar(value), !ScalarRanges.space.contains(value) else { return 0 }
+        if value < 0x80 {
+            return bytes.firstIndex { $0.contains(UInt8(value)) }.map { first + UInt8($0) } ?? 0
         }
-        return spaces
-    }()
+        // Not all patterns for letters have what Unicode 6 has not; and in this range some were letters at first, then marks,
+        // or the other way round.
+        guard let age = scalar.properties.age, age.major <= 6, !(0x1800...0x1CFF ~= value) else {
+            return 0xFE
+        }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter:
+            return switch value {
+            // Latin, Greek, Cyrillic, Armenian; Han; Hangul; others.
+            case ..<0x0590: 0xF8
+            case 0x4E00...0x9FA5: 0xF9
+            case 0xAC00...0xD7A3: 0xFA
+            default: 0xFB
+            }
+        case .nonspacingMark, .spacingMark, .enclosingMark: return 0xFC
+        case .decimalNumber, .letterNumber, .otherNumber: return 0xFD
+        default: return 0xFE
+        }
+    }
 
-    private static let byLead: [UInt8] = {
-        var kinds = (UInt8.min...UInt8.max).map { $0 }
-        for (kind, ranges) in leads.enumerated() {
-            for lead in ranges.joined() { kinds[Int(lead)] = first + UInt8(kind) }
+    private static func kind(of scalar: UInt32) -> UInt8 { scalar < table.count ? table[Int(scalar)] : 0xFF }
+
+    /// Where scalars of another kind than those before them begin.
+    static let runs: [(start: UInt32, kind: UInt8)] = {
+        var runs: [(start: UInt32, kind: UInt8)] = [(0, 0)]
+        for scalar in 0x80...UInt32(table.count) where kind(of: scalar) != runs[runs.count - 1].kind {
+            runs.append((scalar, kind(of: scalar)))
         }
-        return kinds
+        return runs
     }()
 
     /// A text with its scalars' kinds in their place; what follows a backslash stays, and what is no whole scalar.
@@ -55,19 +67,20 @@ enum ScalarKind {
                     escaped = isFirst && lead == UInt8(ascii: "u") ? 4 : escaped - 1
                     isFirst = false
                 } else {
-                    kinds.append(byLead[Int(lead)])
+                    let kind = kind(of: UInt32(lead))
+                    kinds.append(kind > 0 ? kind : lead)
                     if lead == UInt8(ascii: "\\") { (escaped, isFirst) = (1, true) }
                 }
                 continue
             }
+            var scalar = UInt32(lead & (lead < 0xE0 ? 0x1F : lead < 0xF0 ? 0x0F : 0x07))
             repeat {
                 guard reader.takes(text[place]) else { return nil }
+                if place > start { scalar = scalar << 6 | UInt32(text[place] & 0x3F) }
                 place += 1
             } while place < text.endIndex && !reader.isBetweenScalars
-            let isOfKind =
-                reader.isBetweenScalars
-                && !spaces[Int(lead)].contains { $0.elementsEqual(text[start..<place]) }
-            if isOfKind { kinds.append(byLead[Int(lead)]) } else { kinds += text[start..<place] }
+            let kind = reader.isBetweenScalars ? kind(of: scalar) : 0
+            if kind > 0 { kinds.append(kind) } else { kinds += text[start..<place] }
         }
         return kinds
     }

@@ -11,17 +11,26 @@ struct TokenKindsTests {
         let text = Array("aZ7 \\ne\\u00e9x\u{e9}\u{20ac}\u{65e5}-".utf8)
         let kinds =
             [0xF7, 0xF6, 0xF5] + Array(" \\n".utf8) + [0xF7] + Array("\\u00e9".utf8) + [
-                0xF7, 0xF9, 0xFB, 0xFE, 0x2D,
+                0xF7, 0xF8, 0xFE, 0xF9, 0x2D,
             ]
         #expect(ScalarKind.kinds(of: text[...]) == kinds)
         // Spaces are of no kind.
         #expect(
             ScalarKind.kinds(of: Array("\u{a0}\u{e9}\u{3000}".utf8)[...]) == [
-                0xC2, 0xA0, 0xF9, 0xE3, 0x80, 0x80,
+                0xC2, 0xA0, 0xF8, 0xE3, 0x80, 0x80,
             ])
         // A scalar that is begun stays as it is; what begins with none is left out.
         #expect(ScalarKind.kinds(of: [0x61, 0xE6, 0x97]) == [0xF7, 0xE6, 0x97])
         #expect(ScalarKind.kinds(of: [0x97, 0x61]) == nil)
+    }
+
+    /// Else each token with such scalars is looked at.
+    @Test func rulesOnLettersTellNoKindApart() throws {
+        let schema = try TextSamples.schema(#"{"pattern": "^[\\p{L}\\p{N}_]*$"}"#)
+        let contents = try #require(TextSamples.string(schema).text).contents
+        let nexts = (ScalarKind.first...0xFD).map { contents.next(contents.start, ofKind: $0) }
+        // Digits, six kinds of letters, marks, numbers.
+        #expect(nexts == [Int32](repeating: contents.start, count: 7) + [-1, contents.start])
     }
 
     /// All texts of up to three pieces, of which so many are alike that they are crowds.
@@ -44,6 +53,8 @@ struct TokenKindsTests {
         #"{"type": "string", "pattern": "^[^b]*$", "minLength": 5}"#,
         #"{"type": "string", "pattern": "bed", "maxLength": 12}"#,
         #"{"type": "string", "pattern": "^[^@]{2,4}@[a-g]*Z", "maxLength": 200}"#,
+        #"{"type": "string", "pattern": "^[A-Za-z\\u00aa-\\u02af\\u4e00-\\u9fa5]+$"}"#,
+        #"{"type": "string", "pattern": "^[\\p{L}\\p{N} ]+$", "maxLength": 3}"#,
         #"{"patternProperties": {"be": {"type": "null"}, "fed": {"type": "string"}}, "type": "object"}"#,
         #"{"patternProperties": {"^[a-fé]+$": {"type": "null"}}, "additionalProperties": false, "type": "object"}"#,
     ])
