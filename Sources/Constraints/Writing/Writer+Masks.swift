@@ -6,6 +6,8 @@ extension MaskMaker where FollowedBy == Writer {
     mutating func mask(of state: Int32, isStart: Bool) -> StateMask {
         var others: [Place] = []
         var strings: [[Place]] = []
+        var names: [[Place]] = []
+        var namesLike: [NameKey: Int] = [:]
         for place in writer.states[Int(state)] {
             switch place.kind {
             case .end: break
@@ -16,10 +18,19 @@ extension MaskMaker where FollowedBy == Writer {
                 } else {
                     strings.append([place])
                 }
-            case .freeName where isKnownName(place): addName(place)
+            case .freeName where isKnownName(place):
+                // So are names where it takes as long to close what holds them. If room is short, each is asked.
+                let key = left == nil ? nameKey(place) : nil
+                if let like = key.flatMap({ namesLike[$0] }), names[like].count < Self.mostAlike {
+                    names[like].append(place)
+                } else {
+                    if let key { namesLike[key] = names.count }
+                    names.append([place])
+                }
             default: others.append(place)
             }
         }
+        for places in names { addName(places) }
         for places in strings { addString(places) }
         if !others.isEmpty { walk(tokens.nodes, below: 0, from: writer.number(of: others)) }
         addEnds(of: state, isStart: isStart)
@@ -39,6 +50,26 @@ extension MaskMaker where FollowedBy == Writer {
         }
         return (names.isAny || left == nil) && names.isBetweenScalars(place.b)
     }
+
+    /// What masks say of a name, and of the ways to the end after it.
+    private struct NameKey: Hashable {
+        var place: Place
+        var frame: Frame
+        let depth: Int
+        let closingBytes: Int
+    }
+
+    private func nameKey(_ place: Place) -> NameKey {
+        let facts = writer.frameFacts[Int(place.frame)]
+        var key = NameKey(
+            place: place, frame: writer.frames[Int(place.frame)], depth: facts.depth,
+            closingBytes: facts.closingBytes)
+        (key.place.frame, key.frame.parent) = (-1, -1)
+        return key
+    }
+
+    /// So few that all are looked at where ways to the end are compared.
+    private static var mostAlike: Int { 8 }
 
     /// What a scalar or an escape that is begun takes at most: the rest of `\ud83d\ude00`.
     private static var longestRest: Int { 12 }
@@ -115,21 +146,22 @@ extension MaskMaker where FollowedBy == Writer {
     }
 
     /// Free names are strings, of any text or of certain ones, but those that are taken.
-    private mutating func addName(_ place: Place) {
+    /// - Parameter places: of the same name, with different things around their object.
+    private mutating func addName(_ places: [Place]) {
+        let place = places[0]
         let object = writer.objects[Int(writer.frames[Int(place.frame)].shape)]
         guard let free = object.shape.free else { return }
         // Others have set theirs; this one's are taken back where a name is taken, and only this one's.
         let before = result.mask
         result.mask = TokenMask(count: tokens.count)
         let table = tokens.plainString
-        let frame = writer.writing(freeName: nil, place.frame)
+        let frames = places.map { writer.writing(freeName: nil, $0.frame) }
         var exits: [(goal: GoalID, among: TokenMask?)] = []
         var most = 0
         if free.names.isAny {
             let isNearTaken = place.c >= 0 || place.d >= 0
-            var away = place
-            (away.c, away.d) = (-1, -1)
-            let state = writer.number(of: [away])
+            let away = places.map { Place(kind: .freeName, a: $0.a, b: $0.b, c: -1, d: -1, frame: $0.frame) }
+            let state = writer.number(of: away)
             if admits(state, margin: isNearTaken ? 4 : 0) { result.mask.formUnion(table.stayingAll) }
             if admits(state, margin: Self.longestRest) { result.mask.formUnion(table.withinAll) }
             exits = [(free.goal(place.b), nil)]
@@ -140,11 +172,11 @@ extension MaskMaker where FollowedBy == Writer {
             result.mask.formUnion(walk.staying)
             exits = walk.exits.map { (GoalID(index: $0), $1) }
             most = walk.mostBytes
-            _ = admits(writer.number(of: [writer.freeName(in: place.frame)]))
+            _ = admits(writer.number(of: places.map { writer.freeName(in: $0.frame) }))
         }
         for (goal, some) in exits {
             var ended = PlaceList()
-            writer.add(fixed: object.colon, .value(goal), in: frame, &ended)
+            for frame in frames { writer.add(fixed: object.colon, .value(goal), in: frame, &ended) }
             addExits(table, to: writer.number(of: ended.places), 0...Int.max, among: some)
         }
         var taken: [[UInt8]] = []
@@ -154,7 +186,7 @@ extension MaskMaker where FollowedBy == Writer {
         if !free.names.isAny {
             // There is room for all, so that no more is asked than how much they take at most.
             most = max(most, mostBytes(near: taken, place, object))
-            let facts = writer.frameFacts[Int(frame)]
+            let facts = writer.frameFacts[Int(frames[0])]
             let value = free.goals.map { writer.shortest($0, depth: facts.depth).count }.max() ?? 0
             result.safe = max(result.safe, most + 2 + object.colon.count + value + facts.closingBytes)
         }
