@@ -124,18 +124,19 @@ package final class LogitReader {
             workers.run(piece.rows.count) { number in
                 let place = piece.rows.lowerBound + number
                 let row = rows[place]
-                let logits = UnsafePointer(piece.row(place))
+                let logits = piece.row(place)
                 guard FiniteLogits.check(logits, count: piece.count) else {
                     if row.choice >= 0 { found[number].choice = TokenChoice(fault: .notFinite) }
                     return
                 }
                 let scratch = piece.scratch + number * piece.stride
                 if !row.targets.isEmpty {
-                    let softmax = sampler.softmax(logits, count: piece.count, scratch: scratch)
                     let targets = inputs[row.input].targets.dropFirst(row.targets.lowerBound)
-                    found[number].logprobs = targets.prefix(row.targets.count).map {
-                        softmax.logprob(logits[Int($0)])
-                    }
+                    let wanted = targets.prefix(row.targets.count).map { logits[Int($0)] }
+                    // Where nobody needs the logits any more, in their place: less memory comes by.
+                    let softmax = sampler.softmax(
+                        logits, count: piece.count, scratch: row.choice < 0 ? logits : scratch)
+                    found[number].logprobs = wanted.map { softmax.logprob($0) }
                 }
                 if row.choice >= 0 {
                     found[number].choice = sampler.choose(
