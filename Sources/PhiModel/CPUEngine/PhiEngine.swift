@@ -137,7 +137,12 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     }
 
     package func copy(block: Int32, to other: Int32) -> Bool {
-        rows.cache.block(other).copyMemory(from: UnsafeRawBufferPointer(rows.cache.block(block)))
+        let (from, to) = (rows.cache.block(block), rows.cache.block(other))
+        // By all threads, since most of the time goes into memory that the system provides at the first touch.
+        pool.runPieces(to.count, unit: 1 << 16) { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: to[bytes]).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: from[bytes]))
+        }
         return true
     }
 
