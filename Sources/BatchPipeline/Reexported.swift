@@ -1,3 +1,4 @@
-@_exported import enum BatchEngine.EngineKind
 // What jobs are made of.
 @_exported import Jobs
+
+@_exported import enum BatchEngine.EngineKind
