@@ -119,7 +119,7 @@ final class Attention {
             }
         }
         // Heads lie one after the other in memory.
-        pool.runPieces(plan.tiles.count * groups, unit: 1) { heads in
+        pool.runPieces(plan.tiles.count * groups, unit: isAlone ? unit(of: groups) : 1) { heads in
             var at = heads.lowerBound
             while at < heads.upperBound {
                 let tile = plan.tiles[at / groups]
@@ -132,6 +132,13 @@ final class Attention {
                 at += some.count
             }
         }
+    }
+
+    /// How many heads of a row a thread reads at least. Long runs are read faster, and with more pieces threads are
+    /// done at the same time, unless all pieces are alike.
+    private func unit(of heads: Int) -> Int {
+        let rows = plan.tiles.count
+        return max(1, min(16, heads * rows / (rows == 1 ? pool.width : 4 * pool.width)))
     }
 
     /// Norms and rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
