@@ -134,11 +134,11 @@ final class Attention {
         }
     }
 
-    /// How many heads of a row a thread reads at least. Long runs are read faster, and with more pieces threads are
-    /// done at the same time, unless all pieces are alike.
+    /// How many heads of a tile a thread reads at least, where rows are of different sequences. Long runs are read faster.
+    /// One tile's pieces take equally long; of several, whose lengths differ, there are enough to share them out.
     private func unit(of heads: Int) -> Int {
-        let rows = plan.tiles.count
-        return max(1, min(16, heads * rows / (rows == 1 ? pool.width : 4 * pool.width)))
+        let tiles = plan.tiles.count
+        return max(1, min(16, heads * tiles / (tiles == 1 ? pool.width : 4 * pool.width)))
     }
 
     /// Norms and rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
