@@ -1,4 +1,4 @@
-// AVX2 with FMA and F16C: 16 rows times 4 tokens, products of bytes summed in 16 bits.
+// AVX2 with FMA and F16C: 16 rows times up to 5 tokens, products of bytes summed in 16 bits.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -7,7 +7,7 @@
 #include "../variants.h"
 
 #define HOOK(name) avx2_##name
-#define TOKENS 4
+#define TOKENS 5
 // Weights are fetched this many bytes ahead: the hardware alone stops at every page.
 #define PREFETCH 4096
 
@@ -34,48 +34,60 @@ INLINE __m256i quad(const int8_t *p) {
     return _mm256_set1_epi32(bytes);
 }
 
-// Low or high nibbles of a group's lines times the tokens' bytes, times `factor`, added to 32-bit sums.
-// 15 * 127 * 2 * 8 < 2^15, so eight products of a nibble fit into 16 bits.
-INLINE void add_nibbles(const int high, const uint8_t *lines, const size_t n, const size_t group, const int8_t *x,
-                        const int count, const __m256i factor, __m256i sums[TOKENS][2]) {
+// Products of nibbles with bytes, summed in pairs in 16 bits, for the first time or added to `sum`. A compiler that saw
+// into it would add in another order, and run out of registers.
+INLINE void add_products(const int first, __m256i *sum, __m256i w, __m256i q) {
+    const __m256i products = _mm256_maddubs_epi16(w, q);
+    if (first)
+        *sum = products;
+    else
+        __asm__ volatile("vpaddw %1, %0, %0" : "+x"(*sum) : "x"(products));
+}
+
+// Low or high nibbles of n lines times the tokens' bytes. With `first` the sums begin.
+INLINE void add_lines(const int first, const int high, const uint8_t *lines, const size_t n, const size_t group,
+                      const int8_t *x, const int count, __m256i sums[TOKENS][2]) {
     const __m256i nibble = _mm256_set1_epi8(15);
-    for (size_t j = 0; j < n; j += 8) {
-        __m256i part[TOKENS][2];
+    PHI_UNROLLED
+    for (size_t k = 0; k < n; k++) {
+        __m256i w[2];
         PHI_UNROLLED
-        for (int t = 0; t < count; t++) part[t][0] = part[t][1] = _mm256_setzero_si256();
-        PHI_UNROLLED
-        for (size_t k = 0; k < (n < 8 ? n : 8); k++, lines += 64) {
-            __m256i w[2];
-            PHI_UNROLLED
-            for (int r = 0; r < 2; r++) {
-                const __m256i line = _mm256_loadu_si256((const __m256i *)lines + r);
-                w[r] = _mm256_and_si256(high ? _mm256_srli_epi16(line, 4) : line, nibble);
-            }
-            if (!high) _mm_prefetch((const char *)lines + PREFETCH, _MM_HINT_T0);
-            PHI_UNROLLED
-            for (int t = 0; t < count; t++) {
-                const __m256i q = quad(x + (size_t)t * group + 4 * (j + k));
-                PHI_UNROLLED
-                for (int r = 0; r < 2; r++)
-                    part[t][r] = _mm256_add_epi16(part[t][r], _mm256_maddubs_epi16(w[r], q));
-            }
+        for (int r = 0; r < 2; r++) {
+            const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k) + r);
+            w[r] = _mm256_and_si256(high ? _mm256_srli_epi16(line, 4) : line, nibble);
         }
+        if (!high) _mm_prefetch((const char *)lines + 64 * k + PREFETCH, _MM_HINT_T0);
         PHI_UNROLLED
-        for (int t = 0; t < count; t++)
-            for (int r = 0; r < 2; r++)
-                sums[t][r] = _mm256_add_epi32(sums[t][r], _mm256_madd_epi16(part[t][r], factor));
+        for (int t = 0; t < count; t++) {
+            const __m256i q = quad(x + (size_t)t * group + 4 * k);
+            PHI_UNROLLED
+            for (int r = 0; r < 2; r++) add_products(first && k == 0, &sums[t][r], w[r], q);
+        }
     }
 }
 
-// The exact integer products of a group, 16 rows times `count` tokens.
+// The exact integer products of a group, 16 rows times `count` tokens. 15 * 127 * 2 * 8 < 2^15, so eight products of a
+// nibble fit into 16 bits.
 INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x, const int count,
                        __m256i sums[TOKENS][2]) {
-    const int is_int4 = kind == PHI_INT4;
-    const size_t n = is_int4 ? group / 8 : group / 4;
-    PHI_UNROLLED
-    for (int t = 0; t < count; t++) sums[t][0] = sums[t][1] = _mm256_setzero_si256();
-    add_nibbles(0, lines, n, group, x, count, _mm256_set1_epi16(1), sums);
-    add_nibbles(1, lines, n, group, is_int4 ? x + group / 2 : x, count, _mm256_set1_epi16(is_int4 ? 1 : 16), sums);
+    const int is_int4 = kind == PHI_INT4, together = is_int4 && group == 32;
+    const size_t n = is_int4 ? group / 8 : group / 4, some = together ? 4 : 8;
+    for (size_t j = 0; j < n; j += some, lines += 64 * some, x += 4 * some) {
+        __m256i part[TOKENS][2];
+        PHI_UNROLLED
+        for (int high = 0; high < 2; high++) {
+            add_lines(!high || !together, high, lines, some, group, x + (is_int4 && high ? group / 2 : 0), count, part);
+            if (together && !high) continue;
+            const __m256i factor = _mm256_set1_epi16(high && !is_int4 ? 16 : 1);
+            PHI_UNROLLED
+            for (int t = 0; t < count; t++)
+                PHI_UNROLLED
+                for (int r = 0; r < 2; r++) {
+                    const __m256i sum = _mm256_madd_epi16(part[t][r], factor);
+                    sums[t][r] = j == 0 && (together || !high) ? sum : _mm256_add_epi32(sums[t][r], sum);
+                }
+        }
+    }
 }
 
 // One block of 16 rows and `count` tokens from token t of the activations.
@@ -135,23 +147,32 @@ INLINE void all_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const Ph
                        float *out, size_t stride, size_t begin, size_t end) {
     for (size_t b = begin; b < end; b++) {
         const uint8_t *block = w->data + b * phi_block_bytes(w);
-        size_t t = 0;
-        for (; t + 4 <= tokens; t += 4) block_tokens(w, kind, group, x, t, 4, block, out + b * 16, stride);
-        switch (tokens - t) {
-        case 3: block_tokens(w, kind, group, x, t, 3, block, out + b * 16, stride); break;
-        case 2: block_tokens(w, kind, group, x, t, 2, block, out + b * 16, stride); break;
-        case 1: block_tokens(w, kind, group, x, t, 1, block, out + b * 16, stride); break;
+        for (size_t t = 0, count; t < tokens; t += count) {
+            // A tile of activations is taken in parts as alike as can be.
+            const size_t left = tokens - t < 16 - t % 16 ? tokens - t : 16 - t % 16;
+            const size_t parts = (left + TOKENS - 1) / TOKENS;
+            count = (left + parts - 1) / parts;
+            switch (count) {
+            case 1: block_tokens(w, kind, group, x, t, 1, block, out + b * 16, stride); break;
+            case 2: block_tokens(w, kind, group, x, t, 2, block, out + b * 16, stride); break;
+            case 3: block_tokens(w, kind, group, x, t, 3, block, out + b * 16, stride); break;
+            case 4: block_tokens(w, kind, group, x, t, 4, block, out + b * 16, stride); break;
+            default: block_tokens(w, kind, group, x, t, 5, block, out + b * 16, stride);
+            }
         }
     }
 }
 
 static void HOOK(products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                          size_t begin, size_t end) {
-#define CASE(kind_, group_)                                                                                \
-    if (w->kind == kind_ && w->group == group_) all_tokens(w, kind_, group_, x, tokens, out, stride, begin, end);
-    CASE(PHI_INT4, 32) CASE(PHI_INT4, 64) CASE(PHI_INT4, 128)
-    CASE(PHI_INT8, 32) CASE(PHI_INT8, 64) CASE(PHI_INT8, 128)
+    switch (w->kind == PHI_INT4 ? w->group : 0) {
+#define CASE(kind, group) all_tokens(w, kind, group, x, tokens, out, stride, begin, end); break;
+    case 32: CASE(PHI_INT4, 32)
+    case 64: CASE(PHI_INT4, 64)
+    case 128: CASE(PHI_INT4, 128)
+    default: CASE(PHI_INT8, w->group)
 #undef CASE
+    }
 }
 
 INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
@@ -203,8 +224,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 PHI_LINEAR(linear, HOOK(products))
 
-// Eight products are added in 16 bits, and their sums in 32: 18 instructions for 256 multiply-adds.
-const PhiKernels phi_avx2_kernels = {.name = "avx2", .together = 2, PHI_NEEDED(256 / 18.0, 8, 2),
+// Eight products are added in 16 bits, two such sums in 32: 33 instructions for 512 multiply-adds.
+const PhiKernels phi_avx2_kernels = {.name = "avx2", .together = 2, PHI_NEEDED(512 / 33.0, 8, 2),
                                      .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
