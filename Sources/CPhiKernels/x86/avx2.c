@@ -175,38 +175,6 @@ static void HOOK(products)(const PhiMatrix *w, const PhiActivations *x, size_t t
     }
 }
 
-INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
-    const __m256i byte = _mm256_set1_epi16(255);
-    __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    for (size_t d = 0; d < dims; d += 4, keys += 64) {
-        const __m256i q = quad(query + d);
-        const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(q, 8), 8), odd = _mm256_srai_epi16(q, 8);
-        for (int i = 0; i < 2; i++) {
-            const __m256i k = _mm256_loadu_si256((const __m256i *)keys + i);
-            sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(_mm256_and_si256(k, byte), even));
-            sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(_mm256_srli_epi16(k, 8), odd));
-        }
-    }
-    for (int i = 0; i < 2; i++) _mm256_storeu_si256((__m256i *)out + i, sums[i]);
-}
-
-INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t part, size_t parts, int32_t *out) {
-    const __m256i byte = _mm256_set1_epi16(255);
-    __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    for (size_t p = 0; p < parts; p++)
-        for (size_t j = 0; j < 4; j++) {
-            const __m256i w = quad((const int8_t *)weights + p * 16 + j * 4);
-            const __m256i w0 = _mm256_and_si256(w, byte), w1 = _mm256_srli_epi16(w, 8);
-            for (size_t i = 0; i < 2; i++) {
-                const __m256i v = _mm256_loadu_si256((const __m256i *)(values + p * part + j * 64 + i * 32));
-                const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8), odd = _mm256_srai_epi16(v, 8);
-                sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(w0, even));
-                sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(w1, odd));
-            }
-        }
-    for (int i = 0; i < 2; i++) _mm256_storeu_si256((__m256i *)out + i, sums[i]);
-}
-
 static uint64_t HOOK(probe_products)(size_t rounds) {
     __m256i sums[8], w = _mm256_set1_epi8(3), one = _mm256_set1_epi16(1);
     for (int i = 0; i < 8; i++) sums[i] = _mm256_set1_epi8((char)i);
@@ -219,7 +187,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 8 * 32;
 }
 
-#include "../one_query.inc"
+#include "avx2_heads.inc"
 #include "../lanes_ops.inc"
 
 PHI_LINEAR(linear, HOOK(products))
