@@ -44,25 +44,32 @@ INLINE void add_products(const int first, __m256i *sum, __m256i w, __m256i q) {
         __asm__ volatile("vpaddw %1, %0, %0" : "+x"(*sum) : "x"(products));
 }
 
-// Low or high nibbles of n lines times the tokens' bytes. With `first` the sums begin.
-INLINE void add_lines(const int first, const int high, const uint8_t *lines, const size_t n, const size_t group,
-                      const int8_t *x, const int count, __m256i sums[TOKENS][2]) {
+// Halves `from` ..< `to` of n lines, low nibbles before high ones, times the tokens' bytes, which for high nibbles are
+// `apart` further on. Begins the sums: one for each half, or one for both.
+INLINE void multiply_lines(const int from, const int to, const int joined, const uint8_t *lines, const size_t n,
+                           const size_t group, const int8_t *x, size_t apart, const int count,
+                           __m256i sums[2][TOKENS][2]) {
     const __m256i nibble = _mm256_set1_epi8(15);
     PHI_UNROLLED
-    for (size_t k = 0; k < n; k++) {
-        __m256i w[2];
+    for (size_t k = 0; k < n; k++, lines += 64, x += 4) {
+        __m256i w[2][2];
         PHI_UNROLLED
         for (int r = 0; r < 2; r++) {
-            const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k) + r);
-            w[r] = _mm256_and_si256(high ? _mm256_srli_epi16(line, 4) : line, nibble);
-        }
-        if (!high) _mm_prefetch((const char *)lines + 64 * k + PREFETCH, _MM_HINT_T0);
-        PHI_UNROLLED
-        for (int t = 0; t < count; t++) {
-            const __m256i q = quad(x + (size_t)t * group + 4 * k);
+            const __m256i line = _mm256_loadu_si256((const __m256i *)lines + r);
             PHI_UNROLLED
-            for (int r = 0; r < 2; r++) add_products(first && k == 0, &sums[t][r], w[r], q);
+            for (int h = from; h < to; h++)
+                w[h][r] = _mm256_and_si256(h ? _mm256_srli_epi16(line, 4) : line, nibble);
         }
+        if (from == 0) _mm_prefetch((const char *)lines + PREFETCH, _MM_HINT_T0);
+        PHI_UNROLLED
+        for (int h = from; h < to; h++)
+            PHI_UNROLLED
+            for (int t = 0; t < count; t++) {
+                const __m256i q = quad(x + (size_t)t * group + (h ? apart : 0));
+                PHI_UNROLLED
+                for (int r = 0; r < 2; r++)
+                    add_products(k == 0 && !(joined && h), &sums[joined ? 0 : h][t][r], w[h][r], q);
+            }
     }
 }
 
@@ -70,21 +77,23 @@ INLINE void add_lines(const int first, const int high, const uint8_t *lines, con
 // nibble fit into 16 bits.
 INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x, const int count,
                        __m256i sums[TOKENS][2]) {
-    const int is_int4 = kind == PHI_INT4, together = is_int4 && group == 32;
-    const size_t n = is_int4 ? group / 8 : group / 4, some = together ? 4 : 8;
+    const int is_int4 = kind == PHI_INT4, joined = is_int4 && group == 32;
+    const size_t n = is_int4 ? group / 8 : group / 4, some = joined ? 4 : 8, apart = is_int4 ? group / 2 : 0;
+    // Both halves at once, where registers suffice: memory is read evenly then.
+    const int halves = count <= 2 ? 2 : 1;
     for (size_t j = 0; j < n; j += some, lines += 64 * some, x += 4 * some) {
-        __m256i part[TOKENS][2];
+        __m256i part[2][TOKENS][2];
         PHI_UNROLLED
-        for (int high = 0; high < 2; high++) {
-            add_lines(!high || !together, high, lines, some, group, x + (is_int4 && high ? group / 2 : 0), count, part);
-            if (together && !high) continue;
-            const __m256i factor = _mm256_set1_epi16(high && !is_int4 ? 16 : 1);
+        for (int h = 0; h < 2; h++) {
+            if (h % halves == 0) multiply_lines(h, h + halves, joined, lines, some, group, x, apart, count, part);
+            if (joined && h == 0) continue;
+            const __m256i factor = _mm256_set1_epi16(h && !is_int4 ? 16 : 1);
             PHI_UNROLLED
             for (int t = 0; t < count; t++)
                 PHI_UNROLLED
                 for (int r = 0; r < 2; r++) {
-                    const __m256i sum = _mm256_madd_epi16(part[t][r], factor);
-                    sums[t][r] = j == 0 && (together || !high) ? sum : _mm256_add_epi32(sums[t][r], sum);
+                    const __m256i sum = _mm256_madd_epi16(part[joined ? 0 : h][t][r], factor);
+                    sums[t][r] = j == 0 && (joined || h == 0) ? sum : _mm256_add_epi32(sums[t][r], sum);
                 }
         }
     }
