@@ -8,8 +8,16 @@
 
 #define HOOK(name) avx2_##name
 #define TOKENS 5
-// Weights are fetched this many bytes ahead: the hardware alone stops at every page.
-#define PREFETCH 4096
+// Weights that are used once are fetched this many bytes ahead: the hardware alone stops at every page.
+#define AHEAD 4096
+// Else those of the next block are fetched, evenly in so many passes over this one at most.
+#define FETCHES 8
+
+// What to fetch with the next line, how far to go then, and how far after a group.
+typedef struct {
+    const uint8_t *at;
+    size_t line, group;
+} Fetch;
 
 INLINE __m256 load_scales8(const uint8_t *p, uint32_t float_type) {
     switch (float_type) {
@@ -47,7 +55,7 @@ INLINE void add_products(const int first, __m256i *sum, __m256i w, __m256i q) {
 // Halves `from` ..< `to` of n lines, low nibbles before high ones, times the tokens' bytes, which for high nibbles are
 // `apart` further on. Begins the sums: one for each half, or one for both.
 INLINE void multiply_lines(const int from, const int to, const int joined, const uint8_t *lines, const size_t n,
-                           const size_t group, const int8_t *x, size_t apart, const int count,
+                           const size_t group, const int8_t *x, size_t apart, const int count, Fetch *fetch,
                            __m256i sums[2][TOKENS][2]) {
     const __m256i nibble = _mm256_set1_epi8(15);
     PHI_UNROLLED
@@ -60,7 +68,10 @@ INLINE void multiply_lines(const int from, const int to, const int joined, const
             for (int h = from; h < to; h++)
                 w[h][r] = _mm256_and_si256(h ? _mm256_srli_epi16(line, 4) : line, nibble);
         }
-        if (from == 0) _mm_prefetch((const char *)lines + PREFETCH, _MM_HINT_T0);
+        if (from == 0) {
+            _mm_prefetch((const char *)fetch->at, _MM_HINT_T0);
+            fetch->at += fetch->line;
+        }
         PHI_UNROLLED
         for (int h = from; h < to; h++)
             PHI_UNROLLED
@@ -76,7 +87,7 @@ INLINE void multiply_lines(const int from, const int to, const int joined, const
 // The exact integer products of a group, 16 rows times `count` tokens. 15 * 127 * 2 * 8 < 2^15, so eight products of a
 // nibble fit into 16 bits.
 INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x, const int count,
-                       __m256i sums[TOKENS][2]) {
+                       Fetch *fetch, __m256i sums[TOKENS][2]) {
     const int is_int4 = kind == PHI_INT4, joined = is_int4 && group == 32;
     const size_t n = is_int4 ? group / 8 : group / 4, some = joined ? 4 : 8, apart = is_int4 ? group / 2 : 0;
     // Both halves at once, where registers suffice: memory is read evenly then.
@@ -85,7 +96,7 @@ INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t g
         __m256i part[2][TOKENS][2];
         PHI_UNROLLED
         for (int h = 0; h < 2; h++) {
-            if (h % halves == 0) multiply_lines(h, h + halves, joined, lines, some, group, x, apart, count, part);
+            if (h % halves == 0) multiply_lines(h, h + halves, joined, lines, some, group, x, apart, count, fetch, part);
             if (joined && h == 0) continue;
             const __m256i factor = _mm256_set1_epi16(h && !is_int4 ? 16 : 1);
             PHI_UNROLLED
@@ -101,7 +112,7 @@ INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t g
 
 // One block of 16 rows and `count` tokens from token t of the activations.
 INLINE void block_tokens(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x, size_t t,
-                         const int count, const uint8_t *block, float *out, size_t stride) {
+                         const int count, const uint8_t *block, Fetch fetch, float *out, size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group), tile = x->tile;
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
     const uint32_t float_type = w->float_type;
@@ -116,7 +127,8 @@ INLINE void block_tokens(const PhiMatrix *w, const uint32_t kind, const size_t g
     for (size_t first = 0; first < pairs; first += PHI_SEGMENT, steps += tile) {
         const size_t end = pairs - first < PHI_SEGMENT ? pairs : first + PHI_SEGMENT;
         for (size_t g = 2 * first; g < 2 * end && g < groups; g++, values += tile * group, scales += tile) {
-            group_sums(kind, base + g % 2 * (bytes + 32 * f), group, values, count, sums);
+            group_sums(kind, base + g % 2 * (bytes + 32 * f), group, values, count, &fetch, sums);
+            fetch.at += fetch.group;
             const uint8_t *own = base + bytes + g % 2 * 16 * f;
             const __m256 scale[2] = {load_scales8(own, float_type), load_scales8(own + 8 * f, float_type)};
             PHI_UNROLLED
@@ -154,19 +166,26 @@ INLINE void block_tokens(const PhiMatrix *w, const uint32_t kind, const size_t g
 
 INLINE void all_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x, size_t tokens,
                        float *out, size_t stride, size_t begin, size_t end) {
+    const size_t bytes = phi_block_bytes(w), lines = phi_group_bytes(w) / 32 * phi_pairs(w->columns, group);
+    const size_t passes = tokens / 16 * 4 + (tokens % 16 + TOKENS - 1) / TOKENS;
+    const size_t fetches = passes < FETCHES ? passes : FETCHES;
     for (size_t b = begin; b < end; b++) {
-        const uint8_t *block = w->data + b * phi_block_bytes(w);
-        for (size_t t = 0, count; t < tokens; t += count) {
-            // A tile of activations is taken in parts as alike as can be.
+        const uint8_t *block = w->data + b * bytes;
+        for (size_t t = 0, pass = 0, count; t < tokens; t += count, pass++) {
+            // A tile of activations is taken in passes as alike as can be.
             const size_t left = tokens - t < 16 - t % 16 ? tokens - t : 16 - t % 16;
-            const size_t parts = (left + TOKENS - 1) / TOKENS;
-            count = (left + parts - 1) / parts;
+            const size_t rest = (left + TOKENS - 1) / TOKENS;
+            count = (left + rest - 1) / rest;
+            Fetch fetch = {block, 0, 0};
+            if (passes == 1)
+                fetch = (Fetch){block + AHEAD, 64, 64};
+            else if (pass < fetches)
+                fetch = (Fetch){block + bytes + pass * (bytes / fetches), bytes / lines / fetches, 0};
             switch (count) {
-            case 1: block_tokens(w, kind, group, x, t, 1, block, out + b * 16, stride); break;
-            case 2: block_tokens(w, kind, group, x, t, 2, block, out + b * 16, stride); break;
-            case 3: block_tokens(w, kind, group, x, t, 3, block, out + b * 16, stride); break;
-            case 4: block_tokens(w, kind, group, x, t, 4, block, out + b * 16, stride); break;
-            default: block_tokens(w, kind, group, x, t, 5, block, out + b * 16, stride);
+#define CASE(n) \
+    case n: block_tokens(w, kind, group, x, t, n, block, fetch, out + b * 16, stride); break;
+                CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
+#undef CASE
             }
         }
     }
