@@ -26,6 +26,7 @@ static size_t variants(const PhiKernels **list) {
     if (avx512 && shifting) list[n++] = &phi_avx512_shifting_kernels;
     if (avx512) list[n++] = &phi_avx512_kernels;
     if (avx512 && !shifting) list[n++] = &phi_avx512_shifting_kernels;
+    if (avx2 && phi_avxvnni_available()) list[n++] = &phi_avxvnni_kernels;
     if (avx2) list[n++] = &phi_avx2_kernels;
 #elif defined(__aarch64__) && defined(__linux__)
     if (getauxval(AT_HWCAP2) & (1ul << 13)) list[n++] = &phi_i8mm_kernels;

@@ -2,7 +2,7 @@
 // their arithmetic needs.
 //   counts                        the table, by single steps (Linux on x86)
 //   counts VARIANT TOKENS TIMES   does one product so many times: for emulators that count
-// Where a processor has no tiles, AMX's instructions are stepped over: which ones follow depends on no sum.
+// Where a processor lacks AMX or AVX-VNNI, their instructions are stepped over: which ones follow depends on no sum.
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,11 +46,13 @@ static void multiply(const PhiKernels *k, const PhiActivations *x, size_t tokens
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The length of the AMX instruction at `p`; 0 if it is none. All have three bytes of VEX, an opcode and ModRM.
-static size_t tile_instruction(const uint8_t *p) {
-    if (p[0] != 0xc4 || (p[1] & 31) != 2 || (p[3] != 0x49 && p[3] != 0x4b && p[3] != 0x5e)) return 0;
-    const int mod = p[4] >> 6, has_sib = mod != 3 && (p[4] & 7) == 4;
-    return 5 + (size_t)has_sib + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+// The length of the AMX or AVX-VNNI instruction at `p`; 0 if it is none. All have three bytes of VEX, an opcode and
+// ModRM.
+static size_t lacked_instruction(const uint8_t *p) {
+    const int is_tile = p[3] == 0x49 || p[3] == 0x4b || p[3] == 0x5e, is_product = p[3] >= 0x50 && p[3] <= 0x53;
+    if (p[0] != 0xc4 || (p[1] & 31) != 2 || !(is_tile || is_product)) return 0;
+    const int mod = p[4] >> 6, has_sib = mod != 3 && (p[4] & 7) == 4, is_relative = mod == 0 && (p[4] & 7) == 5;
+    return 5 + (size_t)has_sib + (mod == 1 ? 1 : mod == 2 || is_relative ? 4 : 0);
 }
 
 static int waited(pid_t child) {
@@ -94,7 +96,7 @@ static long counted(const PhiKernels *k, const PhiActivations *x, size_t tokens)
             const long word = ptrace(PTRACE_PEEKTEXT, child, registers.rip + i, 0);
             memcpy(code + i, &word, 8);
         }
-        const size_t length = signal == SIGILL ? tile_instruction(code) : 0;
+        const size_t length = signal == SIGILL ? lacked_instruction(code) : 0;
         if (length == 0) fprintf(stderr, "counts: %s ends by signal %d\n", k->name, signal), exit(2);
         registers.rip += length, at = (long)registers.rip;
         ptrace(PTRACE_SETREGS, child, 0, &registers);
@@ -107,9 +109,14 @@ static long counted(const PhiKernels *k, const PhiActivations *x, size_t tokens)
 static void table(void) {
     static const size_t tokens[] = {1, 8, 32};
     const long besides = counted(0, 0, 0);
-    const PhiKernels *list[9] = {0};
+    const PhiKernels *list[10] = {0};
     size_t n = 0;
-    for (; n < phi_kernels_count(); n++) list[n] = phi_kernels_at(n);
+    int has_avx2 = 0, has_vnni = 0;
+    for (; n < phi_kernels_count(); n++) {
+        list[n] = phi_kernels_at(n);
+        has_avx2 |= strcmp(list[n]->name, "avx2") == 0, has_vnni |= strcmp(list[n]->name, "avxvnni") == 0;
+    }
+    if (has_avx2 && !has_vnni) list[n++] = &phi_avxvnni_kernels;
     if (strcmp(list[0]->name, "amx") != 0 && strncmp(list[0]->name, "avx512", 6) == 0) list[n++] = &phi_amx_kernels;
     for (size_t i = 0; i < n; i++) {
         if (list[i]->needed == 0) continue;

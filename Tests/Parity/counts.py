@@ -1,8 +1,9 @@
 """Instructions that each kernel variant uses for matrix products, beside those that they need: `make counts`.
 
 x86's are counted by single steps (counts.c), arm's in the log of qemu-aarch64, where that and a C library for arm are.
-AMX's are counted without having it, its instructions being stepped over. Products are of 96 rows and 1,024 columns in
-4 bits and groups of 64; what they need, phi_kernels.h says: multiply-adds, scaling and biases, no loads.
+AMX's and AVX-VNNI's are counted without having them, their instructions being stepped over. Products are of 96 rows
+and 1,024 columns in 4 bits and groups of 64; what they need, phi_kernels.h says: multiply-adds, scaling and biases, no
+loads.
 """
 import glob
 import re

@@ -6,7 +6,7 @@ package struct Kernels: Sendable {
     // Function pointers and a constant name, both C's: never changed.
     nonisolated(unsafe) let table: PhiKernels
 
-    /// `amx`, `avx512-shifting`, `avx512`, `avx2`, `i8mm`, `dotprod` or `reference`.
+    /// `amx`, `avx512-shifting`, `avx512`, `avxvnni`, `avx2`, `i8mm`, `dotprod` or `reference`.
     package var name: String { String(cString: table.name) }
 
     /// Instructions that a multiply-add of 4-bit weights needs at least; 0 for the reference.

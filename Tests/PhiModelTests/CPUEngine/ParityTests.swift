@@ -65,21 +65,29 @@ struct ParityTests {
         #expect(Set(digests.values).count == 1, "\(digests)")
     }
 
+    private static let names = Set(Kernels.available.map(\.name))
     /// Elsewhere there is nothing to simulate, or the real ones have run.
-    private static var lacksTiles: Bool {
-        let names = Set(Kernels.available.map(\.name))
-        return names.contains("avx512") && !names.contains("amx")
-    }
+    private static let lacksTiles = names.contains("avx512") && !names.contains("amx")
+    private static let lacksVNNI = names.contains("avx2") && !names.contains("avxvnni")
 
     @Test(
         .enabled(if: lacksTiles, "needs a processor with AVX-512 and without AMX, whose tiles are simulated"))
     func amxAgreesWithTilesInC() throws {
-        let native = try Self.native.get()
+        try expect("amx", with: "tiles.c")
+    }
+
+    @Test(.enabled(if: lacksVNNI, "needs a processor with AVX2 and without AVX-VNNI, which is simulated"))
+    func avxVNNIAgreesWithProductsInC() throws {
+        try expect("avxvnni", with: "vnni.c")
+    }
+
+    /// A variant whose source simulates what this processor lacks.
+    private func expect(_ name: String, with simulation: String) throws {
         let sources = try Self.sources.map {
-            $0.hasSuffix("/x86/amx.c") ? Self.top + "/Tests/Parity/tiles.c" : $0
+            $0.hasSuffix("/x86/\(name).c") ? "\(Self.top)/Tests/Parity/\(simulation)" : $0
         }
         let digests = try Self.digests(compiler: [], sources: sources)
-        #expect(digests["amx"] == native["reference"], "\(digests)")
+        #expect(digests[name] == (try Self.native.get()["reference"]), "\(digests)")
     }
 
     @Test(
