@@ -28,7 +28,7 @@ extension JobRun {
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     func save(_ live: [TokenSequence]) throws {
         let records =
-            (live.map { ($0.request.part, $0.course.sampled, $0.course.notes) }
+            (live.map { ($0.request.part, $0.course.sampled.copied, $0.course.notes.copied) }
             + (again + waiting.map(\.request)).map { ($0.part, [], []) })
             .sorted { $0.0.label.position < $1.0.label.position }
             .compactMap { part, tokens, notes in part.record(tokens, notes) }
@@ -74,4 +74,9 @@ extension JobRun {
         }
         return statistics
     }
+}
+
+extension Array {
+    /// For another thread to read: the next element that is added here would make a copy anyway.
+    fileprivate var copied: [Element] { map(\.self) }
 }
