@@ -147,7 +147,8 @@ import Testing
             }
             print("50,000 lines through a model that answers at once: \(seconds) s of processor time")
             precondition(model.faults.isEmpty && model.liveSequences == 0)
-            precondition(seconds < 10 * patience)
+            // A Zen 3 takes 9.5 s alone, twice a Zen 4's time. What grew with the square would take minutes.
+            precondition(seconds < 30 * patience)
         }
         print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
     }
