@@ -23,7 +23,8 @@ let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] 
 let base: [Target.Dependency] = ["Essentials", "Faults", "JSON", "OperatingSystem"]
 
 let fuzzParts: [Target.Dependency] = [
-    "BatchEngine", "BatchPipeline", "Constraints", "Faults", "JSON", "JSONSchema", "Jobs", "OperatingSystem",
+    "BatchEngine", "BatchPipeline", "TokenConstraints", "Faults", "JSON", "JSONSchema", "Jobs",
+    "OperatingSystem",
     "PhiModel", "PhiText",
 ]
 let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
@@ -86,14 +87,17 @@ let package = Package(
                 "CPhiKernels", "Essentials", "Faults", "JSON",
             ],
             swiftSettings: quick),
-        // A validator and what constrained answers need to know of a schema.
-        // Not on all of the base: so it is compiled beside the kernels.
+        // A validator and what constrained answers need to know of a schema. Not on all of the base, so it need not wait for
+        // kernels to be compiled.
         .target(name: "JSONSchema", dependencies: ["Essentials", "Faults", "JSON"], swiftSettings: fuzzed),
         // Scheduling, blocks of the cache, choice of tokens: all that is the same for every engine.
         .target(name: "BatchEngine", dependencies: base + ["CPhiKernels"], swiftSettings: fuzzed),
-        // What masks are made of: schemas and regular expressions as automata over a vocabulary.
+        // What masks are made of: schemas and regular expressions as automata over a vocabulary. Of the
+        // modules that are ready, SwiftPM compiles first the one whose name sorts last: after PhiText this one would keep
+        // Jobs waiting.
         .target(
-            name: "Constraints", dependencies: base + ["BatchEngine", "JSONSchema"], swiftSettings: small),
+            name: "TokenConstraints", dependencies: base + ["BatchEngine", "JSONSchema"], swiftSettings: small
+        ),
         // Prompts as token ids and back: tokenizers and chat templates.
         .target(
             name: "PhiText",
@@ -113,14 +117,14 @@ let package = Package(
         .target(
             name: "Jobs",
             dependencies: base + [
-                "BatchEngine", "Constraints", "CZlib", "CZstd", "JSONSchema", "PhiText",
+                "BatchEngine", "TokenConstraints", "CZlib", "CZstd", "JSONSchema", "PhiText",
             ],
             swiftSettings: small),
         // Jobs on models: what the program and programs outside begin with.
         .target(
             name: "BatchPipeline",
             dependencies: base + [
-                "BatchEngine", "Constraints", "JSONSchema", "Jobs", "PhiModel",
+                "BatchEngine", "TokenConstraints", "JSONSchema", "Jobs", "PhiModel",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: quick),
@@ -131,7 +135,7 @@ let package = Package(
         .executableTarget(
             name: "phibatch",
             dependencies: base + [
-                "BatchEngine", "BatchPipeline", "Constraints", "JSONSchema", "Jobs", "ModelHub",
+                "BatchEngine", "BatchPipeline", "TokenConstraints", "JSONSchema", "Jobs", "ModelHub",
                 "PhiModel", "Serving",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -151,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "JSONSchemaTests", dependencies: base + ["JSONSchema"], swiftSettings: tests),
         .testTarget(
-            name: "ConstraintsTests",
-            dependencies: base + ["BatchEngine", "Constraints", "JSONSchema"],
+            name: "TokenConstraintsTests",
+            dependencies: base + ["BatchEngine", "TokenConstraints", "JSONSchema"],
             swiftSettings: tests),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "CPhiKernels", "TestSupport"],
@@ -168,12 +172,13 @@ let package = Package(
         .testTarget(
             name: "JobsTests",
             dependencies: base + [
-                "BatchEngine", "BatchPipeline", "Constraints", "Jobs", "PhiModel", "Serving", "TestSupport",
+                "BatchEngine", "BatchPipeline", "TokenConstraints", "Jobs", "PhiModel", "Serving",
+                "TestSupport",
             ],
             swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
-            dependencies: base + ["BatchPipeline", "Constraints", "Jobs", "PhiModel", "phibatch"],
+            dependencies: base + ["BatchPipeline", "TokenConstraints", "Jobs", "PhiModel", "phibatch"],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.
         .testTarget(

@@ -1,9 +1,9 @@
 import ArgumentParser
 import BatchPipeline
-import Constraints
 import JSON
 import JSONSchema
 import PhiModel
+import TokenConstraints
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import BatchPipeline
-import Constraints
 import Faults
 import JSON
 import JSONSchema
+import TokenConstraints
 
 /// What "phibatch schema" says of one schema and of instances.
 struct SchemaReport {

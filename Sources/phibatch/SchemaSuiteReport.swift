@@ -1,7 +1,7 @@
 import BatchPipeline
-import Constraints
 import JSON
 import JSONSchema
+import TokenConstraints
 
 /// What "phibatch schema --suite" counts.
 struct SchemaSuiteReport {

@@ -1,7 +1,7 @@
 import BatchPipeline
-import Constraints
 import Foundation
 import Testing
+import TokenConstraints
 
 /// Answers of the embedded model under grammars.
 @Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))

@@ -1,7 +1,7 @@
 import BatchEngine
-import Constraints
 import OperatingSystem
 import PhiText
+import TokenConstraints
 
 /// A form of answers that is ready to be generated.
 package struct CompiledAnswer: Sendable {

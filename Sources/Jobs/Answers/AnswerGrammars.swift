@@ -1,7 +1,7 @@
 import BatchEngine
-import Constraints
 import OperatingSystem
 import PhiText
+import TokenConstraints
 
 /// Compiles forms of answers for one model, each once, whichever jobs and lines ask for it. May be used from several
 /// threads.

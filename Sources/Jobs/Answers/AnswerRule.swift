@@ -1,5 +1,5 @@
-import Constraints
 import JSON
+import TokenConstraints
 
 /// A rule on answers, as a job or a line asks for it.
 protocol AnswerRule: AnswerKey {

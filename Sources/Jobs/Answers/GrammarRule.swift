@@ -1,5 +1,5 @@
-import Constraints
 import JSON
+import TokenConstraints
 
 /// Answers are texts of a context-free grammar, in GBNF or in Lark's notation.
 struct GrammarRule: AnswerRule {

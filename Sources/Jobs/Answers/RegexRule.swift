@@ -1,6 +1,6 @@
-import Constraints
 import JSON
 import JSONSchema
+import TokenConstraints
 
 /// Answers are texts that a regular expression matches as a whole.
 struct RegexRule: AnswerRule {

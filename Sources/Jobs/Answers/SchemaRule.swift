@@ -1,6 +1,6 @@
-import Constraints
 import JSON
 import JSONSchema
+import TokenConstraints
 
 /// Answers are JSON that a schema accepts.
 struct SchemaRule: AnswerRule {

@@ -1,4 +1,4 @@
-import Constraints
+import TokenConstraints
 
 extension JobSettings {
     /// How answers in JSON are laid out.

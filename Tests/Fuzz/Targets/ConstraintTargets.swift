@@ -1,7 +1,7 @@
 import BatchEngine
-import Constraints
 import JSON
 import JSONSchema
+import TokenConstraints
 
 /// A schema, and bytes that choose among the tokens its masks allow. What is written must be whole at its limit, be
 /// JSON, and obey the schema where nothing is left to validation.

@@ -1,7 +1,7 @@
-import Constraints
 import Foundation
 import JSON
 import Testing
+import TokenConstraints
 
 @testable import BatchPipeline
 @testable import Jobs

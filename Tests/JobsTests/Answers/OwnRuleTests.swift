@@ -1,6 +1,6 @@
-import Constraints
 import JSON
 import Testing
+import TokenConstraints
 
 @testable import Jobs
 

@@ -1,8 +1,8 @@
-import Constraints
 import Faults
 import JSON
 import JSONSchema
 import OperatingSystem
+import TokenConstraints
 
 /// Answers may call functions: each call names one of them, and its arguments follow that one's schema.
 struct ToolsRule: AnswerRule {

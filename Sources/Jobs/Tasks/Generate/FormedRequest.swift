@@ -1,5 +1,5 @@
 import BatchEngine
-import Constraints
+import TokenConstraints
 
 /// From what a line asks of its answer to what the loop is told.
 extension GenerateTask {

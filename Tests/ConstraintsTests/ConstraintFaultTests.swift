@@ -1,9 +1,0 @@
-import Constraints
-import Testing
-
-@Suite struct ConstraintFaultTests {
-    @Test func namesThePlace() {
-        #expect(ConstraintFault(.tooLarge, at: "#/a", "x").description == "#/a: x")
-        #expect(ConstraintFault(.tooLarge, "x").description == "x")
-    }
-}

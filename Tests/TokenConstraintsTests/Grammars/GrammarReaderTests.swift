@@ -1,0 +1,136 @@
+import Testing
+
+@testable import TokenConstraints
+
+/// GBNF and Lark's notation as they are read.
+@Suite struct GrammarReaderTests {
+    private func takes(_ grammar: String, _ texts: [String], not others: [String]) throws {
+        let pushdown = try Pushdown(GrammarSource(grammar))
+        for text in texts { #expect(pushdown.takes(text), "\(text.debugDescription)") }
+        for text in others { #expect(!pushdown.takes(text), "\(text.debugDescription)") }
+    }
+
+    private func fault(_ grammar: String) -> String {
+        do throws(ConstraintFault) {
+            _ = try Pushdown(GrammarSource(grammar))
+            return "no fault"
+        } catch {
+            return error.description
+        }
+    }
+
+    // MARK: GBNF
+
+    @Test func characters() throws {
+        try takes(
+            #"root ::= "\x41\u00e9\U0001F600" [a-c\]x-] [^\n-] ."#, ["Aé😀b!日", "Aé😀]]\n", "Aé😀-aa"],
+            not: ["Aé😀dab", "Aé😀b-a", "Aé😀b\na", "Aé😀ba"])
+        try takes(
+            #"root ::= [-+*/] [^\]-] "\t\\\"\[""#,
+            ["-a\t\\\"[", "/+\t\\\"["], not: ["-]\t\\\"[", "--\t\\\"["])
+        try takes("root ::= [ぁ-ん]+", ["ひらがな"], not: ["カ", ""])
+    }
+
+    @Test func linesAndComments() throws {
+        try takes(
+            """
+            # first
+            root ::= # what it is
+              "a" ( "b" # within
+                | "c" ) x |
+              "d"
+              | "e" # the bar may stand here, too
+
+            x ::= | "x"
+            """, ["ab", "acx", "d", "e"], not: ["a", "dx", "b"])
+        try takes("root ::= x\r\nx ::= \"a\"\r\n", ["a"], not: ["a\r"])
+    }
+
+    @Test func repetitions() throws {
+        try takes("root ::= \"ab\"* \"c\"+ \"d\"?", ["c", "ababccd"], not: ["abac", "ab", "cdd"])
+        try takes(
+            "root ::= \"ab\"{2} x{1,2} [c]{2,} (\"e\"){0,1}\nx ::= \"(\" x \")\" | \"x\"",
+            ["ababxcc", "abab(x)xccce"], not: ["abxcc", "ababxxxcc", "ababxc"])
+        try takes("root ::= x{0,3}\nx ::= \"(\" x? \")\"", ["", "()", "(())()()"], not: ["()()()()"])
+        try takes("root ::= [a]{3,1000} x\nx ::= \"b\" x | \"\"", ["aaab"], not: ["aa"])
+    }
+
+    @Test(
+        arguments: [
+            ("root ::= x", "line 1: x is defined nowhere"), ("x ::= \"a\"", "begins with the rule root"),
+            ("root ::= \"a\"\n\nroot ::= \"b\"", "line 3: root is defined here and in line 1"),
+            ("root ::= \"a", "line 1: the literal that begins in line 1 has no end"),
+            ("root ::= [a", "the set that begins in line 1 has no end"),
+            ("root ::= []", "holds no character"),
+            ("root ::= [b-a]", "from 'b' down to 'a'"), ("root ::= (\"a\"\nb ::= \"b\"", "is a ')' missing"),
+            ("root ::= (\"a\"", "the group that begins in line 1 has no ')'"),
+            ("root ::= \"a\" )", "')' in the rule root"),
+            ("root ::= \"\\q\"", "the escape \\q is not known"),
+            ("root ::= \"\\xg1\"", "2 hexadecimal digits"),
+            ("root ::= \"\\ud800\"", "the number of no character"),
+            ("root ::= \"a\"{2,1}", "from 2 down to 1"),
+            ("root ::= \"a\"{x}", "a count such as {2}"), ("root ::= x{99999}\nx ::= \"a\"", "a count above"),
+            ("root ::= <think> \"a\"", "line 1: tokens"), ("root ::= *", "'*' in the rule root"),
+            ("root ::= \"a\"\n = ", "must begin with its name, but there is '='"),
+            ("root = \"a\"", "'=' means nothing in a grammar"),
+        ])
+    func whatIsWrongInGBNF(grammar: String, part: String) {
+        #expect(fault(grammar).contains(part), "\(fault(grammar))")
+    }
+
+    // MARK: Lark
+
+    @Test func larkRules() throws {
+        try takes(
+            #"""
+            // a list
+            start: item ("," item)*
+            ?item: NAME -> named
+                 | "(" start ")"   # nested
+                 | "\x41\u00e9"i
+                 | "0".."3"
+            NAME.2: /[a-z]+\/?/
+            %ignore /[ \t]+/
+            """#, ["ab,cd", "( ab , (c/) )", "AÉ,aé", "2 ", "ab  "], not: [" ab", "a b", "4", "", "AB"])
+    }
+
+    @Test func larkRepetitions() throws {
+        try takes(
+            "start: \"a\"~2 [\"b\"] \"c\"~1..2 \"d\"{2,} \"e\"{,1} x+\nx: \"x\"", ["aacddx", "aabccdddexx"],
+            not: ["acddx", "aacdx"])
+        try takes("start: a\na: \"x\" a | \"y\"\n", ["xxy"], not: ["xx"])
+    }
+
+    @Test func larkRegularExpressions() throws {
+        try takes(#"start: /a.b/ /c.d/s /é/i"#, ["a\rbc\ndÉ"], not: ["a\nbc\ndé"])
+        try takes(
+            "%import common.ESCAPED_STRING\n%import common (SIGNED_NUMBER, WS)\n%ignore WS\nstart: ESCAPED_STRING SIGNED_NUMBER",
+            [#""a\"b" -1.5e3"#], not: [#""a"b" 1"#])
+        try takes(
+            "start: WORD (\"-\" WORD)*\nWORD: LETTER+\nLETTER: \"a\"..\"z\" | \"_\"\n", ["ab-c_d"],
+            not: ["-a"])
+    }
+
+    @Test(
+        arguments: [
+            ("start: x", "line 1: x is defined nowhere"), ("a: \"b\"", "begins with the rule start"),
+            ("start: A\nA: \"a\" A | \"b\"", "line 2: the terminal A is made of itself"),
+            ("start: A\nA: b\nb: \"b\"", "line 2: a terminal can't be made of the rule b"),
+            ("start: /^a/", "say nothing within a grammar"),
+            ("start: /(a/", "the regular expression /(a/ has"),
+            ("start: /a/x", "the flag x"), ("start: \"a", "without its end quote"),
+            ("start: <tool>", "tokens"),
+            ("%json {}\nstart: \"a\"", "%json is not known"),
+            ("start: %json {\"type\": \"null\"}", "%json is not known"),
+            ("%import python.NAME\nstart: NAME", "%import knows common alone"),
+            ("%import common.NAM\nstart: NAM", "common has no NAM"),
+            ("start[lazy]: \"a\"", "options of a rule"), ("start{x}: \"a\"", "templates"),
+            ("start: (\"a\"\nb: \"b\"", "has no ')'"),
+            ("start: \"a\"..\"bc\"", "a range has one character"), ("start: \"a\"~3..1", "from 3 down to 1"),
+            ("start \"a\"", "after the name start must come ':'"),
+            ("start: \"a\" :", "':' is not expected here"),
+        ])
+    func whatIsWrongInLark(grammar: String, part: String) {
+        #expect(fault(grammar).contains(part), "\(fault(grammar))")
+    }
+}

@@ -1,0 +1,54 @@
+import JSONSchema
+import Testing
+
+@testable import TokenConstraints
+
+/// Compiling a form takes so many steps and no more, and can be given up.
+@Suite struct CompileEffortTests {
+    private static func list(_ count: Int, _ item: (Int) -> String) -> String {
+        (0..<count).map(item).joined(separator: ",")
+    }
+
+    /// Each pattern's automaton is near the limit for one; but for the last one's.
+    private static let costly =
+        #"{"type":"object","properties":{"#
+        + list(300) { #""p\#($0)":{"type":"string","pattern":"^(.*b.{\#(10 + $0 % 3)}\#($0))"}"# }
+        + #","last":{"type":"string","pattern":"^a$"}}}"#
+
+    private func validated(_ effort: CompileEffort) throws -> [String] {
+        try SchemaShape(Schema(Shaped.value(Self.costly)), effort: effort).validated.map(\.pointer)
+    }
+
+    @Test func whatIsBeyondIsLeftToValidation() throws {
+        let all = try validated(CompileEffort(steps: 4_000_000))
+        #expect(all.contains("#/properties/last"), "\(all.suffix(3))")
+        // It depends on nothing but the schema.
+        #expect(try validated(CompileEffort(steps: 4_000_000)) == all)
+        let more = try validated(CompileEffort(steps: .max))
+        #expect(!more.contains { $0.hasPrefix("#/properties/last") })
+    }
+
+    /// Before, each of 1,000 values was held against 2^40 ways.
+    @Test func valuesOfEnumerationsAreHeldAgainstSchemasOnce() throws {
+        let ways = Self.list(40) {
+            let next = ##"{"$ref":"#/$defs/a\##($0 + 1)"}"##
+            return #""a\#($0)":{"anyOf":[\#(next),\#(next)]}"#
+        }
+        let schema =
+            #"{"enum":[\#(Self.list(1000) { #"{"a":\#($0)}"# })],"#
+            + ##""anyOf":[{"$ref":"#/$defs/a0"},{"type":"object"}],"$defs":{\##(ways),"a40":{"type":"string"}}}"##
+        let effort = CompileEffort()
+        let shape = try SchemaShape(Schema(Shaped.value(schema)), effort: effort)
+        #expect(shape.validated.isEmpty && !effort.isUsedUp)
+    }
+
+    @Test func itIsGivenUpWhenNobodyWantsIt() throws {
+        var looks = 0
+        let effort = CompileEffort(steps: .max) {
+            looks += 1
+            return looks == 3
+        }
+        _ = try? SchemaShape(Schema(Shaped.value(Self.costly)), effort: effort)
+        #expect(effort.isCancelled && effort.isUsedUp && looks == 3)
+    }
+}

@@ -1,0 +1,115 @@
+import JSON
+import JSONSchema
+import Testing
+
+@testable import TokenConstraints
+
+@Suite struct NumberConditionsTests {
+    static let schemas = [
+        "{}", "{\"type\": \"integer\"}", "{\"minimum\": 0}", "{\"exclusiveMinimum\": 0}", "{\"maximum\": 0}",
+        "{\"exclusiveMaximum\": 0}", "{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100}",
+        "{\"type\": \"integer\", \"minimum\": -17, \"maximum\": 123}", "{\"minimum\": -90, \"maximum\": 90}",
+        "{\"exclusiveMinimum\": 0, \"exclusiveMaximum\": 1}", "{\"minimum\": 0.05, \"maximum\": 0.1}",
+        "{\"exclusiveMinimum\": 0.3, \"exclusiveMaximum\": 123.456}",
+        "{\"minimum\": -2.5, \"maximum\": -1.25}",
+        "{\"minimum\": 1e-7, \"maximum\": 1e15}", "{\"multipleOf\": 0.01}",
+        "{\"multipleOf\": 2.5, \"minimum\": 3}",
+        "{\"type\": \"integer\", \"multipleOf\": 7, \"minimum\": -100}",
+        "{\"type\": \"integer\", \"multipleOf\": 0.5}",
+        "{\"multipleOf\": 1}", "{\"type\": \"integer\", \"multipleOf\": 1000}",
+        "{\"type\": \"integer\", \"minimum\": 4096, \"multipleOf\": 4096, \"maximum\": 1000000}",
+        "{\"type\": \"integer\", \"minimum\": -9223372036854775808, \"maximum\": 9223372036854775807}",
+        "{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 18446744073709551615}",
+        "{\"minimum\": -1.7976931348623157e308, \"maximum\": 1.7976931348623157e308}",
+        "{\"exclusiveMinimum\": 100, \"exclusiveMaximum\": 101}", "{\"minimum\": 9007199254740993}",
+    ]
+
+    @Test(arguments: schemas) func agreesWithTheValidator(text: String) throws {
+        let schema = try TextSamples.schema(text)
+        let outcome = TextSamples.number(schema)
+        #expect(outcome.unmasked.isEmpty)
+        let automaton = try #require(outcome.text)
+        var draws = Draws(state: 1)
+        for most in [2, 6, 20, 70] {
+            for _ in 0..<60 {
+                let sample = try #require(TextSamples.walk(automaton, &draws, most: most))
+                #expect(TextSamples.isTaken(schema, sample), "\(String(decoding: sample, as: UTF8.self))")
+            }
+        }
+        // And the other way round, as numbers are usually written.
+        for _ in 0..<300 {
+            let places = Int.random(in: 0...3, using: &draws)
+            let value = Int.random(in: -20_000...20_000, using: &draws) / [1, 10, 100, 1000][places]
+            var sample = String(value)
+            let fraction = Int.random(in: 0...99, using: &draws)
+            if places > 1, !text.contains("integer"), fraction % 10 != 0 {
+                sample += "." + (fraction < 10 ? "0" : "") + String(fraction)
+            }
+            let isTaken = TextSamples.isTaken(schema, Array(sample.utf8))
+            #expect(isTaken == TextSamples.takes(automaton, Array(sample.utf8)), "\(sample)")
+        }
+    }
+
+    @Test func unusualTexts() throws {
+        let any = try #require(NumberConditions().build().text)
+        for text in [
+            "0", "-0", "-0.0", "1e5", "1.5E-7", "1e-07", "1.7976931348623157e+208",
+            "123456789012345678901234",
+        ] {
+            #expect(TextSamples.takes(any, Array(text.utf8)), "\(text)")
+        }
+        for text in ["", "-", "01", "1.", ".5", "1e", "1e400", "+1", "1e+", "--1"] {
+            #expect(!TextSamples.takes(any, Array(text.utf8)), "\(text)")
+        }
+    }
+
+    private func conditions(
+        _ low: Int, _ high: Int, excludes: Bool = false, multiples: [ExactNumber] = [], forbidden: [Int] = [],
+        isInteger: Bool = true
+    ) -> NumberConditions {
+        NumberConditions(
+            isInteger: isInteger, minimum: excludes ? nil : ExactNumber(low),
+            exclusiveMinimum: excludes ? ExactNumber(low) : nil, maximum: excludes ? nil : ExactNumber(high),
+            exclusiveMaximum: excludes ? ExactNumber(high) : nil, multiples: multiples,
+            forbidden: forbidden.map { ExactNumber($0) })
+    }
+
+    @Test func emptinessIsTold() {
+        #expect(conditions(3, 4, excludes: true).build().text == nil)
+        #expect(conditions(3, 4, excludes: true, isInteger: false).build().text != nil)
+        #expect(conditions(8, 13, multiples: [ExactNumber(7)], isInteger: false).build().text == nil)
+        #expect(conditions(8, 14, multiples: [ExactNumber(7)], isInteger: false).build().text != nil)
+        #expect(conditions(5, 4).build().text == nil)
+        #expect(conditions(1, 2, forbidden: [1, 2]).build().text == nil)
+        #expect(conditions(1, 1, forbidden: [1], isInteger: false).build().text == nil)
+        #expect(
+            conditions(1, 20, multiples: [ExactNumber(4), ExactNumber(6), ExactNumber(9)]).build().text == nil
+        )
+    }
+
+    @Test func forbiddenNumbersAreLeftOutInEachSpelling() throws {
+        let outcome = NumberConditions(
+            minimum: ExactNumber(-2), maximum: ExactNumber(20),
+            forbidden: [ExactNumber(0), ExactNumber(1), ExactNumber(12.5), ExactNumber(-1)]
+        ).build()
+        let text = try #require(outcome.text)
+        #expect(outcome.unmasked.isEmpty)
+        for sample in ["0", "0.0", "-0", "1", "1.00", "12.5", "12.50", "-1", "-1.0"] {
+            #expect(!TextSamples.takes(text, Array(sample.utf8)), "\(sample)")
+        }
+        for sample in ["0.1", "1.01", "12", "12.51", "10", "-1.1", "-2"] {
+            #expect(TextSamples.takes(text, Array(sample.utf8)), "\(sample)")
+        }
+    }
+
+    @Test func whatIsTooMuchIsLeftOut() throws {
+        let fine = NumberConditions(multiples: [ExactNumber(1e-20)]).build()
+        #expect(fine.unmasked == [.multipleOf] && fine.text != nil)
+        let rests = NumberConditions(isInteger: true, multiples: [ExactNumber(100_003)]).build()
+        #expect(rests.unmasked == [.multipleOf] && rests.text != nil)
+        let far = NumberConditions(isInteger: true, minimum: ExactNumber(1e20)).build()
+        #expect(far.unmasked == [.bounds] && far.text != nil)
+        let many = NumberConditions(forbidden: (0..<100).map { ExactNumber($0) }).build()
+        #expect(many.unmasked == [.forbidden] && many.text != nil)
+    }
+}

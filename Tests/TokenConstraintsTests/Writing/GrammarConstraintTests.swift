@@ -1,0 +1,169 @@
+import BatchEngine
+import JSON
+import Testing
+
+@testable import TokenConstraints
+
+@Suite struct GrammarConstraintTests {
+    let tokens = SmallVocabulary.tokens()
+    let crossing = Int32(257 + (SmallVocabulary.words.firstIndex(of: "x\":1,\"") ?? 0))
+
+    func grammar(_ shape: AnswerShape, _ layout: AnswerGrammar.Layout = .compact) throws -> AnswerGrammar {
+        try AnswerGrammar(shape, layout: layout, validated: [], tokens: tokens)
+    }
+
+    /// A text of random tokens that the masks allow, the end of sequence among them where it is.
+    /// - Parameter visit: called before each token.
+    func write(
+        _ grammar: AnswerGrammar, _ maxTokens: Int, seed: Int,
+        visit: (GrammarConstraint, TokenMask, [UInt8]) throws -> Void = { _, _, _ in }
+    ) throws -> (text: String, tokens: [Int32], isSteered: Bool) {
+        var random = PlainRandom(seed)
+        var constraint = try #require(grammar.constraint(maxTokens: maxTokens) as? GrammarConstraint)
+        var text: [UInt8] = []
+        var written: [Int32] = []
+        while written.count < maxTokens, !constraint.isComplete {
+            let mask = constraint.allowed()
+            try visit(constraint, mask, text)
+            let allowed = (0..<Int32(mask.count)).filter { mask[$0] }
+            let token = try #require(allowed.randomElement(using: &random), "after \(text)")
+            if token == SmallVocabulary.end { break }
+            let isAccepted = constraint.accept(token)
+            try #require(isAccepted, "\(token) after \(String(decoding: text, as: UTF8.self))")
+            text += tokens.text(of: token)
+            written.append(token)
+        }
+        return (String(decoding: text, as: UTF8.self), written, constraint.isSteered)
+    }
+
+    @Test(arguments: 0..<8) func masksAreWhatTheStepsAllow(_ seed: Int) throws {
+        for (shape, layout) in [
+            (try Handmade.person(), AnswerGrammar.Layout.compact), (try Handmade.person(), .indented(2)),
+            (Handmade.fewNames(), .compact), (Handmade.twins(), .compact),
+            (Handmade.certainNames(), .compact),
+            (try Handmade.patterns(), .compact),
+        ] {
+            _ = try write(grammar(shape, layout), 5_000, seed: seed) { constraint, mask, text in
+                // A free name is not known before its token has come, so the same token begins no other one.
+                for token in 0..<Int32(mask.count) where token != crossing {
+                    var copy = constraint
+                    guard copy.accept(token) != mask[token] else { continue }
+                    Issue.record("\(token) after \(String(decoding: text, as: UTF8.self))")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<30) func everyLimitGivesAWholeAnswer(_ seed: Int) throws {
+        for shape in [
+            try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
+            Handmade.certainNames(),
+        ] {
+            for layout in [AnswerGrammar.Layout.compact, .indented(3)] {
+                let grammar = try grammar(shape, layout)
+                for more in [0, 1, 2, 5, 20] {
+                    let answer = try write(grammar, grammar.leastTokens + more, seed: seed)
+                    #expect(throws: Never.self) {
+                        try JSONValue(parsing: Array(answer.text.utf8), limits: .line)
+                    }
+                    if more == 0 { #expect(answer.isSteered) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<3) func aNewWriterTakesOverStates(_ seed: Int) throws {
+        for shape in [
+            try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
+        ] {
+            let grammar = try grammar(shape, .indented(1))
+            _ = try write(grammar, grammar.leastTokens + 60, seed: seed) { constraint, _, text in
+                let (adopted, read) = grammar.withWriter { _, former in
+                    let writer = GrammarWriter(
+                        Writer(shape, layout: .indented(1)), tokens: tokens, former: former.writer)
+                    return (
+                        writer.state(after: text, formerState: constraint.state, isFormer: true),
+                        writer.state(after: text, formerState: 0, isFormer: false)
+                    )
+                }
+                #expect(adopted == read, "after \(String(decoding: text, as: UTF8.self))")
+            }
+        }
+    }
+
+    @Test func leastTokensIsTheLeast() throws {
+        // {" name ":" "," age ": 12 }
+        let grammar = try grammar(Handmade.twins())
+        #expect(grammar.leastTokens == 8)
+        var reached = Set<Int>()
+        for seed in 0..<200 {
+            reached.insert(try write(grammar, grammar.leastTokens, seed: seed).tokens.count)
+        }
+        #expect(reached == [grammar.leastTokens])
+    }
+
+    @Test func aLargeLimitSteersNobody() throws {
+        let answer = try write(grammar(Handmade.fewNames()), 5_000, seed: 1)
+        #expect(!answer.isSteered)
+    }
+
+    @Test func namesComeOnce() throws {
+        for seed in 0..<50 {
+            let answer = try write(grammar(Handmade.fewNames()), 1_000, seed: seed)
+            guard case .object(let members) = try JSONValue(parsing: Array(answer.text.utf8), limits: .line)
+            else {
+                Issue.record("no object")
+                return
+            }
+            #expect(Set(members.map(\.name)) == ["a", "aa", "ab", "ba"])
+            #expect(members.count == 4)
+        }
+    }
+
+    @Test func whatMustComeIsWrittenInCanonicalTokens() throws {
+        var constraint = try grammar(Handmade.twins()).constraint(maxTokens: 100)
+        // {" name ": and then the choice of a string or "abc": the last two are left to the model.
+        #expect(Array(constraint.forced) == [Int32(257 + 4)])
+        let first = try #require(constraint.forced.first)
+        #expect(constraint.allowed() == TokenMask([first], count: tokens.count))
+        let isAccepted = constraint.accept(first)
+        #expect(isAccepted)
+        #expect(constraint.forced.isEmpty)
+        let mask = constraint.allowed()
+        #expect(mask[257] && mask[Int32(1 + UInt8(ascii: "n"))] && !mask[258])
+    }
+
+    @Test func aFirstSpaceIsDropped() throws {
+        let tokens = SmallVocabulary.tokens(dropsFirstSpace: true)
+        let grammar = try AnswerGrammar(
+            Handmade.twins(), layout: .compact, validated: [], tokens: tokens)
+        var constraint = grammar.constraint(maxTokens: 100)
+        let mask = constraint.allowed()
+        // No token of this vocabulary begins with a space and a brace; a space alone would write nothing.
+        #expect(!mask[Int32(1 + UInt8(ascii: " "))] && mask[Int32(1 + UInt8(ascii: "{"))])
+        let answers = [
+            constraint.accept(Int32(1 + UInt8(ascii: "{"))), constraint.accept(Int32(1 + UInt8(ascii: " "))),
+        ]
+        #expect(answers == [true, false])
+    }
+
+    @Test func aCopyGoesOnByItself() throws {
+        var one = try grammar(Handmade.person()).constraint(maxTokens: 100)
+        var other = one
+        let first = try #require(one.forced.first)
+        let answers = [one.accept(first), other.accept(first)]
+        #expect(answers == [true, true])
+        #expect(one.allowed() == other.allowed())
+        _ = one.accept(Int32(1 + UInt8(ascii: "n")))
+        #expect(one.allowed() != other.allowed())
+    }
+
+    @Test func regularExpressionsAreMatchedAsAWhole() throws {
+        let grammar = try AnswerGrammar(regex: "(ab|abc)+é?", tokens: tokens)
+        #expect(grammar.leastTokens == 1)
+        for seed in 0..<20 {
+            let answer = try write(grammar, 12, seed: seed)
+            #expect(answer.text.wholeMatch(of: /(ab|abc)+é?/) != nil, "\(answer.text)")
+        }
+    }
+}
