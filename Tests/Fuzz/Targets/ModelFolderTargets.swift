@@ -61,9 +61,12 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         var request = SamplingRequest(parameters: parameters, stream: 7, prompt: prompt)
         for _ in 0..<2 {
             let choices = try engine.step([StepInput(sequence: sequence, tokens: tokens, sampling: request)])
-            guard let choice = choices[0].choice, (0..<vocabulary).contains(choice.token) else {
-                throw BrokenPromise(description: "a token that is none")
-            }
+            guard let choice = choices[0].choice else { throw BrokenPromise(description: "no answer") }
+            // Of weights that are no numbers, which end a completion.
+            if choice.fault == .notFinite { break }
+            try promise(
+                choice.fault == nil && (0..<vocabulary).contains(choice.token),
+                "a token that is none: \(choice)")
             _ = request.accept(choice.token)
             tokens = [choice.token]
         }
