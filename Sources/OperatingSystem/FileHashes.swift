@@ -1,5 +1,4 @@
 import Essentials
-import Synchronization
 
 /// Hashes of large files, kept from one start to the next, so that gigabytes are read but once.
 ///
@@ -49,7 +48,7 @@ package struct FileHashes: Sendable {
         }
         if unknown > 0 { willRead(unknown) }
         let all = files
-        let results = Mutex([Result<FileHash, FileFault>?](repeating: nil, count: all.count))
+        let results = Guarded([Result<FileHash, FileFault>?](repeating: nil, count: all.count))
         onThreads(threads, count: all.count) { index in
             let result = all[index].kept.map { .success($0) } ?? result(of: all[index].file)
             results.withLock { $0[index] = result }
