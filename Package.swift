@@ -178,7 +178,9 @@ let package = Package(
             swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
-            dependencies: base + ["BatchPipeline", "TokenConstraints", "Jobs", "PhiModel", "phibatch"],
+            dependencies: base + [
+                "BatchPipeline", "TokenConstraints", "Jobs", "PhiModel", "TestSupport", "phibatch",
+            ],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.
         .testTarget(

@@ -1,5 +1,6 @@
 import Faults
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OperatingSystem
@@ -45,28 +46,34 @@ private final class FullPipe {
 }
 
 /// Each of these would wait for ever if a write did.
-@Suite(.timeLimit(.minutes(1))) struct MessageStreamTests {
+struct MessageStreamTests {
     @Test func linesComeOutInOrder() throws {
         let pipe = try FullPipe(fill: false)
         let stream = MessageStream(descriptor: pipe.writing)
-        stream.line("one", .info)
-        stream.draw("drawn")
-        stream.line("two\nthree", .error)
-        stream.finish()
+        try inTime {
+            stream.line("one", .info)
+            stream.draw("drawn")
+            stream.line("two\nthree", .error)
+            stream.finish()
+        }
         #expect(pipe.drain() == "phibatch: one\n\rdrawn\u{1B}[K\r\u{1B}[Kphibatch: two\nthree\n")
     }
 
     @Test func aFullPipeLosesInformationOnly() throws {
         let pipe = try FullPipe()
         let stream = MessageStream(descriptor: pipe.writing)
-        stream.line("first", .info)
-        stream.draw("progress")
-        stream.line("a warning", .warning)
-        stream.line("an error", .error)
-        stream.line("second", .info)
+        try inTime {
+            stream.line("first", .info)
+            stream.draw("progress")
+            stream.line("a warning", .warning)
+            stream.line("an error", .error)
+            stream.line("second", .info)
+        }
         #expect(pipe.drain() == "")
-        stream.line("third", .info)
-        stream.finish()
+        try inTime {
+            stream.line("third", .info)
+            stream.finish()
+        }
         #expect(
             pipe.drain()
                 == "phibatch: 1 line is left out here: nobody read it\nphibatch: a warning\n"
@@ -77,13 +84,15 @@ private final class FullPipe {
     @Test func theEndWaitsForErrorsOnly() throws {
         let pipe = try FullPipe()
         let stream = MessageStream(descriptor: pipe.writing)
-        stream.line("a warning", .warning)
-        stream.finish()
+        try inTime {
+            stream.line("a warning", .warning)
+            stream.finish()
+        }
         #expect(pipe.drain() == "")
 
         let other = try FullPipe()
         let errors = MessageStream(descriptor: other.writing)
-        errors.line("an error", .error)
+        try inTime { errors.line("an error", .error) }
         let (hasBegun, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let thread = Thread {
             hasBegun.signal()
@@ -92,9 +101,9 @@ private final class FullPipe {
         }
         thread.start()
         // The pipe is full: whoever ended without waiting would have written nothing.
-        #expect(hasBegun.wait(timeout: .now() + .seconds(30)) == .success)
+        #expect(hasBegun.wait(timeout: .now() + longestWait) == .success)
         var text = other.drain()
-        #expect(isDone.wait(timeout: .now() + .seconds(30)) == .success)
+        #expect(isDone.wait(timeout: .now() + longestWait) == .success)
         text += other.drain()
         #expect(text == "phibatch: an error\n")
     }
@@ -106,12 +115,12 @@ private final class FullPipe {
         let value = String(repeating: "y", count: 1900)
         let text: Message = "\(value)\(value)\(value)\(value)\(value)"
         var all = ""
-        for _ in 0..<10 { stream.line(text, .info) }
+        try inTime { for _ in 0..<10 { stream.line(text, .info) } }
         for _ in 0..<3 {
             all += pipe.drain()
-            stream.line("next", .error)
+            try inTime { stream.line("next", .error) }
         }
-        stream.finish()
+        try inTime { stream.finish() }
         all += pipe.drain()
         let lines = all.split(separator: "\n").map { $0.dropFirst("phibatch: ".count) }
         #expect(lines.contains { $0.count == 9500 })
@@ -119,11 +128,17 @@ private final class FullPipe {
     }
 
     @Test func aClosedPipeIsNoFault() throws {
-        signal(SIGPIPE, SIG_IGN)
         let pipe = try FullPipe(fill: false)
         let stream = MessageStream(descriptor: pipe.writing)
         pipe.closeReading()
-        for _ in 0..<3 { stream.line("nobody there", .error) }
-        stream.finish()
+        try inTime {
+            // Of this thread alone: another test sets the process's handler.
+            var set = sigset_t()
+            sigemptyset(&set)
+            sigaddset(&set, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &set, nil)
+            for _ in 0..<3 { stream.line("nobody there", .error) }
+            stream.finish()
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OperatingSystem
@@ -124,7 +125,7 @@ struct WorkerThreadTests {
     @Test func aThreadRuns() throws {
         let isDone = DispatchSemaphore(value: 0)
         try WorkerThread.start("a test") { isDone.signal() }
-        #expect(isDone.wait(timeout: .now() + .seconds(60)) == .success)
+        #expect(isDone.wait(timeout: .now() + longestWait) == .success)
     }
 
     @Test func aThreadThatCannotBeMadeIsAnError() {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A job on the embedded model in a folder of its own, run by the real program.
@@ -135,7 +136,7 @@ final class RunningProgram {
 
     /// Waits while it runs until something is so: at most as long as a very busy machine takes.
     func wait(for what: String, until isSo: () -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(600)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         while !isSo() {
             try #require(isRunning, "ended before \(what): \(errorsSoFar)")
             try #require(ContinuousClock.now < deadline, "no \(what): \(errorsSoFar)")
@@ -146,7 +147,7 @@ final class RunningProgram {
 
     /// Looks at something every few milliseconds until it ends: at most as long as a very busy machine takes.
     func look(_ look: () -> Void) throws {
-        let deadline = ContinuousClock.now + .seconds(600)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         while isRunning {
             try #require(ContinuousClock.now < deadline, "still running: \(errorsSoFar)")
             look()

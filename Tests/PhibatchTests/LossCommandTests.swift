@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Inputs that lose lines, or are not whole yet; outputs that were edited.
@@ -147,7 +148,7 @@ struct LossCommandTests {
             let job = try DemoJob(lines, expected.settings)
             defer { job.remove() }
             let program = try job.start(["--quiet"])
-            let deadline = ContinuousClock.now + .seconds(60)
+            let deadline = ContinuousClock.now + .seconds(longestWait)
             let known: Set = ["in.jsonl", "out.jsonl.lock", "out.jsonl.journal"]
             // A further file is the output's draft; with it the finish begins.
             func finishes() throws -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Requests that give way in the middle, in a KV cache that is too small for those that run.
@@ -58,7 +59,7 @@ struct PreemptionTests {
     /// - Returns: how many gave way in a run that is stopped, and in one that goes on with it.
     private func stopped(_ job: DemoJob, _ tight: [String]) throws -> Int {
         let program = try job.start(tight)
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         while program.isRunning, ContinuousClock.now < deadline {
             let saved =
                 try? FileManager.default.attributesOfItem(

@@ -22,7 +22,7 @@ import Testing
             gate.asked.withLock { $0 += 1 }
             if waits {
                 gate.entered.signal()
-                _ = gate.opened.wait(timeout: .now() + 60 * Double(patience))
+                _ = gate.opened.wait(timeout: .now() + longestWait)
             }
             return TokenMask([token], count: 10)
         }
@@ -54,7 +54,7 @@ import Testing
             thread.begin([
                 Gated(gate: gate, token: 1, waits: true), Gated(gate: gate, token: 2),
             ]))
-        #expect(gate.entered.wait(timeout: .now() + 60 * Double(patience)) == .success, "nobody makes it")
+        #expect(gate.entered.wait(timeout: .now() + longestWait) == .success, "nobody makes it")
         #expect(masks.mask(of: 1) == TokenMask([2], count: 10))
         gate.opened.signal()
         #expect(masks.mask(of: 0) == TokenMask([1], count: 10))

@@ -42,7 +42,7 @@ import Testing
         }
 
         func pass() {
-            let deadline = Date(timeIntervalSinceNow: 120 * patience)
+            let deadline = Date(timeIntervalSinceNow: longestWait)
             condition.withLock {
                 while !isOpen, condition.wait(until: deadline) {}
                 waitedInVain = waitedInVain || !isOpen

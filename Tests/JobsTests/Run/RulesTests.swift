@@ -20,7 +20,7 @@ import Testing
             job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)
         try feeder.start(ahead: true)
-        let deadline = ContinuousClock.now + .seconds(60 * patience)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         var found: [LogitRules] = []
         while true {
             switch try queue.pop(patience: 10) {

@@ -32,7 +32,7 @@ import Testing
             steps.change { $0 = step }
             try before(step)
         }
-        let deadline = ContinuousClock.now + .seconds(60 * patience)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         store.failAppend = { _ in
             while steps.wait(atMost: 1, { $0 >= count ? true : nil }) == nil {
                 if .now > deadline { return StoreError(.io, path: "out.jsonl", "steps wait for the disk") }

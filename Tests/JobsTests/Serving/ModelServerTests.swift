@@ -49,7 +49,7 @@ import Testing
 
     /// The metrics once no request is open: an answer is counted after its client has it.
     private func metrics(_ client: TestClient, _ header: String = "Accept: */*") throws -> String {
-        let end = Date.now + 20 * patience
+        let end = Date.now + longestWait
         while true {
             let text = try client.ask("GET /metrics", header).text
             if text.contains("phibatch_requests 0\n") || .now >= end { return text }
@@ -111,7 +111,7 @@ import Testing
         model.endOdds = .max
         // Nothing goes on until it is known who was turned away.
         let gate = DispatchSemaphore(value: 0)
-        model.beforeStep = { if $0 == 5 { _ = gate.wait(timeout: .now() + 60) } }
+        model.beforeStep = { if $0 == 5 { _ = gate.wait(timeout: .now() + longestWait) } }
         let long = "{\"prompt\":\"a\",\"max_tokens\":4000,\"stream\":true}"
         var options = ServerOptions(names: ["m"], folder: "")
         (options.keys, options.waiting, options.limits.patience) = (["secret"], 1, 1)

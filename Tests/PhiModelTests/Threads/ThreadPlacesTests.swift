@@ -3,6 +3,7 @@
     import Foundation
     import OperatingSystem
     import Synchronization
+    import TestSupport
     import Testing
 
     @testable import PhiModel
@@ -24,7 +25,7 @@
                 goesOn.wait()
                 isOver.signal()
             }
-            let deadline = ContinuousClock.now + .seconds(60)
+            let deadline = ContinuousClock.now + .seconds(longestWait)
             while !places.fetch(1), ContinuousClock.now < deadline { _ = sched_yield() }
             #expect(ContinuousClock.now < deadline)
             goesOn.signal()

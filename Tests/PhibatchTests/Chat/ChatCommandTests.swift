@@ -76,7 +76,7 @@ struct ChatCommandTests {
             folder: folder)
     }
 
-    @Test(.timeLimit(.minutes(20))) func anAnswerIsInterruptedAndTheChatGoesOn() throws {
+    @Test func anAnswerIsInterruptedAndTheChatGoesOn() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         // Drawn, as what repeats itself is soon at its end.
@@ -123,7 +123,7 @@ struct ChatCommandTests {
     }
 
     @Test(
-        .timeLimit(.minutes(20)), arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 0)] as [(Int32, Int32)])
+        arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 0)] as [(Int32, Int32)])
     func signalsLeaveTheTerminalAsItWas(signal: Int32, code: Int32) throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -144,7 +144,7 @@ struct ChatCommandTests {
     }
 
     /// The model is made to write ESC.
-    @Test(.timeLimit(.minutes(20))) func answersDoNotSteerTheTerminal() throws {
+    @Test func answersDoNotSteerTheTerminal() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let ids = try Program.run(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The program at a terminal of its own: what is typed goes there, and what it shows comes from there.
@@ -90,7 +91,7 @@ final class TerminalProgram {
 
     /// Waits until a text is shown that was not waited for before: at most as long as a very busy machine takes.
     func expect(_ wanted: String) throws {
-        let deadline = ContinuousClock.now + .seconds(300)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         let pattern = Array(wanted.utf8)
         while true {
             if let range = shown[seen...].firstRange(of: pattern) {
@@ -107,7 +108,7 @@ final class TerminalProgram {
     /// Waits for its end.
     /// - Returns: the exit status; a signal's number is above 1000.
     func end() throws -> Int32 {
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .seconds(longestWait)
         while true {
             _ = read(milliseconds: 20)
             var code: Int32 = 0
