@@ -44,7 +44,7 @@ class Server:
             (pytest.skip if lacking else pytest.fail)("".join(self.said))
         threading.Thread(target=self.said.extend, args=(self.process.stderr,), daemon=True).start()
         self.client = openai.OpenAI(
-            base_url=f"http://127.0.0.1:{self.port}/v1", api_key="secret", max_retries=0, timeout=120
+            base_url=f"http://127.0.0.1:{self.port}/v1", api_key="secret", max_retries=0, timeout=600
         )
 
     def end(self, number: int = signal.SIGTERM) -> int:
@@ -53,7 +53,7 @@ class Server:
 
     def raw(self, data: bytes) -> Tuple[socket.socket, Any]:
         """Sends bytes as they are."""
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=600)
         connection.sendall(data)
         return connection, connection.makefile("rb")
 
@@ -66,8 +66,8 @@ def ask(client: Any, **settings: Any) -> Any:
     return client.chat.completions.create(**{"model": "demo", "messages": QUESTION, "max_tokens": 12, **settings})
 
 
-def until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < end, "nothing happens"
         time.sleep(0.02)

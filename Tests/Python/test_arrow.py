@@ -98,7 +98,7 @@ def test_a_killed_run_goes_on_and_edits_count(model: str, tmp_path: Path) -> Non
     # Two at a time, or the last lines are done with the first.
     few = [program(), *map(str, command), "--quiet", "--workers", "2"]
     run = subprocess.Popen(few, stderr=subprocess.PIPE, text=True)
-    journal, end = tmp_path / "out.arrow.journal", time.monotonic() + 60
+    journal, end = tmp_path / "out.arrow.journal", time.monotonic() + 600
     while not journal.exists() or journal.read_bytes().count(b"\n") < 5:
         assert run.poll() is None and time.monotonic() < end, run.communicate()[1]
         time.sleep(0.005)

@@ -36,7 +36,7 @@ class Place:
 
     def call(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
         command = [program(), *map(str, arguments)]
-        done = subprocess.run(command, env=self.variables, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=self.variables, cwd=self.folder, capture_output=True, text=True, timeout=600)
         assert SECRET not in done.stdout + done.stderr
         return done
 
@@ -90,7 +90,7 @@ def test_a_dataset(place: Place, hub: Hub) -> None:
     code = "import sys; from huggingface_hub import hf_hub_download as d; print(d(*sys.argv[1:], repo_type='dataset'))"
     name = "data/train-00001-of-00002.jsonl"
     found = subprocess.run([sys.executable, "-c", code, "org/set", name], text=True, capture_output=True,
-                           env={**place.variables, "HF_HUB_OFFLINE": "1"}, timeout=120)
+                           env={**place.variables, "HF_HUB_OFFLINE": "1"}, timeout=600)
     assert found.stdout.strip() == str(link), found.stderr
     # Another commit is another input, but to what asks for the first.
     hub.datasets["org/set"].commit("main", {"data/train-00000-of-00002.jsonl": rows("a", "new")})
@@ -310,7 +310,7 @@ def test_a_store_of_google(place: Place) -> None:
             threading.Thread(target=store.stderr.read, daemon=True).start()
 
             def call(method: str, path: str, body: Any = None) -> bytes:
-                return bytes(urlopen(Request(f"http://{host}{path}", body, method=method), timeout=30).read())
+                return bytes(urlopen(Request(f"http://{host}{path}", body, method=method), timeout=600).read())
 
             call("POST", "/storage/v1/b?project=p", json.dumps({"name": "bucket"}).encode())
             for key, ids in [("in/a%20b.jsonl", "12"), ("in/%C3%BC.jsonl", "34"), ("in/x.txt", "5")]:
@@ -402,5 +402,5 @@ def test_push_in_parts(place: Place, hub: Hub) -> None:
     needs("datasets")
     code = "import sys, datasets; print(datasets.load_dataset(sys.argv[1], split='train').num_rows)"
     found = subprocess.run([sys.executable, "-c", code, "org/large"], env=place.variables, text=True,
-                           capture_output=True, timeout=120)
+                           capture_output=True, timeout=600)
     assert found.stdout.strip() == "1", found.stderr

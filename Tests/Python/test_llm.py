@@ -143,7 +143,7 @@ def test_several_threads(llm: LLM) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=300)
+        thread.join(timeout=600)
     assert found == {number: expected for number in range(4)}
 
 
@@ -246,7 +246,7 @@ def test_after_a_fork_it_is_the_parents(llm: LLM) -> None:
     queue = context.SimpleQueue()
     child = context.Process(target=_in_child, args=(llm, queue))
     child.start()
-    child.join(timeout=60)
+    child.join(timeout=600)
     assert queue.get() == "forked"
     assert llm.generate("Hello", max_tokens=2).ok
     with pytest.raises(phibatch.PhibatchError, match="another process"):

@@ -20,7 +20,7 @@ BIN = Path(sys.executable).parent
 
 def run(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(one) for one in arguments], capture_output=True, text=True, check=False, timeout=300, **more
+        [str(one) for one in arguments], capture_output=True, text=True, check=False, timeout=600, **more
     )
 
 

@@ -22,7 +22,7 @@ needs("duckdb_cli")
 
 def phibatch(*arguments: Any, ok: bool = True, **variables: str) -> "subprocess.CompletedProcess[str]":
     run = subprocess.run(
-        [program(), *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **variables}, timeout=120
+        [program(), *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **variables}, timeout=600
     )
     assert (run.returncode == 0) == ok, run.stderr
     return run

@@ -178,5 +178,5 @@ def test_in_a_thread(model: str, lines: Lines) -> None:
     settings = job(model, lines([{"prompt": "Hello"}]))
     thread = threading.Thread(target=lambda: found.append(phibatch.run(settings, progress=False)))
     thread.start()
-    thread.join(timeout=300)
+    thread.join(timeout=600)
     assert found[0].status == "complete"
