@@ -1,6 +1,7 @@
 # make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
 # make test   all tests, in release
 # make torture  kill real jobs 400 times and compare (KILLS=n of each kind, TORTURE=quick)
+# make dev    the program in a minute after an edit: Swift without optimization, kernels with it, in .build-dev
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make mlx    fetch MLX and put it beside the program, for "engine: mlx"
 # make bench-peers  compare the speed with llama.cpp, ik_llama.cpp, OpenVINO and onnxruntime-genai (two hours, 18 GB)
@@ -18,7 +19,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -27,6 +28,9 @@ demo: build model
 	@$(PYTHON) -c 'import json; [print("--", r["id"] + ":", (r.get("text") or r["error"]["message"]).strip()) \
 		for r in map(json.loads, list(open("out/demo.jsonl"))[:6])]'
 	@echo "==> all of them are in out/demo.jsonl"
+
+dev: check-swift
+	@PHIBATCH_DEV=yes $(SWIFT) build $(FLAGS) --scratch-path .build-dev --product phibatch
 
 # What tests skip is noted, and said at the end.
 SKIPPED = .build/skipped.tsv

@@ -7,13 +7,16 @@ let tests = strict + [.unsafeFlags(["-Onone"])]
 
 // `make fuzz` sets it: the code under test is then compiled for libFuzzer, with a driver in place of the tests.
 let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
-let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
+// `make dev` sets it: all of Swift is then compiled without optimization, in a fraction of the time.
+let plain: [SwiftSetting] =
+    Context.environment["PHIBATCH_DEV"] != nil ? [.unsafeFlags(["-Onone"])] : []
+let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []) + plain
 
 // What waits for files, networks and people is compiled without optimization, as tests are: that takes a quarter of the
 // time. With -Osize the rest takes four fifths of it, and is as fast, measured: the time goes in kernels, which are C.
 // Before Swift 6.3 no package could depend on one with such flags.
 #if compiler(>=6.3)
-    let small = fuzzed + [.unsafeFlags(["-Osize"])]
+    let small = fuzzed + [.unsafeFlags(["-Osize"])] + plain
     let quick = strict + [.unsafeFlags(["-Onone"])]
 #else
     let (small, quick) = (fuzzed, strict)
