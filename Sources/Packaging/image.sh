@@ -19,7 +19,7 @@ echo 'phibatch:x:65532:' >"$root/etc/group"
 chmod 1777 "$root/tmp"
 chown 65532:65532 "$root/data" 2>/dev/null || chmod 777 "$root/data"
 buildah build --quiet --isolation chroot --format oci --label org.opencontainers.image.title=phibatch \
-    --label org.opencontainers.image.version="$version" --file "$here/Containerfile" --tag phibatch:"$version" "$context"
+    --label org.opencontainers.image.version="$version" --label org.opencontainers.image.licenses=MIT --file "$here/Containerfile" --tag phibatch:"$version" "$context"
 buildah push --quiet phibatch:"$version" "oci-archive:$file:phibatch:$version"
 rm -rf "$context"
 echo "$file"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PACKAGE = HERE / "phibatch"
+TOP = HERE.parent.parent
 SUMMARY = "Runs files of prompts through quantized Phi models on this machine's processors"
 CLASSIFIERS = [
     "Development Status :: 4 - Beta",
@@ -62,14 +63,15 @@ def tag(program: bytes) -> str:
 
 
 def metadata(version: str) -> str:
-    lines = ["Metadata-Version: 2.1", "Name: phibatch", f"Version: {version}", f"Summary: {SUMMARY}"]
+    lines = ["Metadata-Version: 2.4", "Name: phibatch", f"Version: {version}", f"Summary: {SUMMARY}"]
+    lines += ["License-Expression: MIT", "License-File: LICENSE"]
     lines += [f"Classifier: {one}" for one in CLASSIFIERS]
     lines += ["Keywords: phi,llm,batch,inference,structured output", "Requires-Python: >=3.9"]
     for extra, needs in EXTRAS.items():
         lines.append(f"Provides-Extra: {extra}")
         lines += [f'Requires-Dist: {need}; extra == "{extra}"' for need in needs]
     lines.append("Description-Content-Type: text/markdown")
-    return "\n".join(lines) + "\n\n" + (HERE.parent.parent / "README.md").read_text("utf-8")
+    return "\n".join(lines) + "\n\n" + (TOP / "README.md").read_text("utf-8")
 
 
 def main(stage: Path, folder: Path) -> Path:
@@ -96,6 +98,7 @@ def main(stage: Path, folder: Path) -> Path:
     files += [
         (f"{info}/METADATA", metadata(version).encode(), 0o644),
         (f"{info}/WHEEL", wheel_text.encode(), 0o644),
+        (f"{info}/licenses/LICENSE", (TOP / "LICENSE").read_bytes(), 0o644),
         (f"{info}/entry_points.txt", ENTRY_POINTS.encode(), 0o644),
     ]
     records = [f"{name},sha256={digest(content)},{len(content)}" for name, content, _ in files]
