@@ -290,6 +290,7 @@ lint:
 	@! grep -rn '^import Foundation$$' Sources || \
 		{ echo "error: sources have what they need of Foundation by Essentials; the rest brings ICU" >&2; exit 1; }
 	@$(PYTHON) -B Tests/Rooms/rooms.py
+	@$(PYTHON) -B Tests/Rooms/budget.py
 
 clean:
 	rm -rf .build out
@@ -316,4 +317,4 @@ help:
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
 	@echo "make counts  instructions of each kernel variant beside those that its arithmetic needs (a minute)"
 	@echo "make docs   the DocC pages of the library, with their links checked"
-	@echo "make lint   check the formatting, and that no two folders depend on each other; make format formats"
+	@echo "make lint   check the formatting, the budget, and that no two folders depend on each other; make format formats"
