@@ -107,7 +107,9 @@ struct CloudKeys {
             guard written == input.count else {
                 throw FileFault(path: "/bin/sh", reason: "takes no input")
             }
-            let child = try ChildProgram("/bin/sh", ["-c", command, "sh"] + arguments, input: ends[0])
+            let child = try ChildProgram(
+                "/bin/sh", ["-c", command, "sh"] + arguments, input: ends[0],
+                environment: ChildProgram.network + ["AWS_"])
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 1)
             defer { buffer.deallocate() }
             var all: [UInt8] = []

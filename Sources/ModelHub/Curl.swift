@@ -28,7 +28,7 @@ package final class Curl: Sendable {
     /// OpenSSL's comes first; it is what Debian calls libcurl4.
     private static let names =
         LoadedLibrary.suffix == "dylib"
-        ? ["libcurl.4.dylib", "/usr/lib/libcurl.4.dylib"] : ["libcurl.so.4", "libcurl-gnutls.so.4"]
+        ? ["libcurl.4.dylib"] : ["libcurl.so.4", "libcurl-gnutls.so.4"]
     private static let shared = Result { () throws(HubError) in
         let named = ProgramCall.path(inVariable: "PHIBATCH_CURL")
         return try Curl(names: named.map { [$0] } ?? names, isNamed: named != nil)

@@ -17,11 +17,15 @@ package final class ChildProgram {
     private var end: End?
 
     /// - Parameters:
+    ///   - path: of the program, as `find` returns it.
     ///   - input: a descriptor that it has as its standard input.
     ///   - output: one that it has as its standard output; nil for a pipe that `read` reads from.
+    ///   - environment: names of variables that it has beside PATH, HOME and the like. A name that ends in `_` stands for
+    ///     all that begin so.
     /// - Throws: `FileFault` if it can't be started.
-    package init(_ path: String, _ arguments: [String], input: Int32, output: Int32? = nil) throws(FileFault)
-    {
+    package init(
+        _ path: String, _ arguments: [String], input: Int32, output: Int32? = nil, environment: [String] = []
+    ) throws(FileFault) {
         func fault(_ code: Int32) -> FileFault {
             FileFault(path: path, reason: String(cString: strerror(code)))
         }
@@ -63,10 +67,11 @@ package final class ChildProgram {
         {
             posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
         }
-        let words = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        let words = ([path] + arguments).map { strdup($0.cPath) } + [nil]
+        let variables = Self.variables(environment).map { strdup($0.cPath) } + [nil]
+        defer { for word in words + variables { free(word) } }
         var process = pid_t()
-        let code = posix_spawn(&process, path.cPath, &actions, &attributes, words, environ)
+        let code = posix_spawn(&process, path.cPath, &actions, &attributes, words, variables)
         guard code == 0 else {
             _ = close(said.read)
             if output == nil { _ = close(made.read) }
@@ -116,6 +121,47 @@ package final class ChildProgram {
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)
         let count = bytes.withUnsafeMutableBytes { systemRead(errors, $0.baseAddress, $0.count) }
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+    }
+
+    // MARK: Places and variables
+
+    /// Variables that a program needs to reach the network.
+    package static let network = [
+        "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
+        "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    ]
+
+    /// Folders in which programs are looked for: the absolute paths in PATH. All others, also an empty one, depend on the
+    /// working directory, where anybody's files may lie.
+    private static var folders: [String] {
+        let path = ProgramCall.path(inVariable: "PATH")?.pathBytes ?? []
+        let absolute = path.split(separator: UInt8(ascii: ":")).map { String(pathBytes: $0) }
+            .filter(Paths.isAbsolute)
+        return absolute.isEmpty ? ["/usr/bin", "/bin"] : absolute
+    }
+
+    /// Returns the path of a program on PATH, or nil. Empty and relative entries of PATH are left out.
+    package static func find(_ name: String) -> String? {
+        folders.lazy.map { Paths.join($0, name) }
+            .first { Files.kind(of: $0) == .regular && access($0.cPath, X_OK) == 0 }
+    }
+
+    /// Returns the environment of a child: nothing by which it would load other code than its own (`PYTHONPATH`,
+    /// `LD_PRELOAD`).
+    private static func variables(_ more: [String]) -> [String] {
+        let allowed = ["HOME", "LANG", "LANGUAGE", "LC_", "LOGNAME", "TMPDIR", "TZ", "USER"] + more
+        var made = ["PATH=" + folders.joined(separator: ":")]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cPath: entry)
+            let name = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+            let isAllowed = allowed.contains {
+                $0.utf8.last == UInt8(ascii: "_") ? name.starts(with: $0.utf8) : name.elementsEqual($0.utf8)
+            }
+            if isAllowed { made.append(text) }
+            next += 1
+        }
+        return made
     }
 
     private static func newPipe() -> (read: Int32, write: Int32)? {

@@ -13,10 +13,16 @@ package struct LoadedLibrary: Sendable {
         #endif
     }
 
-    /// - Parameter path: a file, or a name that the system looks for in its folders of libraries.
+    /// - Parameter path: a file, or a name that is looked for in the system's folders of libraries.
     /// - Returns: nil and the system's words if it can't be loaded.
     package static func open(_ path: String) -> (library: LoadedLibrary?, reason: String) {
-        guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+        #if canImport(Darwin)
+            // A name alone would be looked for in the working directory as well.
+            if !path.utf8.contains(UInt8(ascii: "/")) {
+                return first(of: ["/usr/lib/", "/opt/homebrew/lib/", "/usr/local/lib/"].map { $0 + path })
+            }
+        #endif
+        guard let handle = dlopen(path.cPath, RTLD_NOW | RTLD_LOCAL) else {
             return (nil, dlerror().map { String(cString: $0) } ?? "unknown error")
         }
         return (LoadedLibrary(handle: handle), "")

@@ -48,4 +48,27 @@ import Testing
         child = nil
         #expect(kill(process, 0) == -1 && errno == ESRCH)
     }
+
+    /// Neither a loader's nor an interpreter's variables reach it, nor a place that depends on the working directory.
+    @Test(.serialized, arguments: [":/bin", "/bin:", "/usr/bin::/bin", ".:/bin", "bin:/bin:./x", "", ":"])
+    func itsEnvironmentIsClean(path: String) throws {
+        let before = getenv("PATH").map { String(cPath: $0) }
+        setenv("PATH", path, 1)
+        for name in ["LD_PHIBATCH_TEST", "PYTHONPHIBATCH", "DUCKDB_X", "ASKED_FOR", "OTHER", "KEY", "KEYS"] {
+            setenv(name, "x", 1)
+        }
+        defer { setenv("PATH", before ?? "", 1) }
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(nothing) }
+        let child = try ChildProgram(
+            "/usr/bin/env", [], input: nothing, environment: ["ASKED_", "KEY"])
+        let lines = try Set(all(of: child).split(separator: "\n").map(String.init))
+        #expect(lines.isSuperset(of: ["ASKED_FOR=x", "KEY=x"]))
+        let names = ["LD_", "PYTHON", "DUCKDB", "OTHER", "KEYS"]
+        #expect(!lines.contains { line in names.contains { line.hasPrefix($0) } }, "\(lines)")
+        let entries = lines.first { $0.hasPrefix("PATH=") }?.dropFirst(5)
+            .split(separator: ":", omittingEmptySubsequences: false)
+        #expect(entries?.allSatisfy { $0.hasPrefix("/") } == true, "\(lines)")
+        #expect(ChildProgram.find("sh")?.hasPrefix("/") == true && ChildProgram.find("no-such") == nil)
+    }
 }

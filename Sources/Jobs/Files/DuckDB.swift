@@ -48,13 +48,10 @@ final class DuckDB {
         }
         // Beside the Python package that this program is part of: SITE/phibatch/bin/phibatch.
         var sites = [ProgramCall.executable.map { Paths.folder(of: Paths.folder(of: Paths.folder(of: $0))) }]
-        var found: String?
-        for folder in (ProgramCall.path(inVariable: "PATH") ?? "").split(separator: ":") where found == nil {
-            let path = "\(folder)/duckdb"
-            guard Files.kind(of: path) == .regular, access(path.cPath, X_OK) == 0 else { continue }
-            found = path
+        let found = ChildProgram.find("duckdb")
+        if let found {
             // The one of a Python package is a script that runs the program in there.
-            sites += Files.matching("\(folder)/../lib/python*/site-packages").map { $0 }
+            sites += Files.matching("\(Paths.folder(of: found))/../lib/python*/site-packages").map { $0 }
         }
         let packaged = sites.compactMap { $0.map { "\($0)/duckdb_cli/duckdb" } }
         if let path = packaged.first(where: { Files.kind(of: $0) == .regular }) ?? found { return path }

@@ -35,12 +35,7 @@ final class HTTPLibrary: Sendable {
     let endForm: @convention(c) (Handle) -> Int32
 
     private static let names =
-        LoadedLibrary.suffix == "dylib"
-        ? [
-            "libmicrohttpd.12.dylib", "/opt/homebrew/lib/libmicrohttpd.12.dylib",
-            "/usr/local/lib/libmicrohttpd.12.dylib",
-        ]
-        : ["libmicrohttpd.so.12"]
+        LoadedLibrary.suffix == "dylib" ? ["libmicrohttpd.12.dylib"] : ["libmicrohttpd.so.12"]
     private static let shared = Result { () throws(HTTPFault) in
         let named = ProgramCall.path(inVariable: "PHIBATCH_MICROHTTPD")
         return try HTTPLibrary(names: named.map { [$0] } ?? names, isNamed: named != nil)
