@@ -6,7 +6,7 @@
 # make mlx    fetch MLX and put it beside the program, for "engine: mlx"
 # make bench-peers  compare the speed with llama.cpp, ik_llama.cpp, OpenVINO and onnxruntime-genai (two hours, 18 GB)
 # make wheel  what pip installs: the program and its Python package, in .build/wheel
-# make install  program, manual page and completions into PREFIX (/usr/local); it then runs without Swift
+# make install  program and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets
 SHELL := /bin/sh
 # One set of flags for program and tests, so that nothing is compiled twice. Debugging's tables would cost a tenth of
@@ -158,11 +158,10 @@ endif
 PREFIX ?= /usr/local
 INSTALL ?= install
 STAGE = .build/install
-MAN = share/man/man1/phibatch.1
 BASH_COMPLETION = share/bash-completion/completions/phibatch
 ZSH_COMPLETION = share/zsh/site-functions/_phibatch
 FISH_COMPLETION = share/fish/vendor_completions.d/phibatch.fish
-INSTALLED = bin/phibatch $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+INSTALLED = bin/phibatch $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 # What "make mlx" fetched, if it did.
 MLX_FOLDER = lib/phibatch-mlx
 STAGED = $(addprefix $(STAGE)/,$(INSTALLED))
@@ -172,7 +171,6 @@ install:
 	@for file in $(STAGED); do [ -f $$file ] || { echo "error: no $$file; run \"make stage\" first" >&2; exit 1; }; done
 	$(INSTALL) -d $(addprefix "$(DESTDIR)$(PREFIX)"/,$(dir $(INSTALLED)))
 	$(INSTALL) -m 755 $(STAGE)/bin/phibatch "$(DESTDIR)$(PREFIX)/bin/phibatch"
-	$(INSTALL) -m 644 $(STAGE)/$(MAN) "$(DESTDIR)$(PREFIX)/$(MAN)"
 	$(INSTALL) -m 644 $(STAGE)/$(BASH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)"
 	$(INSTALL) -m 644 $(STAGE)/$(ZSH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)"
 	$(INSTALL) -m 644 $(STAGE)/$(FISH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(FISH_COMPLETION)"
@@ -218,10 +216,6 @@ else
 		-Xlinker --defsym -Xlinker main=phibatch_main $(LINKED)/Essentials.swift @$(OBJECTS) \
 		-L $(LINKED) -lstdc++ -lm -lz -o $@
 endif
-
-$(STAGE)/$(MAN): $(STAGE)/bin/phibatch
-	@mkdir -p $(@D)
-	@$< manual > $@
 
 $(STAGE)/$(BASH_COMPLETION) $(STAGE)/$(ZSH_COMPLETION) $(STAGE)/$(FISH_COMPLETION): $(STAGE)/bin/phibatch
 	@mkdir -p $(@D)

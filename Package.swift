@@ -143,7 +143,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.embedInCode("Report/Page")],
+            resources: [.embedInCode("Report/Page"), .embedInCode("Help/Topics")],
             swiftSettings: quick),
         // What tests of several parts need.
         .target(

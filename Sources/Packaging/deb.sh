@@ -10,7 +10,6 @@ put() { install -D -m "$1" "$2" "$root/$3"; }
 squeeze() { mkdir -p "$(dirname "$root/$2")" && gzip -9n <"$1" >"$root/$2" && chmod 644 "$root/$2"; }
 
 put 755 "$stage/bin/phibatch" usr/bin/phibatch
-squeeze "$stage/share/man/man1/phibatch.1" usr/share/man/man1/phibatch.1.gz
 # Bash reads it and does not run it, so that it needs no first line of its own.
 sed '1{/^#!/d}' "$stage/share/bash-completion/completions/phibatch" >"$root.completion"
 put 644 "$root.completion" usr/share/bash-completion/completions/phibatch

@@ -26,11 +26,11 @@ struct Phibatch: ParsableCommand {
             ChatCommand.self, PipeCommand.self, ServeCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
-            ModelsCommand.self, BenchCommand.self, PerplexityCommand.self, ManualCommand.self,
+            ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
         ])
 
     static let version = ProgramVersion.current
-    /// The version's date, for the manual page.
+    /// The version's date, for packages.
     static let released = "November 23, 2026"
 
     static func main() {
@@ -52,8 +52,8 @@ struct Phibatch: ParsableCommand {
                             + "\"mount -t proc proc /proc\" mounts it."))
                 throw ExitCode(69)
             }
-            if let page = try HelpPage(ProgramCall.arguments.dropFirst()) {
-                print(page.text(columns: HelpPage.columns))
+            if let page = try HelpTopic.page(Array(ProgramCall.arguments.dropFirst())) {
+                print(page, terminator: "")
                 return Console.finish()
             }
             var command = try parseAsRoot(Arguments.prepared(ProgramCall.arguments.dropFirst()))

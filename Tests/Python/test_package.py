@@ -38,7 +38,7 @@ def test_metadata() -> None:
     assert found["Name"] == "phibatch" and found["Summary"] and "phibatch" in str(found.get_payload())
     assert not [one for one in metadata.requires("phibatch") or [] if "extra ==" not in one]
     files = [str(one) for one in metadata.files("phibatch") or []]
-    assert "phibatch/py.typed" in files and any(one.endswith("phibatch.1") for one in files)
+    assert "phibatch/py.typed" in files and any(one.endswith("phibatch.fish") for one in files)
 
 
 def test_importing_it_imports_nothing_else() -> None:

@@ -1,3 +1,4 @@
+import BatchEngine
 import BatchPipeline
 import Foundation
 import Testing
@@ -21,14 +22,14 @@ import Testing
     @Test(arguments: HelpTopic.all.map(\.name)) func namesAreKnown(name: String) throws {
         let topic = try #require(HelpTopic.named(name))
         let codes = LineError.Code.allCases.map(\.rawValue)
-        for word in topic.source.matches(of: /[a-z]+(_[a-z0-9]+)+/) {
+        for word in topic.text.matches(of: /[a-z]+(_[a-z0-9]+)+/) {
             let word = String(word.0)
             #expect(
                 JobKey.named(word) != nil || Self.others.contains(word) || codes.contains(word), "\(word)")
         }
         let dump = try JSONSerialization.jsonObject(with: Data(Phibatch._dumpHelp().utf8))
         let options = Self.options(in: dump)
-        for option in topic.source.matches(of: /(?:^|[ `(])(--[a-z-]+)/) {
+        for option in topic.text.matches(of: /(?:^|[ `(])(--[a-z-]+)/) {
             #expect(options.contains(String(option.1)), "\(option.1)")
         }
     }
@@ -41,42 +42,70 @@ import Testing
         return options(in: Array(object.values)).union(own.map { ["--" + $0] } ?? [])
     }
 
-    /// Nothing is wider than a terminal, but what must not be broken.
+    /// Nothing is wider than a terminal but examples and what must not be broken.
     @Test(arguments: HelpTopic.all.map(\.name)) func pagesFit(name: String) throws {
-        let text = try #require(try HelpPage(["help", name])).text(columns: 80)
-        let topic = text.split(separator: "TOPIC: \(name)").last ?? ""
-        for line in topic.split(separator: "\n") { #expect(line.count <= 110, "\(line)") }
-        for line in topic.split(separator: "\n") where !line.hasPrefix("  ") {
-            #expect(line.count <= 80, "\(line)")
+        let text = try #require(HelpTopic.named(name)).text
+        #expect(text.hasPrefix("# \(name): ") && text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
+        for line in text.split(separator: "\n") {
+            #expect(line.count <= (line.hasPrefix("    ") ? 110 : 80), "\(line)")
         }
-        #expect(!topic.contains("`") && !topic.contains("::"))
     }
 
-    @Test func everySettingIsInTheJobTopic() {
-        let page = HelpTopic.job.shown(columns: 80)
-        for key in JobKey.all {
-            #expect(page.contains("\n  \(key.name) ") || page.contains("\n  \(key.name)\n"))
+    /// Each file beside the command is in the list.
+    @Test func allPagesAreTopics() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Sources/phibatch/Help/Topics")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(files) == Set(HelpTopic.all.map { $0.name + ".md" }))
+    }
+
+    /// Texts that name what stands in tables name all of it.
+    @Test func tablesAreInTheirPages() throws {
+        func items(_ topic: String, after heading: String = "") throws -> [String] {
+            let text = try #require(HelpTopic.named(topic)).text
+            let rest = heading.isEmpty ? text[...] : text[try #require(text.range(of: heading)).upperBound...]
+            let block = rest.components(separatedBy: "\n\n").first {
+                $0.firstMatch(of: #/(?m)^(-|1\.) /#) != nil
+            }
+            return (block ?? "").matches(of: #/(?m)^(?:-|[0-9]+\.) (?:`([^`]+)`|([^:]+):)/#).map {
+                String($0.1 ?? $0.2 ?? "")
+            }
+        }
+        #expect(try items("exit-codes") == Failure.codes.map(\.code))
+        #expect(try items("results", after: "codes\nare:") == LineError.Code.allCases.map(\.rawValue))
+        #expect(try items("answers") == AnswerKeys.names)
+        #expect(try Set(items("engines")) == Set(EngineKind.allCases.map { "engine: \($0.rawValue)" }))
+        let rules = RequestSetting.all.filter { $0.step != nil }.sorted { $0.step ?? 0 < $1.step ?? 0 }
+        #expect(
+            try items("sampling")
+                == rules.map(\.name) + ["temperature", "top_k", "top_p", "min_p", "seed"])
+        let pages = try ["job", "steps", "input", "pipe"].map { try #require(HelpTopic.named($0)).text }
+        for key in JobKey.all { #expect(pages[0].contains("\n- `\(key.name)`: "), "\(key.name)") }
+        for name in AnswerKeys.names {
+            for page in pages { #expect(page.contains("`\(name)`"), "\(name)") }
+        }
+        for setting in RequestSetting.all(in: .line) where setting.group == .sampling {
+            #expect(pages[2].contains("`\(setting.name)`"))
         }
     }
 
     @Test func listsHaveTopicsBelowCommands() throws {
         for arguments in [[], ["help"], ["--help"]] {
-            let text = try #require(try HelpPage(arguments)).text(columns: 80)
-            let parts = text.split(separator: "TOPICS:")
+            let parts = try #require(try HelpTopic.page(arguments)).split(separator: "TOPICS:")
             #expect(parts.count == 2 && parts[0].contains("\n  run ") && parts[1].contains("\n  sampling "))
         }
     }
 
     @Test func commandsKeepTheirHelp() throws {
-        #expect(try HelpPage(["help", "run"]) == nil && HelpPage(["run", "--help"]) == nil)
-        let both = try #require(try HelpPage(["help", "verify"])).text(columns: 80)
-        #expect(both.contains("USAGE: phibatch verify") && both.contains("TOPIC: verify"))
+        #expect(try HelpTopic.page(["help", "run"]) == nil && HelpTopic.page(["run", "--help"]) == nil)
+        let both = try #require(try HelpTopic.page(["help", "verify"]))
+        #expect(both.contains("USAGE: phibatch verify") && both.contains("# verify: "))
     }
 
     @Test func unknownTopicsAreNamed() throws {
         let program = try Program.run(["help", "samplng"])
         #expect(program.status == 64 && program.output.isEmpty)
         #expect(program.errors == "phibatch: there is no help on 'samplng'. Did you mean sampling?\n")
-        #expect(HelpPage.unknown("xyzzy").description.contains("Topics are job, input"))
+        #expect(HelpTopic.unknown("xyzzy").description.contains("Topics are job, input"))
     }
 }
