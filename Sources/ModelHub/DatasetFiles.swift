@@ -5,7 +5,7 @@ import OperatingSystem
 /// Which of a dataset's files an address means, by the hub's conventions: what `configs` at the head of its README says,
 /// or else splits by the names of files and folders.
 struct DatasetFiles {
-    private static let ends = ["jsonl", "ndjson", "json", "csv", "tsv", "txt", "parquet", "arrow"]
+    private static let ends = ["jsonl", "ndjson", "json", "csv", "tsv", "txt", "parquet"]
     private static let packings = ["gz", "zst"]
     private static let splits = [
         ("train", ["train", "training"]), ("validation", ["validation", "valid", "dev", "val"]),

@@ -91,6 +91,9 @@ def test_arrow_and_parquet(model: str, expected: List[Dict[str, Any]], tmp_path:
     parquet.write_table(table, tmp_path / "in.parquet")
     path = phibatch.map(tmp_path / "in.parquet", **asked(model, output=tmp_path / "out.parquet"))
     assert path == tmp_path / "out.parquet" and parquet.read_table(path).equals(made)
+    needs("pyarrow.feather").write_feather(table, tmp_path / "in.arrow")
+    path = phibatch.map(tmp_path / "in.arrow", **asked(model, output=tmp_path / "other.parquet"))
+    assert parquet.read_table(path).equals(made)
     with pytest.raises(phibatch.UsageError):
         phibatch.map(tmp_path / "in.parquet", **asked(model, output=tmp_path / "in.parquet"))
 

@@ -16,8 +16,8 @@ package final class ByteSource {
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
     private var rows: DuckDB?
     private let columns: Set<String>?
-    /// What it is if it is a table, whose rows come as JSON objects, one a line.
-    private(set) var table: TableKind?
+    /// Whether it is Parquet, whose rows come as JSON objects, one a line.
+    private(set) var isParquet = false
 
     /// - Parameters:
     ///   - path: a file, or `-` for stdin.
@@ -85,11 +85,11 @@ package final class ByteSource {
     package func look() throws {
         guard looked == nil else { return }
         var start: [UInt8] = []
-        while let magic = (Packing.allCases.map(\.magic) + TableKind.allCases.flatMap(\.magics)).first(
-            where: {
-                $0.starts(with: start)
-            })
-        {
+        if isOurs, ParquetFile.isArrow(named: name) {
+            throw JobError(.inputOutput, at: name, ParquetFile.arrowAdvice)
+        }
+        let magics = Packing.allCases.map(\.magic) + [ParquetFile.magic] + ParquetFile.arrowMagics
+        while let magic = magics.first(where: { $0.starts(with: start) }) {
             if start == magic { break }
             var next: UInt8 = 0
             let count = try withUnsafeMutableBytes(of: &next) { try readRaw(into: $0) }
@@ -97,15 +97,17 @@ package final class ByteSource {
             start.append(next)
         }
         looked = start
-        table = try kindOfTable(start)
-        if let table {
+        if ParquetFile.arrowMagics.contains(start) {
+            throw JobError(.inputOutput, at: name, ParquetFile.arrowAdvice)
+        }
+        isParquet = try isParquet(start)
+        if isParquet {
             guard expectedEnd != nil else {
                 throw JobError(
-                    .inputOutput, at: name,
-                    "is \(table.rawValue), which can't be read from a stream; give a file.")
+                    .inputOutput, at: name, "is Parquet, which can't be read from a stream; give a file.")
             }
             rows = try reading { () throws(DuckDB.Fault) in
-                try DuckDB.rows(of: table.parquet(of: descriptor, at: name), only: columns)
+                try DuckDB.rows(of: descriptor, only: columns)
             }
         } else if let packing = Packing(start: start) {
             unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
@@ -118,12 +120,10 @@ package final class ByteSource {
     }
 
     /// What its name says: then it may be cut. Or what it begins with, and Parquet ends with as well.
-    private func kindOfTable(_ start: [UInt8]) throws -> TableKind? {
-        if isOurs, let named = TableKind(name: name) { return named }
-        guard let kind = TableKind(start: start), kind == .parquet, let end = expectedEnd else {
-            return TableKind(start: start)
-        }
-        return try bytes(in: end - start.count..<end) == start ? kind : nil
+    private func isParquet(_ start: [UInt8]) throws -> Bool {
+        if isOurs, ParquetFile.isNamed(name) { return true }
+        guard start == ParquetFile.magic, let end = expectedEnd else { return start == ParquetFile.magic }
+        return try bytes(in: end - start.count..<end) == start
     }
 
     private func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {

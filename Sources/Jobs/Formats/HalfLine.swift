@@ -94,7 +94,7 @@ extension JobSettings {
         guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
             let info = try? file.info(), info.kind == .regular,
             let start = file.wholeBytes(0..<min(4, info.size)), Packing(start: start) == nil,
-            TableKind(beginningOf: file) == nil
+            !ParquetFile.begins(file)
         else { return nil }
         return (file, info.size)
     }

@@ -99,7 +99,7 @@ package struct InputRecord: Sendable {
 package enum InputFormats {
     package static let all: [any InputFormat] = [
         FormatByName(), NativeLines(), JSONArrayRecords(), OpenAILines(), DelimitedRecords.csv,
-        DelimitedRecords.tsv, PlainLines(), Paragraphs(), ParquetRows(), ParquetRows(.arrow),
+        DelimitedRecords.tsv, PlainLines(), Paragraphs(), ParquetRows(),
     ]
 
     /// What an input has where nothing else is said.

@@ -2,7 +2,7 @@ import Faults
 import JSON
 import OperatingSystem
 
-/// A Parquet or Arrow file with a row a result. Its columns are the members that a line of JSON has, but for those that say how
+/// A Parquet file with a row a result. Its columns are the members that a line of JSON has, but for those that say how
 /// it came about: id, index, sample, those of the task, error, and the fields that are kept.
 ///
 /// It is made as a whole once all results are there: `OutputRecord` has them in full, and the sum of the file.
@@ -12,32 +12,26 @@ package struct ParquetResults: ResultFormat {
     /// Types of columns in SQL, by their names, where what results hold doesn't say all of them.
     private let types: [String: String]
 
-    package let kind: TableKind
+    package init() { self.init(of: TableLines(), example: [:], types: [:]) }
 
-    package init(_ kind: TableKind = .parquet) {
-        self.init(kind, of: TableLines(), example: [:], types: [:])
-    }
-
-    private init(
-        _ kind: TableKind, of lines: any ResultFormat, example: JSONValue, types: [String: String]
-    ) {
-        (self.kind, self.lines, self.example, self.types) = (kind, lines, example, types)
+    private init(of lines: any ResultFormat, example: JSONValue, types: [String: String]) {
+        (self.lines, self.example, self.types) = (lines, example, types)
     }
 
     /// With the columns that are there whatever the results are, and the types of those of which more is known.
     func having(_ example: JSONValue, types: [String: String]) -> Self {
-        Self(kind, of: lines, example: example, types: types)
+        Self(of: lines, example: example, types: types)
     }
 
-    package var name: String { "\(kind.name)\(lines.name.dropFirst("jsonl".count))" }
-    package var nameEnds: [String] { kind.nameEnds }
+    package var name: String { "parquet\(lines.name.dropFirst("jsonl".count))" }
+    package let nameEnds = ["parquet"]
     package let recordsResults = true
     package var carried: CarriedPrompt? { lines.carried }
     package func leavesOut(_ result: GenerationResult) -> Bool { true }
     package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? { nil }
 
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
-        Self(kind, of: detail == .full ? TableLines() : detail.lines, example: [:], types: types)
+        Self(of: detail == .full ? TableLines() : detail.lines, example: [:], types: types)
     }
 
     package func problem(with job: JobSettings) -> String? {
@@ -67,7 +61,7 @@ package struct ParquetResults: ResultFormat {
     /// Takes the rows of a new file.
     func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft {
         try TableDraft(
-            kind, lines.makeEncoder(for: run), TableColumns(example, known: types), typed: Set(types.keys),
+            lines.makeEncoder(for: run), TableColumns(example, known: types), typed: Set(types.keys),
             beside: path, in: system)
     }
 
@@ -76,8 +70,7 @@ package struct ParquetResults: ResultFormat {
     /// The columns of a table, with their types in SQL; nil if it is none that can be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
         guard let file = try? File.open(path, .read, in: POSIXFileSystem()) else { return nil }
-        let kind = TableKind(beginningOf: file) ?? .parquet
-        return try? DuckDB.columns(of: kind.parquet(of: file.descriptor, at: path))
+        return try? DuckDB.columns(of: file.descriptor)
     }
 
     /// The columns that have one type in all of some files; none if one of these is no table.
@@ -129,7 +122,6 @@ private struct TableLines: ResultFormat {
 
 /// The rows of a table that is being made: in a file without a name until they are all there.
 final class TableDraft {
-    private let kind: TableKind
     private let file: File
     private var writer: BufferedWriter
     private var encoder: any ResultEncoder
@@ -138,10 +130,10 @@ final class TableDraft {
     private let typed: Set<String>
 
     init(
-        _ kind: TableKind, _ encoder: any ResultEncoder, _ columns: TableColumns, typed: Set<String>,
+        _ encoder: any ResultEncoder, _ columns: TableColumns, typed: Set<String>,
         beside path: String, in system: any FileSystem
     ) throws {
-        (self.kind, self.encoder, self.columns, self.typed) = (kind, encoder, columns, typed)
+        (self.encoder, self.columns, self.typed) = (encoder, columns, typed)
         file = try File.nameless(in: Paths.folder(of: path), system)
         writer = BufferedWriter(file)
     }
@@ -171,14 +163,8 @@ final class TableDraft {
         }
         // Opened once more, so that the draft's lock is not the child's as well.
         let output = try File.open(draft.path, .readWrite, in: draft.system)
-        func write(to output: Int32) throws(DuckDB.Fault) {
-            try DuckDB(command, input: file.descriptor, output: output).finish()
-        }
         do throws(DuckDB.Fault) {
-            switch kind {
-            case .parquet: try write(to: output.descriptor)
-            case .arrow: try Arrow.write(to: output.descriptor, at: draft.path, write)
-            }
+            try DuckDB(command, input: file.descriptor, output: output.descriptor).finish()
         } catch {
             throw StoreError(.io, path: draft.path, error.what)
         }

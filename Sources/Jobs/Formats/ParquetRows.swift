@@ -1,18 +1,17 @@
 import Faults
 import JSON
 
-/// The rows of a Parquet or Arrow file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and
+/// The rows of a Parquet file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and
 /// so are lists, structs and maps; times, dates and intervals are text, and bytes are text with \xHH for what is not
 /// ASCII. A number that is none, or infinite, is a text.
 ///
 /// A row without an id is known by its number in the file, from 1.
 package struct ParquetRows: InputFormat {
-    let kind: TableKind
-    package var name: String { kind.name }
-    package var nameEnds: [String] { kind.nameEnds }
+    package let name = "parquet"
+    package let nameEnds = ["parquet"]
     package let canGrow = false
 
-    package init(_ kind: TableKind = .parquet) { self.kind = kind }
+    package init() {}
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
         Rows(lines: NativeLines().makeCursor(over: bytes, limit: limit))
@@ -39,15 +38,12 @@ package struct ParquetRows: InputFormat {
 extension InputFormat {
     /// - Throws: `JobError` if a file is a table and this format none of its rows, or the other way round.
     func check(_ source: ByteSource) throws {
-        let own = (self as? ParquetRows)?.kind
         try source.look()
-        guard own != source.table, source.table == nil || !isJSONLines else { return }
-        guard let table = source.table else {
-            throw JobError(.badJob, at: source.name, "is no \(own?.rawValue ?? name) file.")
-        }
+        guard self is ParquetRows != source.isParquet, !source.isParquet || !isJSONLines else { return }
         throw JobError(
             .badJob, at: source.name,
-            "is \(table.rawValue), whose rows are no \(name); leave input_format out.")
+            source.isParquet
+                ? "is Parquet, whose rows are no \(name); leave input_format out." : "is no Parquet file.")
     }
 }
 

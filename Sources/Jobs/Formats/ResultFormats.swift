@@ -2,7 +2,7 @@
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
         NativeResults(), JSONArrayResults(), OpenAIResults(), DelimitedResults.csv, DelimitedResults.tsv,
-        ParquetResults(), ParquetResults(.arrow),
+        ParquetResults(),
     ]
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }

@@ -106,7 +106,7 @@ extension JobSettings {
         if results != .full {
             problem =
                 format.base.showing(results) == nil
-                ? "has no place for results: \(results.rawValue), which are for jsonl, json, parquet and arrow"
+                ? "has no place for results: \(results.rawValue), which are for jsonl, json and parquet"
                 : tokenSetting.map { "has no place for \($0), which results: full has" } ?? problem
         }
         guard let problem else { return }

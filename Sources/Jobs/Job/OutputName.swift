@@ -48,16 +48,17 @@ struct OutputName {
                 "ends in .\(ending), but outputs are packed with gzip or zstd alone, or not at all: name it \(stem(ending)).zst, \(stem(ending)).gz or \(stem(ending))."
             )
         }
-        if name != own.lowercased(), let table = format as? ParquetResults {
+        if ParquetFile.isArrow(named: name) { throw JobError(.badJob, at: path, ParquetFile.arrowAdvice) }
+        if name != own.lowercased(), format is ParquetResults {
             throw JobError(
                 .badJob, at: path,
-                "would be packed as a whole, which readers of \(table.kind.rawValue) don't unpack: name it \(Packing.stem(ofName: own))."
+                "would be packed as a whole, which readers of Parquet don't unpack: name it \(Packing.stem(ofName: own))."
             )
         }
         if let ending = ending(Self.others) {
             throw JobError(
                 .badJob, at: path,
-                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv, .tsv, .parquet or .arrow, or an array in .json. Name it "
+                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv, .tsv or .parquet, or an array in .json. Name it "
                     + "\(stem(ending)).parquet or \(stem(ending)).jsonl; pandas, for one, then makes other formats of it."
             )
         }
@@ -93,11 +94,8 @@ extension JobSettings {
             try OutputName(path, of: selection).check()
             _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
         }
-        if let table = outputFormat.format.base as? ParquetResults {
-            do throws(DuckDB.Fault) {
-                _ = try DuckDB.program()
-                if table.kind == .arrow { _ = try Arrow.python() }
-            } catch {
+        if outputFormat.format.base is ParquetResults {
+            do throws(DuckDB.Fault) { _ = try DuckDB.program() } catch {
                 throw JobError(.badJob, at: output, error.what)
             }
         }

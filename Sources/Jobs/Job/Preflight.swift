@@ -31,7 +31,7 @@ extension JobSettings {
         if Files.kind(of: path) == .regular {
             let source = try ByteSource(path: path)
             try source.look()
-            if source.table != nil { _ = try source.readAll(limit: 1) }
+            if source.isParquet { _ = try source.readAll(limit: 1) }
         }
     }
 

@@ -37,7 +37,7 @@ extension SettingValue {
 
     func inputFormat() throws(SettingProblem) -> any InputFormat {
         guard let text, let format = InputFormats.all.first(where: { $0.name == text }) else {
-            throw wrong("one of " + InputFormats.all.map(\.name).joined(separator: ", "))
+            throw wrong("one of " + InputFormats.all.map(\.name).joined(separator: ", ") + insteadOfArrow)
         }
         return format
     }
@@ -46,9 +46,14 @@ extension SettingValue {
     func resultFormat() throws(SettingProblem) -> (any ResultFormat)? {
         if text == "auto" { return nil }
         guard let text, let format = ResultFormats.named(text) else {
-            throw wrong("one of auto, " + ResultFormats.all.map(\.name).joined(separator: ", "))
+            throw wrong(
+                "one of auto, " + ResultFormats.all.map(\.name).joined(separator: ", ") + insteadOfArrow)
         }
         return format
+    }
+
+    private var insteadOfArrow: String {
+        text == "arrow" ? " (convert Arrow to Parquet with pyarrow.parquet)" : ""
     }
 
     /// A list of `{role: ..., content: ...}`; as an option ROLE=TEXT, several times.

@@ -52,8 +52,8 @@ def map(
     computed again, also after an interruption.
 
     Args:
-        data: a DataFrame of pandas or polars, a pyarrow Table, a `datasets.Dataset`, the path of a Parquet file, or an
-            iterable of mappings or of texts, which are the prompts.
+        data: a DataFrame of pandas or polars, a pyarrow Table, a `datasets.Dataset`, the path of a Parquet or Arrow file, or
+            an iterable of mappings or of texts, which are the prompts.
         prompt: a template over the columns (Jinja): ``"Translate: {{ text }}"``.
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder.
         output: where results are kept, a JSONL file. A name in .parquet is where the table is written, too; results
@@ -84,7 +84,7 @@ def map(
     is_file = isinstance(data, (str, Path))
     target = None if output is None else Path(output)
     if is_file and (target is None or target.suffix != ".parquet"):
-        raise UsageError("For a Parquet file output names the new one, and ends in .parquet.")
+        raise UsageError("For a file output names the new one, and ends in .parquet.")
     if is_file and target is not None and target.exists() and os.path.samefile(str(data), target):
         raise UsageError("output would overwrite the data.")
     rows = table(data)

@@ -101,7 +101,7 @@ class Run:
         Raises:
             OutputError: if the output is not in phibatch's own format.
         """
-        if self.path.suffix in (".parquet", ".arrow", ".feather", ".zst"):
+        if self.path.suffix in (".parquet", ".zst"):
             raise OutputError(f"{self.path} is no text: read it with pandas, polars or pyarrow.")
         with (gzip.open if self.path.suffix == ".gz" else open)(self.path, "rt", encoding="utf-8") as lines:
             for line in lines:

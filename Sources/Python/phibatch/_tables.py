@@ -208,11 +208,12 @@ class _Parquet(Table):
     """A file; what comes of it is another file, which `map` writes."""
 
     def __init__(self, path: Path) -> None:
-        if path.suffix not in (".parquet", ".pq"):
-            raise UsageError(f"{path} is no Parquet file by its name; read it with pandas, polars or the like.")
+        if path.suffix not in (".parquet", ".pq", ".arrow", ".feather"):
+            raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas, polars or the like.")
         if not path.exists():
             raise UsageError(f"{path}: there is no such file.")
-        self._table = table(_read_parquet(path))
+        is_arrow = path.suffix in (".arrow", ".feather")
+        self._table = table(library("pyarrow.feather").read_table(path) if is_arrow else _read_parquet(path))
         self.columns = self._table.columns
 
     def rows(self) -> Iterator[Mapping[str, Any]]:

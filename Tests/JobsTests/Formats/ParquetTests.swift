@@ -41,6 +41,20 @@ import Testing
         #expect(try command([#"{"a":1,"A":2}"#]) == nil && command([#"{"":1}"#]) == nil)
     }
 
+    @Test(arguments: [
+        ("in.arrow", Array("{}".utf8)), ("in.FEATHER", []), ("in.jsonl", Array("ARROW1\0\0x".utf8)),
+        ("in.jsonl", [0xFF, 0xFF, 0xFF, 0xFF, 0]),
+    ])
+    func arrowIsRefused(name: String, bytes: [UInt8]) throws {
+        let folder = try TestFolder()
+        try folder.write(bytes, to: name)
+        let error = #expect(throws: JobError.self) {
+            try ByteSource(path: folder.path(name)).readAll(limit: 10)
+        }
+        #expect(error.map { "\($0)" }?.contains("Convert to Parquet") == true)
+        if name != "in.jsonl" { #expect(throws: JobError.self) { try OutputName(name).check() } }
+    }
+
     @Test func bareWordsAreQuoted() {
         func quoted(_ json: String, _ isMeant: (UInt8) -> Bool) -> String {
             String(decoding: BareWords.quoted(json.utf8, where: isMeant), as: UTF8.self)
