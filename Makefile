@@ -19,7 +19,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -100,7 +100,7 @@ counts:
 	@$(PYTHON) -B Tests/Parity/counts.py
 
 # Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
-perplexity: build model
+perplexity: build tools model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
 
 # Apple's MLX for this machine, in the version that Sources/CMLX/phi_mlx.h names, and what connects it. MLX names
@@ -152,6 +152,12 @@ build: check-swift
 ifndef BUILT
 	@echo "==> building (the first time takes some minutes)"
 	@$(SWIFT) build $(FLAGS) --product phibatch
+endif
+
+# .build/release/phibatch-dev: kernels, perplexity, schemas.
+tools: check-swift
+ifndef BUILT
+	@$(SWIFT) build $(FLAGS) --product phibatch-dev
 endif
 
 # DESTDIR goes before PREFIX, for packages. As root over somebody else's tree it only copies what "make stage" made.
@@ -297,6 +303,7 @@ help:
 	@echo "make check-install  run it in a bare Debian root (as root, with debootstrap)"
 	@echo "make deb    a Debian package; make check-deb tries it (as root, with lintian and debootstrap)"
 	@echo "make image  an OCI image, by buildah; make check-image tries it (as root)"
+	@echo "make tools  what measures kernels, perplexity and schemas, for those who work on phibatch: .build/release/phibatch-dev"
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make test-python  the Python package's tests, in a venv made from the wheel"

@@ -145,6 +145,14 @@ let package = Package(
             ],
             resources: [.embedInCode("Report/Page"), .embedInCode("Help/Topics")],
             swiftSettings: quick),
+        // For those who work on phibatch: not installed, and only built with the tests.
+        .executableTarget(
+            name: "phibatch-dev",
+            dependencies: base + [
+                "BatchPipeline", "JSONSchema", "Jobs", "PhiModel", "PhiText", "TokenConstraints",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: quick),
         // What tests of several parts need.
         .target(
             name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",
@@ -182,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "PhibatchTests",
             dependencies: base + [
-                "BatchPipeline", "TokenConstraints", "Jobs", "PhiModel", "TestSupport", "phibatch",
+                "BatchPipeline", "JSONSchema", "Jobs", "PhiModel", "TestSupport", "TokenConstraints",
+                "phibatch",
             ],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.

@@ -22,6 +22,8 @@ package struct JobCheck {
         package var validated: [String]
         /// How many tokens the shortest answer has.
         package var leastTokens: Int
+        /// The shortest answer.
+        package var example: String
     }
 
     package private(set) var lines = 0
@@ -155,7 +157,8 @@ extension JobCheck.Answers {
         do throws(AnswerFault) {
             let grammars = try grammars.compilation(form, job.answerLayout).value().grammars
             self.init(
-                validated: grammars.flatMap(\.validated).map(\.pointer), leastTokens: grammars[0].leastTokens)
+                validated: grammars.flatMap(\.validated).map(\.pointer), leastTokens: grammars[0].leastTokens,
+                example: grammars[0].example)
         } catch {
             throw job.answersCantBe(error)
         }

@@ -19,14 +19,10 @@ struct BenchCommand: ParsableCommand {
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
-              phibatch bench --kernels
             """)
 
     @Option(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
-    var model: String?
-
-    @Flag(help: "Single matmuls instead of a model: each kernel variant, at Phi-3-mini's shapes.")
-    var kernels = false
+    var model: String
 
     @Option(help: "Tokens of a prompt for prefill.")
     var prefill = 512
@@ -58,8 +54,6 @@ struct BenchCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if (model == nil) != kernels { throw ValidationError("Give either --model MODEL or --kernels.") }
-        if kernels && json { throw ValidationError("--json goes with --model only.") }
         if batches == nil { throw ValidationError("--batch takes numbers like 1,8,32.") }
         for (name, value) in [
             ("prefill", prefill), ("prompt", prompt), ("generate", generate), ("repeats", repeats),
@@ -70,16 +64,11 @@ struct BenchCommand: ParsableCommand {
     }
 
     func run() throws {
-        let threads = threads ?? Processors.count
         try Failure.reported {
-            guard let model else {
-                print(try KernelReport(threads: threads, console: Console(isQuiet: false)).table())
-                return
-            }
             let console = Console(isQuiet: false)
             console.progress("loading")
             let start = ContinuousClock.now
-            var options = try EngineSettings(engine, threads: self.threads).checkedOptions()
+            var options = try EngineSettings(engine, threads: threads).checkedOptions()
             options.keepsPrefixes = false
             let engine = try engine.entry.load(ModelFetch.folder(model), options)
             let loading = (ContinuousClock.now - start).seconds
@@ -111,3 +100,5 @@ struct BenchCommand: ParsableCommand {
         }
     }
 }
+
+extension EngineKind: ExpressibleByArgument {}

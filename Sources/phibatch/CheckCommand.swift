@@ -155,7 +155,7 @@ struct JobCheckReport {
                 : "scored     \(counted(check.completionTokens, "token"))")
         if let answers = check.answers {
             lines.append(
-                "form       \(Self.told(answers)); the shortest answer has \(counted(answers.leastTokens, "token"))"
+                "form       \(Self.told(answers)); the shortest answer has \(counted(answers.leastTokens, "token")): \(answers.example)"
             )
         }
         if check.linesWithForm > 0 {
@@ -229,6 +229,7 @@ struct JobCheckReport {
                 writer.object("answers") { writer in
                     writer.array("validated", answers.validated) { $0.string($1) }
                     writer.int("least_tokens", answers.leastTokens)
+                    writer.string("shortest", answers.example)
                 }
             }
             if let rope = check.rope {

@@ -20,13 +20,12 @@ struct Phibatch: ParsableCommand {
             """,
         version: "phibatch \(version)",
         subcommands: [
-            RunCommand.self, ScoreCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self,
+            RunCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self,
             RedoCommand.self, VerifyCommand.self, ManifestCommand.self, PushCommand.self, MergeCommand.self,
-            SchemaCommand.self,
             ChatCommand.self, PipeCommand.self, ServeCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
-            ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
+            ModelsCommand.self, BenchCommand.self,
         ])
 
     static let version = ProgramVersion.current
@@ -51,6 +50,10 @@ struct Phibatch: ParsableCommand {
                         "the program's arguments can't be read, as /proc is not there. "
                             + "\"mount -t proc proc /proc\" mounts it."))
                 throw ExitCode(69)
+            }
+            if let advice = Arguments.advice(for: ProgramCall.arguments.dropFirst()) {
+                Console.report(Failure.usage(advice))
+                throw ExitCode(64)
             }
             if let page = try HelpTopic.page(Array(ProgramCall.arguments.dropFirst())) {
                 print(page, terminator: "")

@@ -47,7 +47,7 @@ struct RedoCommand: ParsableCommand {
             if command.restart || command.ifChanged == .restart || command.follow {
                 throw JobError(.usage, "redo keeps what there is: --restart and --follow have no meaning.")
             }
-            try command.run(task: nil, redo: choice)
+            try command.run(redo: choice)
         }
     }
 

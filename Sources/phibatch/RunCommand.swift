@@ -112,16 +112,14 @@ struct RunCommand: ParsableCommand {
         if wait, skipIfRunning { throw ValidationError("--wait and --skip-if-running can't both be meant.") }
     }
 
-    func run() throws { try run(task: nil) }
+    func run() throws { try run(redo: nil) }
 
-    /// - Parameters:
-    ///   - task: what the jobs do, whatever their files say.
-    ///   - redo: results of their outputs that are made again.
-    func run(task: JobTask?, redo: RedoChoice? = nil) throws {
+    /// - Parameter redo: results of their outputs that are made again.
+    func run(redo: RedoChoice?) throws {
         try Failure.reported {
             let inputs = InputFetch(console: Console(isQuiet: quiet), isOffline: offline)
             let jobs = try options.eachSettings(
-                task: task, awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .journal : .results,
+                awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .journal : .results,
                 bring: inputs.bring)
             if dryRun {
                 for (_, settings) in jobs {

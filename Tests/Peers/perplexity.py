@@ -140,7 +140,7 @@ def compare(a, llama, original, text, folder):
     values = {}
     for kv in ("int8", "int4", "f16"):
         each = folder / kv
-        run([a.phibatch, "perplexity", "--model", a.model, "--windows", windows, "--kv", kv, "--each", each, text])
+        run([f"{a.phibatch}-dev", "perplexity", "--model", a.model, "--windows", windows, "--kv", kv, "--each", each, text])
         values[kv] = np.loadtxt(each)
     reference = np.array(exact(a.model, ids, windows))
     print(f"exact float32            {np.exp(-reference.mean()):.4f}")

@@ -70,7 +70,7 @@ struct BenchCommandTests {
         }
     }
 
-    @Test(arguments: [["--batch", "1,x"], ["--generate", "0"], ["--kernels"]])
+    @Test(arguments: [["--batch", "1,x"], ["--generate", "0"]])
     func badOptionsAreRefused(options: [String]) throws {
         let result = try bench(options)
         #expect(result.status == 64 && !result.errors.isEmpty, "\(result.errors)")

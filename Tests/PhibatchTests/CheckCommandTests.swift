@@ -50,4 +50,42 @@ struct CheckCommandTests {
         let changed = try check(job, ["--no-estimate", "--max-failures", "3", "--seed", "4"])
         #expect(changed.status == 65 && changed.output.contains("job.seed: 0 -> 4"), "\(changed.output)")
     }
+
+    private func job(schema: String) throws -> DemoJob {
+        let job = try DemoJob(
+            [#"{"prompt": "Hi"}"#], ["--schema", "s.json", "--max-tokens", "40", "--no-estimate"])
+        try schema.write(toFile: job.folder + "/s.json", atomically: true, encoding: .utf8)
+        return job
+    }
+
+    @Test func theFormOfAnswersIsTold() throws {
+        let schema = #"""
+            {"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}, "tags": {"uniqueItems": true}},
+             "required": ["age"], "additionalProperties": false}
+            """#
+        let job = try job(schema: schema)
+        defer { job.remove() }
+        let said = try check(job)
+        #expect(said.status == 0, "\(said.errors)")
+        #expect(said.output.contains("#/properties/tags/uniqueItems;"), "\(said.output)")
+        #expect(said.output.contains(#": {"age":0}"# + "\n"), "\(said.output)")
+        let json = try check(job, ["--json"]).output
+        #expect(
+            json.contains(#""validated":["#) && json.contains(#""shortest":"{\"age\":0}""#), "\(json)")
+    }
+
+    @Test(arguments: [
+        (#"{"$ref": "http://example.com/a"}"#, "the schema at #/$ref: "),
+        (#"{"properties": {"a": {"pattern": "(?=a)"}}}"#, "the schema at #/properties/a/pattern: "),
+        (#"{"type": "text"}"#, "the schema at #/type: "), ("{", "is not valid JSON"),
+        (#"{"allOf": [{"type": "string"}, {"type": "null"}]}"#, "#: no value obeys this schema"),
+        (#"{"typ": "string"}"#, "#/typ: typ is no keyword"),
+    ])
+    func aSchemaThatCannotBeUsedSaysWhere(schema: String, message: String) throws {
+        let job = try job(schema: schema)
+        defer { job.remove() }
+        let said = try check(job)
+        #expect(said.status == 65 && said.errors.contains(message), "\(said.errors)")
+        #expect(said.errors.split(separator: "\n").count == 1)
+    }
 }

@@ -37,7 +37,7 @@ struct ChoicesTests {
     private static let options = choices.flatMap { ["--choices", $0] }
 
     /// Each probability is, to the last bit, that of the whole text and the end after it (of which the demo model has
-    /// one) as `phibatch score` says it, normalized.
+    /// one) as `task: score` says it, normalized.
     @Test func probabilitiesAreThoseOfScores() throws {
         let job = try DemoJob(Self.lines(), Self.options + ["--tokens"])
         defer { job.remove() }

@@ -146,7 +146,6 @@ struct HostileTextTests {
                 prepare: {
                     try Data(json(["messages": text]).utf8).write(to: URL(filePath: $0.folder + "/" + text))
                 }, arguments: { ["tokenize", "--model", $0.model, text] }),
-            Case(name: "perplexity", arguments: { ["perplexity", "--model", $0.model, text] }),
             command(["convert", text, "folder"]), command(["quantize", text, "folder"]),
             command(["quantize", "x", "y", "--layer", text]), command(["inspect", text]),
             command(["tokenize", "--model", "x", "--" + text]),

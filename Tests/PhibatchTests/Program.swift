@@ -30,7 +30,10 @@ struct Program {
     ].merging(ProcessInfo.processInfo.environment) { $1 }
 
     /// Input and outputs are files, not pipes: a full pipe would hold up one side or the other.
-    static func run(_ arguments: [String], input: String = "", folder: String? = nil) throws -> Result {
+    /// - Parameter suffix: of another program's name, which lies beside it.
+    static func run(
+        _ arguments: [String], input: String = "", folder: String? = nil, suffix: String = ""
+    ) throws -> Result {
         let scratch = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
@@ -40,7 +43,7 @@ struct Program {
         try Data().write(to: file("errors"))
 
         let process = Process()
-        process.executableURL = URL(filePath: path ?? "phibatch")
+        process.executableURL = URL(filePath: (path ?? "phibatch") + suffix)
         process.arguments = arguments
         process.environment = environment
         if let folder { process.currentDirectoryURL = URL(filePath: folder) }

@@ -73,7 +73,7 @@ def main():
         for text in texts:
             values = []
             for kind, model in models.items():
-                done = subprocess.run([a.program, "perplexity", "--model", model, "--windows", a.windows, text],
+                done = subprocess.run([f"{a.program}-dev", "perplexity", "--model", model, "--windows", a.windows, text],
                                       check=True, capture_output=True, text=True, env={"PHIBATCH_CACHE": "off"})
                 values.append(float(done.stdout.split()[1]))
                 print(f"{text.name}: {kind}: {values[-1]:.3f}", flush=True)

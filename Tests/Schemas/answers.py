@@ -35,8 +35,8 @@ MORE_TOKENS = [0, 1, 3, 8, 30, 200]
 MOST_LEAST_TOKENS = 300
 # Those that jsonschema checks as their RFCs say; it is told nothing of the others.
 FORMATS = ["date", "date-time", "time", "duration", "email", "ipv4", "ipv6", "uri", "uuid", "json-pointer"]
-DRAFTS = {"2020-12": "Draft202012Validator", "2019-09": "Draft201909Validator", "draft 7": "Draft7Validator",
-          "draft 6": "Draft6Validator", "draft 4": "Draft4Validator"}
+DRAFTS = {"2019-09": "Draft201909Validator", "draft-07": "Draft7Validator", "draft-06": "Draft6Validator",
+          "draft-04": "Draft4Validator"}
 
 
 def parse():
@@ -71,6 +71,12 @@ def remove(schema, pointer):
     del schema[last]
 
 
+def draft(schema):
+    """The name of jsonschema's validator."""
+    named = schema.get("$schema", "") if isinstance(schema, dict) else ""
+    return next((kind for name, kind in DRAFTS.items() if name in named), "Draft202012Validator")
+
+
 class Answers:
     def __init__(self, options, folder):
         self.options = options
@@ -82,29 +88,33 @@ class Answers:
         return os.path.join(self.folder, name)
 
     def look(self, schema):
-        """What the program says of a schema; None if it doesn't take it."""
-        with open(self.path("schema.json"), "w") as file:
-            json.dump(schema, file)
-        said = subprocess.run([self.options.program, "schema", self.path("schema.json"), "--model",
-                               self.options.model, "--json"], capture_output=True, text=True)
-        if said.returncode not in (0, 65):
-            sys.exit(f"answers.py: status {said.returncode}: {said.stderr}")
-        return json.loads(said.stdout) if said.returncode == 0 else None
+        """What the program says of answers under a schema; None if it doesn't take it. Keywords that it doesn't know
+        are taken out of the schema."""
+        with open(self.path("one.jsonl"), "w") as file:
+            file.write('{"prompt": "Hello"}\n')
+        while True:
+            with open(self.path("schema.json"), "w") as file:
+                json.dump(schema, file)
+            said = subprocess.run([self.options.program, "check", "--json", "--no-estimate", "--model",
+                                   self.options.model, "--input", self.path("one.jsonl"), "--output",
+                                   self.path("none.jsonl"), "--schema", self.path("schema.json")],
+                                  capture_output=True, text=True)
+            if said.returncode not in (0, 3, 65):
+                sys.exit(f"answers.py: status {said.returncode}: {said.stderr}")
+            if said.returncode != 65:
+                return {"draft": draft(schema), **json.loads(said.stdout)["answers"]}
+            unknown = re.search(r"#(/\S*): \S+ is (?:no keyword|OpenAPI's)", said.stderr)
+            if not unknown:
+                return None
+            remove(schema, unknown[1])
 
     def choose(self, entries):
         """As many schemas as are asked for, each with what the program says of it."""
         chosen = []
         for entry in in_turn(entries, self.rng):
-            schema = entry["schema"]
-            said = self.look(schema)
-            if said and said["unknown_keywords"]:
-                # The deepest first: one may lie within another.
-                pointers = [found["pointer"] for found in said["unknown_keywords"]]
-                for pointer in sorted(pointers, key=lambda pointer: -pointer.count("/")):
-                    remove(schema, pointer)
-                said = self.look(schema)
+            said = self.look(entry["schema"])
             if said and said["least_tokens"] <= MOST_LEAST_TOKENS:
-                chosen.append((entry["name"], schema, said))
+                chosen.append((entry["name"], entry["schema"], said))
             if len(chosen) == self.options.schemas:
                 break
         return chosen
@@ -228,7 +238,7 @@ def judge(text, schema, draft):
         value = json.loads(text, object_pairs_hook=unlike, parse_constant=no_number)
     except ValueError as error:
         return f"does not parse, {error}"
-    kind = getattr(jsonschema, DRAFTS[draft])
+    kind = getattr(jsonschema, draft)
     checker = jsonschema.FormatChecker([name for name in FORMATS if name in kind.FORMAT_CHECKER.checkers])
     error = jsonschema.exceptions.best_match(kind(schema, format_checker=checker).iter_errors(value))
     return error and f"does not validate, {error.json_path} against {'/'.join(map(str, error.schema_path))}"

@@ -6,7 +6,7 @@ extension JobSettings {
         if let problem = keep.problem(for: task) { return "keep \(problem)." }
         if task.answers {
             guard completion != nil else { return nil }
-            return "completion is what is scored; it needs task: score (or the command phibatch score)."
+            return "completion is what is scored; it needs task: score."
         }
         let setting = RequestSetting.all.first { !$0.tasks.contains(.score) && $0.isSet(in: request) }
         guard let name = askedForms.first?.key ?? setting?.name else { return nil }
@@ -22,7 +22,7 @@ extension JobKey {
     static let task = JobKey(
         "task", "generate|score",
         "generate answers (the default), or score: how likely the model finds the line's completion, in place of an "
-            + "answer (\"phibatch score\" says more)",
+            + "answer (\"phibatch help score\" says more)",
         .word(\.task, unset: .generate), effect: .ifSet)
 
     static let completion = JobKey(

@@ -20,6 +20,22 @@ enum Arguments {
         return prepared
     }
 
+    /// Commands that there are elsewhere, and where.
+    private static let elsewhere = [
+        "score": "say 'task: score' in the job, or --task score, and 'phibatch run' it.",
+        "schema": "'phibatch check' says what the job's schema does to answers.",
+        "perplexity": "'make perplexity' measures it, with 'phibatch-dev perplexity'.",
+        "bench --kernels": "'make tools' builds 'phibatch-dev kernels', which measures them.",
+    ]
+
+    /// Returns what to use instead of a command that there is elsewhere; nil for all others.
+    static func advice(for arguments: some Collection<String>) -> String? {
+        let name =
+            arguments.first == "bench" && arguments.contains("--kernels")
+            ? "bench --kernels" : arguments.first ?? ""
+        return elsewhere[name].map { "there is no 'phibatch \(name)': \($0)" }
+    }
+
     /// `-chat` holds the letter h, and so is a call for help to the parser, which would end well. It is a slip.
     static func slip(in arguments: [String]) -> String? {
         let calls = ["-h", "--help", "-help", "help", "--help-hidden", "-help-hidden"]

@@ -63,12 +63,11 @@ struct JobOptions: ParsableArguments {
 
     /// The settings of each job file; those of the options alone, if there is none.
     /// - Parameters:
-    ///   - task: what the task is, unless an option says so.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
     ///   - pins, bring: of inputs that lie elsewhere, see `JobSettings.bringInputs`.
     /// - Throws: `JobError` for what is wrong with all of them.
     func eachSettings(
-        task: JobTask? = nil, awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
+        awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
         try refuseValuesOfFlags()
         guard files.count > 1 else {
@@ -76,7 +75,7 @@ struct JobOptions: ParsableArguments {
                 (
                     files.first,
                     Result {
-                        try settings(task: task, awaitsInput: awaitsInput, pins: pins, bring: bring)
+                        try settings(awaitsInput: awaitsInput, pins: pins, bring: bring)
                     }
                 )
             ]
@@ -86,7 +85,7 @@ struct JobOptions: ParsableArguments {
             one.files = [file]
             return (
                 file,
-                Result { try one.settings(task: task, awaitsInput: awaitsInput, pins: pins, bring: bring) }
+                Result { try one.settings(awaitsInput: awaitsInput, pins: pins, bring: bring) }
             )
         }
     }
@@ -94,11 +93,10 @@ struct JobOptions: ParsableArguments {
     /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
     /// - Parameters:
     ///   - output: what the output is if nothing says so.
-    ///   - task: what the task is, unless an option says so.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
     ///   - pins, bring: of inputs that lie elsewhere, see `JobSettings.bringInputs`.
     func settings(
-        output: String? = nil, task: JobTask? = nil, awaitsInput: Bool = false,
+        output: String? = nil, awaitsInput: Bool = false,
         pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         try refuseValuesOfFlags()
@@ -110,9 +108,6 @@ struct JobOptions: ParsableArguments {
             let key = JobKey.files.first(where: { $0.name == "output" })
         {
             given.append(JobOption(key, [output]))
-        }
-        if let task, !given.contains(where: { $0.key.name == "task" }), let key = JobKey.named("task") {
-            given.append(JobOption(key, [task.rawValue]))
         }
         return try JobSettings.load(
             file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)

@@ -1,16 +1,28 @@
+import ArgumentParser
+import OperatingSystem
 import PhiModel
 
-/// `bench --kernels`: single matmuls by variant, shape and number of rows.
-struct KernelReport {
+/// Times single matmuls by variant, shape and number of rows.
+struct KernelsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kernels",
+        abstract: "Time single matmuls of each kernel variant, at Phi-3-mini's shapes.")
+
+    @Option(help: "Compute threads.")
+    var threads = Processors.count
+
+    func validate() throws {
+        if threads < 1 { throw ValidationError("--threads must be 1 or more.") }
+    }
+
+    func run() throws { print(try table()) }
+
     /// Rows and columns of Phi-3-mini's matrices.
     private static let shapes = [(9216, 3072), (3072, 3072), (16384, 3072), (3072, 8192)]
     private static let tokens = [1, 4, 8, 16, 32, 512]
 
-    let threads: Int
-    let console: Console
-
-    /// A table: billions of multiply-adds a second, and their share of the variant's peak.
-    func table() throws -> String {
+    /// Billions of multiply-adds a second, and their share of the variant's peak.
+    private func table() throws -> String {
         var rows = [
             ["kernels", "rows x columns"] + Self.tokens.map { $0 == 1 ? "1 token" : "\($0) tokens" }
         ]
@@ -19,7 +31,7 @@ struct KernelReport {
         for kernels in Kernels.available where kernels.name != "reference" {
             let peak = try LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
             for (height, width) in Self.shapes {
-                console.progress("\(kernels.name): \(height) x \(width)")
+                PhibatchDev.note("\(kernels.name): \(height) x \(width)")
                 let bench = try ProductBench(kernels: kernels, threads: threads, rows: height, columns: width)
                 let rates = try Self.tokens.map { tokens in
                     let rate = try Double(height * width * tokens) / bench.seconds(tokens: tokens)
@@ -32,7 +44,7 @@ struct KernelReport {
                 rows.append([kernels.name, "instructions"] + counts)
             }
         }
-        var lines = markdown(rows)
+        var lines = PhibatchDev.table(rows)
         lines.append(
             "billions of multiply-adds a second, and their share of what the variant's instructions can do on "
                 + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory"
@@ -50,7 +62,7 @@ struct KernelReport {
     }
 
     private func region(threads: Int) -> String {
-        console.progress("regions of \(threads) threads")
+        PhibatchDev.note("regions of \(threads) threads")
         let seconds = RegionBench(threads: threads).seconds()
         return "\(threads): \((1e9 * seconds.empty).text(decimals: 0)) "
             + "and \((1e9 * seconds.shared).text(decimals: 0))"

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `phibatch score` with a real model.
+/// Runs of jobs with `task: score` and a real model.
 @Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
-struct ScoreCommandTests {
+struct ScoreRunTests {
     private struct Generated: Decodable {
         struct Logprobs: Decodable {
             struct Entry: Decodable { var logprob: Float }
@@ -34,7 +34,7 @@ struct ScoreCommandTests {
     }
 
     private func score(_ job: DemoJob, _ more: [String] = []) throws -> Program.Result {
-        try RunningProgram(["score"] + job.arguments(more), folder: job.folder).end()
+        try RunningProgram(["run", "--task", "score"] + job.arguments(more), folder: job.folder).end()
     }
 
     private func bytes(_ job: DemoJob) throws -> String {
@@ -98,7 +98,7 @@ struct ScoreCommandTests {
         let whole = try DemoJob(Self.lines, ["--no-chat", "--task", "score"])
         defer { whole.remove() }
         #expect(try whole.run(["--threads", "1"]).status == 0)
-        let job = try DemoJob(Self.lines, ["--no-chat", "--task", "score"])
+        let job = try DemoJob(Self.lines, ["--no-chat"])
         defer { job.remove() }
         for shard in 1...2 { #expect(try score(job, ["--shard", "\(shard)/2"]).status == 0) }
         let merged = try Program.run(["merge", "out.jsonl", "--shards", "2"], folder: job.folder)
@@ -106,7 +106,7 @@ struct ScoreCommandTests {
         #expect(try bytes(job) == bytes(whole))
         func verify() throws -> Program.Result {
             try RunningProgram(
-                ["verify", "out.jsonl"]
+                ["verify", "out.jsonl", "--task", "score"]
                     + job.arguments().filter { $0 != "--output" && $0 != "out.jsonl" } + [
                         "--sample", "100%",
                     ],
@@ -133,7 +133,7 @@ struct ScoreCommandTests {
         let job = try DemoJob(lines, ["--no-chat", "--workers", "2"])
         defer { job.remove() }
         let running = try RunningProgram(
-            ["score"] + job.arguments(["--threads", "1"]), folder: job.folder)
+            ["run", "--task", "score"] + job.arguments(["--threads", "1"]), folder: job.folder)
         let journal = URL(filePath: job.folder + "/out.jsonl.journal")
         var done = 0
         try running.wait(for: "results") {
@@ -155,7 +155,8 @@ struct ScoreCommandTests {
             .write(to: URL(filePath: job.folder + "/in.csv"))
         let result = try RunningProgram(
             [
-                "score", "--model", job.model, "--input", "in.csv", "--output", "out.jsonl", "--no-chat",
+                "run", "--task", "score", "--model", job.model, "--input", "in.csv", "--output", "out.jsonl",
+                "--no-chat",
                 "--max-failures", "1",
             ], folder: job.folder
         ).end()
