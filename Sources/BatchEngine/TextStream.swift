@@ -4,4 +4,10 @@ package protocol TextStream: Sendable {
     mutating func append(_ token: Int32) -> String
     /// What is left at the end (an incomplete character becomes U+FFFD).
     mutating func finish() -> String
+    /// Forgets half a character at the end, whose rest won't come; the default has none.
+    mutating func dropHalfCharacter()
+}
+
+extension TextStream {
+    package mutating func dropHalfCharacter() {}
 }

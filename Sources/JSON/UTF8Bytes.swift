@@ -58,6 +58,18 @@ package enum UTF8Bytes {
         return nil
     }
 
+    /// How many bytes at the end begin a character that is not whole.
+    package static func halfCharacter(atEndOf bytes: [UInt8]) -> Int {
+        bytes.withUnsafeBufferPointer { all in
+            (1...3).first { length in
+                guard length <= all.count, case .incomplete = step(all, at: all.count - length) else {
+                    return false
+                }
+                return true
+            } ?? 0
+        }
+    }
+
     /// The scalar at `p[i]` of bytes known to be well-formed.
     @inlinable
     @inline(__always)

@@ -189,6 +189,7 @@ package struct SamplingCourse: Course {
 
     /// What was held back is text after all, unless half a character at the end completes a stop string.
     private mutating func finish(_ reason: FinishReason, _ step: inout CourseStep) {
+        if reason == .length || reason == .reasoningLength { stream.dropHalfCharacter() }
         let rest = stream.finish()
         take(reader?.finish(rest) ?? .init(answer: rest), mayStop: true, &step)
         let last = stops.finish()

@@ -58,6 +58,16 @@ struct DecoderRun: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Forgets half a character at the end.
+    mutating func dropHalfCharacter() {
+        for k in steps.indices {
+            steps[k].repair = UTF8Repair()
+            if steps[k].step == .byteFallback {
+                steps[k].held.removeLast(UTF8Bytes.halfCharacter(atEndOf: steps[k].held))
+            }
+        }
+    }
+
     /// Ends the text; `take` then gives the rest.
     mutating func finish() {
         for k in steps.indices {

@@ -27,6 +27,8 @@ package struct TokenTextStream: TextStream {
         return run.take()
     }
 
+    package mutating func dropHalfCharacter() { run.dropHalfCharacter() }
+
     package mutating func finish() -> String {
         run.finish()
         return run.take()
