@@ -21,6 +21,14 @@ public struct ChatMessage: Sendable, Equatable, Codable {
         self.init(role: role, content: content)
         self.members = members
     }
+
+    /// The role that a line, a job or a body means; `developer` is OpenAI's later name of `system`. Nil where it is none of
+    /// `roles`.
+    package static func role(named name: String) -> String? {
+        name == "developer" ? "system" : roles.first { $0 == name }
+    }
+
+    package static let roles = ["system", "user", "assistant", "tool"]
 }
 
 /// What a request's text is made of, before it becomes token ids.

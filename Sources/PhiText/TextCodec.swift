@@ -64,7 +64,14 @@ package struct TextCodec: Sendable {
                 "this model has no chat template, so messages can't be put to it; give plain text "
                     + "(chat: false) or token ids")
         }
-        return try template.render(messages, addGenerationPrompt: true)
+        let text = try template.render(messages, addGenerationPrompt: true)
+        for index in messages.indices where try template.drops(index, of: messages, in: text) {
+            throw ModelError(
+                .badRequest,
+                "the chat template (\(template.place)) leaves out messages[\(index)], of the role \(messages[index].role)"
+            )
+        }
+        return text
     }
 
     /// What ends a turn of a Phi chat: Phi-3's and Phi-4-mini's token, and Phi-4's. They are in the engine's identity.

@@ -43,6 +43,12 @@ struct LineField {
         return ids
     }
 
+    func system() throws(LineError) -> String? {
+        guard let value = self["system"] else { return nil }
+        guard case .string(let text) = value else { throw wrong("system", "a string", value) }
+        return text
+    }
+
     func messages() throws(LineError) -> [ChatMessage]? {
         guard let value = self["messages"] else { return nil }
         guard case .array(let elements) = value else { throw wrong("messages", "a list of messages", value) }
@@ -62,6 +68,12 @@ struct LineField {
                     .badField,
                     "`messages[\(index)]` must be an object with `role` and `content`, both strings.")
             }
+            guard let role = ChatMessage.role(named: role) else {
+                throw LineError(
+                    .badField,
+                    "`messages[\(index)]` has the role `\(role.prefix(64))`; roles are \(ChatMessage.roles.joined(separator: ", ")), and developer for system."
+                )
+            }
             messages.append(ChatMessage(role: role, content: content, members: otherMembers(of: element)))
         }
         return messages
@@ -76,7 +88,7 @@ struct LineField {
     func answerForm() throws(LineError) -> AnswerForm? {
         var asked: [(name: String, form: AnswerForm)] = []
         for key in AnswerKeys.all {
-            guard let value = self[key.name], key.isAsked(by: value) else { continue }
+            guard let value = self[key.name] else { continue }
             do throws(SettingProblem) { asked.append((key.name, try key.form(ofLine: value))) } catch {
                 throw LineError(.badField, "`\(key.name)` \(error.message).")
             }

@@ -68,7 +68,7 @@ extension SettingValue {
     private func pair() throws(SettingProblem) -> ChatMessage {
         let parts = try string().split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else { throw wrong("ROLE=TEXT, such as user=Hello") }
-        return ChatMessage(role: String(parts[0]), content: String(parts[1]))
+        return ChatMessage(role: try role(String(parts[0])), content: String(parts[1]))
     }
 
     private func message() throws(SettingProblem) -> ChatMessage {
@@ -91,6 +91,13 @@ extension SettingValue {
                 "must have messages with role and content, but one lacks \(message.role == nil ? "role" : "content")",
                 line: line)
         }
-        return ChatMessage(role: role, content: content)
+        return ChatMessage(role: try self.role(role), content: content)
+    }
+
+    private func role(_ name: String) throws(SettingProblem) -> String {
+        if let role = ChatMessage.role(named: name) { return role }
+        throw SettingProblem(
+            "has a message of the role \(name.prefix(64)); roles are \(ChatMessage.roles.joined(separator: ", ")), and developer for system",
+            line: line)
     }
 }

@@ -12,6 +12,9 @@ package struct ChatTemplate: Sendable {
     private let name: String
     private let limits: TemplateLimits
 
+    /// The template for messages: its file, or a name.
+    var place: String { path ?? name }
+
     /// Reads and checks a template.
     /// - Parameters:
     ///   - specialTokens: Text by name, as in "eos_token".
@@ -50,6 +53,17 @@ package struct ChatTemplate: Sendable {
                 return .object(JSONObject(Array(own) + message.members))
             },
             addGenerationPrompt: addGenerationPrompt)
+    }
+
+    /// Whether a text that was rendered of messages has nothing of one of them, although that has some content.
+    package func drops(_ index: Int, of messages: [ChatMessage], in text: String) throws -> Bool {
+        let content = messages[index].content.utf8.drop { $0 <= 0x20 }
+        guard let end = content.lastIndex(where: { $0 > 0x20 }) else { return false }
+        guard text.utf8.firstRange(of: content[...end]) == nil else { return false }
+        // It may stand there in another form, such as JSON, or without its thought. Then another content makes another text.
+        var others = messages
+        others[index].content = "-"
+        return try render(others, addGenerationPrompt: true) == text
     }
 
     /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.

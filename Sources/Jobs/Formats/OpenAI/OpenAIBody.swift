@@ -284,7 +284,6 @@ struct OpenAIBody {
                 }
                 members[name] = nil
             }
-            if members["role"] == "developer" { members["role"] = "system" }
             if case .array(let parts)? = members["content"] {
                 var text = ""
                 for part in parts {
