@@ -47,11 +47,11 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The value of a number without fraction and exponent, if it fits: of `-0` too.
+    /// The value of a whole number that fits, however it is written: of `2.0`, `1e2` and `-0` too.
     package var integer: Int? {
         switch self {
         case .int(let value): value
-        case .number(let number): Int(number.text)
+        case .number(let number): ExactNumber(number).integer
         default: nil
         }
     }

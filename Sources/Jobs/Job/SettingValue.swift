@@ -37,7 +37,10 @@ struct SettingValue: WrittenValue {
         }
     }
 
-    var integer: Int? { if case .plain(let text) = content { Int(text) } else { nil } }
+    var integer: Int? {
+        guard case .plain(let text) = content else { return nil }
+        return Int(text) ?? (try? JSONValue(parsing: Array(text.utf8), limits: .line))?.integer
+    }
 
     var number: Double? { if case .plain(let text) = content { decimal(text) } else { nil } }
 
