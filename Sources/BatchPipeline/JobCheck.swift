@@ -33,6 +33,10 @@ package struct JobCheck {
     package private(set) var covered = 0
     /// What OpenAI's requests ask for and would be answered without: in how many lines, by name.
     package private(set) var missing: [String: Int] = [:]
+    /// Of the first lines, how many have a field of each name that is a setting, and one that is data although a setting has
+    /// its name.
+    package private(set) var settingsOfLines: (read: [String: Int], data: [String: Int]) = ([:], [:])
+    package static let settingsLineLimit = 1000
     package private(set) var unfinished = 0
     package private(set) var failed = 0
     /// The first of them.
@@ -101,6 +105,11 @@ package struct JobCheck {
                 }
                 let record = try identity.record.get()
                 preview?.note(record)
+                if lines <= Self.settingsLineLimit, record.request == nil {
+                    let names = record.settingNames
+                    for name in names.read { settingsOfLines.read[name, default: 0] += 1 }
+                    for name in names.data { settingsOfLines.data[name, default: 0] += 1 }
+                }
                 let prepared = try preparer.prepare(record) { (model.text, model.limits, grammars) }
                 if let answer = prepared.answer {
                     _ = try answer.compiled()

@@ -11,6 +11,7 @@ struct FirstLine {
     private let fields: JSONObject
     /// One of OpenAI's requests, whose fields are what its body says.
     let isRequest: Bool
+    private let reading: LineReading
 
     /// Nil if the reader has no line, or one that is not right by itself.
     init?(_ reader: InputReader, job: JobSettings) throws {
@@ -20,19 +21,17 @@ struct FirstLine {
         else { return nil }
         (self.job, path, number) = (job, record.file, record.number)
         (self.fields, isRequest) = (fields, content.request != nil)
+        reading = isRequest ? .request : LineReading(job)
     }
 
     private var place: String { "\(path):\(number)" }
     func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
-    private var choosesPrompt: Bool {
-        let prompt = job.opening.prompt
-        return prompt != nil && prompt != JobSettings.defaultPrompt
-    }
+    private var choosesPrompt: Bool { job.opening.prompt != nil }
 
     /// Fields that are neither the line's id nor a setting.
     private var ownFields: [JSONMember] {
         fields.filter {
-            $0.name != (job.idField ?? "id") && !PromptRecord.isSetting($0) && $0.value != .null
+            $0.name != (job.idField ?? "id") && !reading.isSetting($0) && $0.value != .null
         }
     }
 
@@ -107,11 +106,12 @@ struct FirstLine {
                 "steps: \(step.name): samples is \(step.samples) and temperature 0: all rows that it makes of one will be the same. Set a temperature, such as 0.7."
             )
         }
-        if job.keep == .all, job.task.resultNames.contains("text"),
-            let lost = fields.first(where: { $0.name == "text" })
-        {
+        let taken = KeptFields.resultNames(of: job.task)
+        let lost =
+            job.keep == .all ? fields.filter { taken.contains($0.name) && $0.name != "id" }.map(\.name) : []
+        if let first = lost.first {
             warnings.append(
-                "keep: all leaves out \(lost.name), which a result has of its own. keep: {NEW: \(lost.name)} gives it another name."
+                "keep: all leaves out \(lost.joined(separator: ", ")), which results have of their own. keep: {NEW: \(first)} gives one another name."
             )
         }
         // A body's are dealt with line by line.
@@ -141,9 +141,9 @@ struct FirstLine {
     /// The setting of which the name is a slip; nil if it may well be a name of its own.
     private static func meant(by name: String) -> String? {
         guard name.utf8.count >= 4 else { return nil }
-        let hint = NearMiss.hint(for: name, among: PromptRecord.settingNames.filter { $0.utf8.count >= 5 })
+        let hint = NearMiss.hint(for: name, among: LineReading.names.filter { $0.utf8.count >= 5 })
         guard !hint.isEmpty else { return nil }
-        return PromptRecord.settingNames.first { hint.contains(" \($0)?") }
+        return LineReading.names.first { hint.contains(" \($0)?") }
     }
 }
 

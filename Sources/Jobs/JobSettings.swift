@@ -80,6 +80,8 @@ public struct JobSettings: Sendable, Equatable {
     /// How the input is read and how the output looks. Neither changes what a result is.
     package var inputFormat = FormatChoice(InputFormats.standard)
     package var outputFormat = FormatChoice(ResultFormats.standard)
+    /// How cells of a CSV or TSV input are told apart.
+    package var cells = CellFormat()
     /// Not chosen by the job: it is that of the input.
     package var outputFormatFollowsInput = true
     /// The file of results of failed lines, which then are not in the output; nil where they are.
@@ -115,6 +117,11 @@ public struct JobSettings: Sendable, Equatable {
 
     /// The field that is a line's id; nil is `id`.
     public var idField: String?
+    /// Fields of a line that are settings of its request; nil is all where the job gives no prompt and no messages, and none
+    /// where it does.
+    public var lineSettings: [String]?
+    /// Whether a prompt of nothing but white space is asked; otherwise the line fails.
+    public var allowsEmpty = false
     /// Fields of the line that its result has too.
     public var keep = KeptFields.none
     /// What the output has of each result; other than all in JSON lines and arrays only.

@@ -53,7 +53,7 @@ public struct JobStep: Sendable, Equatable {
         (own.model, own.input, own.output) = (job.model, job.input, job.output)
         (own.inputFormat, own.outputFormat) = (job.inputFormat, job.outputFormat)
         (own.idField, own.errorLines, own.unsupported) = (job.idField, job.errorLines, job.unsupported)
-        own.linesChoose = false
+        (own.lineSettings, own.allowsEmpty, own.linesChoose) = (job.lineSettings, job.allowsEmpty, false)
         return own
     }
 
@@ -131,7 +131,7 @@ extension JobStep {
         guard name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else {
             return "is no name: letters, digits and _, no digit first"
         }
-        let taken = KeptFields.resultNames(of: .steps).union(PromptRecord.settingNames)
+        let taken = KeptFields.resultNames(of: .steps).union(LineReading.names)
             .union(["prompt", "messages", "completion", "text", Self.until])
         if taken.contains(name) { return "is a name that lines or results have for something else" }
         return Self.words.contains(name) ? "is a word of the templates' language" : nil

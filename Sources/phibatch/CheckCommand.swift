@@ -163,6 +163,16 @@ struct JobCheckReport {
                 "form       \(check.linesWithForm == 1 ? "1 line says what its answer" : "\(check.linesWithForm) lines say what their answers") must be like"
             )
         }
+        let first = min(check.lines, JobCheck.settingsLineLimit)
+        for (counts, meaning) in [
+            (check.settingsOfLines.read, "settings of their own"),
+            (check.settingsOfLines.data, "data (line_settings makes settings of them)"),
+        ] where !counts.isEmpty {
+            let names = counts.sorted { $0.key < $1.key }.map { "\($0.key) in \($0.value)" }
+            lines.append(
+                "fields     of the first \(counted(first, "line")) that are \(meaning): \(names.joined(separator: ", "))"
+            )
+        }
         if check.covered > 0 {
             lines.append(
                 "control    tokens in the text of \(counted(check.covered, "line")), taken as text (control_tokens)"
@@ -224,6 +234,8 @@ struct JobCheckReport {
             writer.int("completion_tokens_at_most", check.completionTokens * job.sampleCount)
             writer.int("lines_with_control_tokens", check.covered)
             writer.int("lines_with_form", check.linesWithForm)
+            writer.counts("line_settings", check.settingsOfLines.read)
+            writer.counts("line_data_named_as_settings", check.settingsOfLines.data)
             writer.counts("lines_answered_without", check.missing)
             if let answers = check.answers {
                 writer.object("answers") { writer in

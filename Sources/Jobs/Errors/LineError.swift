@@ -9,6 +9,8 @@ public struct LineError: Error, Equatable, Sendable {
         /// The line carries the error of an earlier step.
         case earlierError = "earlier_error"
         case missingPrompt = "missing_prompt"
+        /// The prompt is nothing but white space.
+        case emptyPrompt = "empty_prompt"
         /// A template of the job or the model's chat template can't be filled from this line.
         case templateError = "template_error"
         case badPrompt = "bad_prompt"

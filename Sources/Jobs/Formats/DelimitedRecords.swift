@@ -1,4 +1,3 @@
-import BatchEngine
 import Faults
 import JSON
 import OperatingSystem
@@ -6,50 +5,86 @@ import OperatingSystem
 /// CSV as RFC 4180 has it, and TSV with the same quotes: the first record names the columns, which are a line's fields.
 /// A quoted field may hold separators, line feeds, and quotes that are doubled.
 ///
-/// Fields are strings; those that are settings of a line, such as `max_tokens`, are numbers, or not set if empty.
+/// Fields are strings. `LineReading` makes numbers, lists and the like of those that are settings of a line.
 package struct DelimitedRecords: InputFormat {
     package let name: String
     package var nameEnds: [String] { [name] }
-    let separator: UInt8
+    /// Nil takes the one that the first record has: a comma if there is any, else what stands in it most often.
+    private var separator: UInt8?
+    private var hasQuotes = true
 
-    package static let csv = DelimitedRecords(name: "csv", separator: UInt8(ascii: ","))
+    package static let csv = DelimitedRecords(name: "csv", separator: nil)
     package static let tsv = DelimitedRecords(name: "tsv", separator: 0x09)
+
+    /// The bytes that may separate fields, by the word that a job has for each.
+    static let separators: [(word: String, byte: UInt8)] = [
+        (",", UInt8(ascii: ",")), (";", UInt8(ascii: ";")), ("tab", 0x09), ("|", UInt8(ascii: "|")),
+    ]
+
+    package func with(_ cells: CellFormat) -> any InputFormat {
+        var format = self
+        if let separator = cells.separator { format.separator = separator }
+        format.hasQuotes = cells.hasQuotes
+        return format
+    }
 
     /// Where a record ends is only known from all of it.
     package var countingLimit: Int { InputReader.defaultLimit }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        Cursor(bytes: bytes, limit: limit, separator: separator)
+        Cursor(bytes: bytes, limit: limit, separator: separator, hasQuotes: hasQuotes)
     }
 
     private struct Cursor: InputCursor {
         let bytes: InputBytes
         let limit: Int
-        let separator: UInt8
+        private var separator: UInt8
+        private let isSeparatorKnown: Bool
+        let hasQuotes: Bool
         /// The first record, as it stands, and its names; nil before it is read.
         private var head: (bytes: [UInt8], names: [String])?
 
-        init(bytes: InputBytes, limit: Int, separator: UInt8) {
+        init(bytes: InputBytes, limit: Int, separator: UInt8?, hasQuotes: Bool) {
             self.bytes = bytes
             self.limit = limit
-            self.separator = separator
+            self.separator = separator ?? UInt8(ascii: ",")
+            isSeparatorKnown = separator != nil
+            self.hasQuotes = hasQuotes
         }
 
         mutating func next() throws -> InputRecord? {
-            if head == nil {
-                guard let first = try record() else { return nil }
-                head = (first.bytes, try names(in: first))
-            }
             while var record = try record() {
-                if record.excessLength != nil { return record }
-                guard record.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
+                if record.excessLength == nil {
+                    guard record.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
+                        continue
+                    }
+                }
+                if head == nil {
+                    if !isSeparatorKnown { separator = Self.separator(in: record.bytes) }
+                    head = (record.bytes, try names(in: record))
                     continue
                 }
+                if record.excessLength != nil { return record }
                 // Its names are part of what a record says: renamed columns make other records.
                 record.bytes = (head?.bytes ?? []) + [0x0a] + record.bytes
                 return record
             }
             return nil
+        }
+
+        private static func separator(in head: [UInt8]) -> UInt8 {
+            var (counts, isQuoted) = ([UInt8: Int](), false)
+            for byte in head {
+                if byte == UInt8(ascii: "\"") {
+                    isQuoted.toggle()
+                } else if !isQuoted {
+                    counts[byte, default: 0] += 1
+                }
+            }
+            let comma = UInt8(ascii: ",")
+            let others = separators.map(\.byte).filter { counts[$0, default: 0] > 0 }
+            if counts[comma] != nil { return comma }
+            return others.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? comma
         }
 
         /// - Throws: `JobError` if the first record can't name the columns: no other record would mean anything.
@@ -91,7 +126,7 @@ package struct DelimitedRecords: InputFormat {
             guard var line = try bytes.nextLine(limit: limit) else { return nil }
             var record = InputRecord(bytes: line.bytes, number: bytes.lineCount)
             var length = line.length
-            var scan = QuoteScan(separator: separator)
+            var scan = QuoteScan(separator: hasQuotes ? separator : nil)
             scan.read(line.bytes)
             while scan.isOpen, let more = try bytes.nextLine(limit: limit) {
                 line = more
@@ -118,7 +153,10 @@ package struct DelimitedRecords: InputFormat {
                 )
             }
             guard let head, let cells = cells(own) else {
-                throw LineError(.badField, "A quoted field of the record has no end, or text after it.")
+                throw LineError(
+                    .badField,
+                    "A quoted field of the record has no end, or text after it. If quotes are text in this file, say `quotes: none`."
+                )
             }
             guard cells.count == head.names.count else {
                 throw LineError(
@@ -126,35 +164,27 @@ package struct DelimitedRecords: InputFormat {
                     "The record has \(counted(cells.count, "field")), but the first record of the file names \(head.names.count)."
                 )
             }
-            return .object(
-                JSONObject(zip(head.names, cells).map { ($0, Self.value($1, of: $0)) }))
+            return .object(JSONObject(zip(head.names, cells).map { ($0, .string($1)) }))
         }
 
-        private static let numbers = Set(
-            RequestSetting.all(in: .line).filter(\.isNumber).map(\.name))
-
-        private static func value(_ text: String, of name: String) -> JSONValue {
-            guard numbers.contains(name) else { return .string(text) }
-            if text.isEmpty { return .null }
-            // As JSON first, so that it keeps its text.
-            if let json = try? JSONValue(parsing: Array(text.utf8), limits: .line), json.number != nil {
-                return json
-            }
-            if let number = Int(text) { return .int(number) }
-            guard let number = Double(text), number.isFinite else { return .string(text) }
-            return .double(number)
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            LineContent(fields: try fields(of: record), isOfCells: true)
         }
 
         /// Whether there is a carriage return that neither stands in quotes nor ends the record.
         private func hasLoneReturn(_ record: ArraySlice<UInt8>) -> Bool {
             guard record.contains(0x0D) else { return false }
-            var scan = QuoteScan(separator: separator)
+            var scan = QuoteScan(separator: hasQuotes ? separator : nil)
             scan.read(record)
             return scan.hasReturn
         }
 
         private func cells(_ record: ArraySlice<UInt8>) -> [String]? {
-            DelimitedRecords.cells(of: record, separator)
+            guard hasQuotes else {
+                return record.split(separator: separator, omittingEmptySubsequences: false)
+                    .map { String(decoding: $0, as: UTF8.self) }
+            }
+            return DelimitedRecords.cells(of: record, separator)
         }
     }
 
@@ -195,12 +225,13 @@ package struct DelimitedRecords: InputFormat {
 /// a field only at the field's beginning.
 private struct QuoteScan {
     private enum Place { case start, plain, quoted, afterQuote }
-    let separator: UInt8
+    /// Nil where no quote opens anything.
+    let separator: UInt8?
     private var place = Place.start
     /// A carriage return outside of quotes.
     private(set) var hasReturn = false
 
-    init(separator: UInt8) { self.separator = separator }
+    init(separator: UInt8?) { self.separator = separator }
 
     var isOpen: Bool { place == .quoted }
 
@@ -210,7 +241,8 @@ private struct QuoteScan {
             if byte == 0x0D, place != .quoted { hasReturn = true }
             switch place {
             case .quoted: if byte == quote { place = .afterQuote }
-            case .start where byte == quote, .afterQuote where byte == quote: place = .quoted
+            case .start where byte == quote && separator != nil, .afterQuote where byte == quote:
+                place = .quoted
             default: place = byte == separator ? .start : .plain
             }
         }

@@ -27,6 +27,9 @@ package protocol InputFormat: Sendable {
     /// The format of one file of the input; most often this one.
     func format(for path: String) -> any InputFormat
 
+    /// The same format, with what a job says of cells; formats without cells are as they were.
+    func with(_ cells: CellFormat) -> any InputFormat
+
     /// - Parameter limit: bytes of a record from which on it is only measured, not kept in memory.
     func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor
 }
@@ -39,6 +42,15 @@ extension InputFormat {
     package var canGrow: Bool { true }
     package var lastByte: UInt8? { nil }
     package func format(for path: String) -> any InputFormat { self }
+    package func with(_ cells: CellFormat) -> any InputFormat { self }
+}
+
+/// How the cells of a table in a text file are told apart.
+package struct CellFormat: Sendable, Equatable {
+    /// Nil for what the file's first record shows.
+    package var separator: UInt8?
+    /// A quote at a cell's beginning opens one that may hold separators; otherwise quotes are text.
+    package var hasQuotes = true
 }
 
 /// Goes through the records of one file.
@@ -64,6 +76,8 @@ extension InputCursor {
 package struct LineContent: Sendable {
     /// A JSON object: `id`, `prompt` and the others, as in a native line.
     package var fields: JSONValue
+    /// All fields are strings, as the format has nothing else.
+    package var isOfCells = false
     /// Nil if the record is none of OpenAI's requests.
     package var request: OpenAIRequest?
     /// What is wrong with it beside what its fields show.

@@ -4,13 +4,14 @@ import JSON
 package struct LineKeys: Sendable {
     /// The field that is the id; nil is `id`.
     let idField: String?
+    let reading: LineReading
     let scheme: LineScheme
     /// Those of earlier runs whose results count, too.
     let earlier: [LineScheme]
 
     /// - Throws: `JobError` if a template of the job is malformed.
     package init(_ job: JobSettings, earlier: [LineScheme] = []) throws {
-        idField = job.idField
+        (idField, reading) = (job.idField, LineReading(job))
         let scheme = try LineScheme(job)
         self.scheme = scheme
         self.earlier = earlier.filter { $0 != scheme }
@@ -18,7 +19,7 @@ package struct LineKeys: Sendable {
 
     /// All fields of lines at which anybody looks; nil if that may be any.
     func fields(of job: JobSettings) -> Set<String>? {
-        var names = Set(PromptRecord.settingNames).union([idField ?? "id", "messages", "prompt"])
+        var names = Set(LineReading.names).union([idField ?? "id", "messages", "prompt", "system"])
         // Fields of an earlier step's results, of OpenAI's requests, and those that the job's steps make themselves.
         names.formUnion(["error", "line_hash", "run", "sample", "custom_id", "method", "url", "body"])
         names.formUnion(job.steps.map(\.name) + [JobStep.item])
@@ -61,7 +62,9 @@ package struct LineIdentity {
             content = read
             ownID = try PromptRecord.id(of: read.fields, keys.idField)
             if let fault = read.fault { throw fault }
-            var prompt = try PromptRecord(fields: read.fields, idField: keys.idField)
+            let fields = read.isOfCells ? keys.reading.typed(read.fields) : read.fields
+            var prompt = try PromptRecord(
+                fields: fields, read.request == nil ? keys.reading : .request, idField: keys.idField)
             prompt.request = read.request
             record = .success(prompt)
         } catch {

@@ -34,14 +34,21 @@ package struct PlainLines: InputFormat {
 /// What a file's name says, with or without `.gz` or `.zst`; JSON lines if that is nothing, each native or one of OpenAI's requests.
 package struct FormatByName: InputFormat {
     package let name = "auto"
+    private var cells = CellFormat()
 
     package init() {}
+
+    package func with(_ cells: CellFormat) -> any InputFormat {
+        var format = self
+        format.cells = cells
+        return format
+    }
 
     package func format(for path: String) -> any InputFormat {
         let name = Packing.stem(ofName: Paths.name(of: path).lowercased())
         let named = InputFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
         guard let named, named.isOf(path) else { return OpenAILines.orNative }
-        return named
+        return named.with(cells)
     }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {

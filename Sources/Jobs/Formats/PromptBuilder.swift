@@ -7,8 +7,11 @@ struct PromptBuilder: Sendable {
     private let messages: [(role: String, content: LineTemplate)]
     private let prompt: LineTemplate
     private let prefix: LineTemplate?
-    /// The job itself chose the prompt template.
+    /// The job itself gives the prompt template.
     private let isPromptChosen: Bool
+    private let allowsEmpty: Bool
+    /// The job's prompt template makes one text of a request's messages.
+    private let templateTakesMessages: Bool
     private let usesChat: Bool
     /// Where no answer is asked for, a text may stand alone.
     private let mayBeEmpty: Bool
@@ -21,7 +24,9 @@ struct PromptBuilder: Sendable {
         }
         prompt = try LineTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
         prefix = try job.prefix.map { try LineTemplate("prefix", $0) }
-        isPromptChosen = job.prompt != nil && job.prompt != JobSettings.defaultPrompt
+        isPromptChosen = job.prompt != nil
+        templateTakesMessages = isPromptChosen && prompt.variables.contains("messages")
+        allowsEmpty = job.allowsEmpty
         usesChat = job.chat
         mayBeEmpty = !job.task.answers && !job.chat
     }
@@ -44,10 +49,11 @@ struct PromptBuilder: Sendable {
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
         if case .tokens(let ids) = record.content, !asksByItself {
             if ids.isEmpty { throw LineError(.missingPrompt, "`prompt` is an empty list.") }
-            guard messages.isEmpty, prefix == nil else {
+            guard messages.isEmpty, prefix == nil, record.system == nil else {
                 throw LineError(
                     .badField,
-                    "`prompt` is a list of token ids, which the job's messages or prefix can't be put to.")
+                    "`prompt` is a list of token ids, which messages, a system message or a prefix can't be put to."
+                )
             }
             return .tokens(ids)
         }
@@ -60,12 +66,16 @@ struct PromptBuilder: Sendable {
             )
         }
         guard usesChat, !isCompletion else {
-            if case .messages = record.content, !(isPromptChosen && usesPromptTemplate(record)) {
+            if case .messages = record.content, !templateTakesMessages {
                 try refuseBoth(record)
                 throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")
             }
+            if record.system != nil {
+                throw LineError(.badField, "`system` needs a chat template, but the job says chat: false.")
+            }
             let text = try question(record)
-            if text.isEmpty, !mayBeEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
+            if text.isEmpty, !mayBeEmpty, !allowsEmpty { throw Self.empty("The prompt") }
+            if !mayBeEmpty { try checkText(text, "The prompt") }
             return .text(text + (beginning ?? ""))
         }
         let conversation = try conversation(record)
@@ -76,23 +86,51 @@ struct PromptBuilder: Sendable {
     private func conversation(_ record: PromptRecord) throws(LineError) -> [ChatMessage] {
         var own: [ChatMessage]
         switch record.content {
-        case .messages(let messages) where !(isPromptChosen && usesPromptTemplate(record)):
+        case .messages(let messages) where !templateTakesMessages:
             try refuseBoth(record)
             if asksByItself {
                 throw LineError(
                     .badField,
-                    "The line has `messages`, but the job's messages end with the question themselves.")
+                    "The request has `messages`, but the job's messages end with the question themselves.")
+            }
+            if isPromptChosen {
+                throw LineError(
+                    .badField,
+                    "The request has `messages`, so the job's prompt has no place in it; leave it out of the job, or let it use `messages`."
+                )
             }
             own = messages
+            // After a call comes what it gave, which may be nothing.
+            if let last = own.last, last.role == "user" { try checkText(last.content, "The last message") }
         default:
             own = asksByItself ? [] : [ChatMessage(role: "user", content: try question(record))]
+            if let question = own.last { try checkText(question.content, "The prompt") }
+        }
+        if let text = record.system, system == nil {
+            guard own.first?.role != "system" else {
+                throw LineError(
+                    .badField,
+                    "The line has `system` and begins its `messages` with a system message; keep one.")
+            }
+            own.insert(ChatMessage(role: "system", content: text), at: 0)
         }
         var examples: [ChatMessage] = []
         for (role, content) in messages {
             examples.append(ChatMessage(role: role, content: try content.fill(from: record)))
         }
+        if asksByItself, let question = examples.last { try checkText(question.content, "The prompt") }
         own.insert(contentsOf: examples, at: own.first?.role == "system" ? 1 : 0)
         return try withSystem(own, record)
+    }
+
+    private func checkText(_ text: String, _ name: String) throws(LineError) {
+        guard !allowsEmpty, text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return }
+        throw Self.empty(name)
+    }
+
+    private static func empty(_ name: String) -> LineError {
+        LineError(
+            .emptyPrompt, "\(name) is nothing but white space. `allow_empty: true` asks it all the same.")
     }
 
     private func refuseBoth(_ record: PromptRecord) throws(LineError) {
@@ -122,11 +160,6 @@ struct PromptBuilder: Sendable {
             throw LineError(
                 .badField, "`prompt` must be a string or a list of token ids, but is \(other.kindName).")
         }
-    }
-
-    /// A template of the job's own decides for lines with messages too, if it can be filled from them.
-    private func usesPromptTemplate(_ record: PromptRecord) -> Bool {
-        record.fields["prompt"] != nil || prompt.variables.contains("messages")
     }
 
     /// The job's system message comes first; its text replaces that of one that the line has there.

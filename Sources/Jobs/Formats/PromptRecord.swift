@@ -19,6 +19,9 @@ package struct PromptRecord: Sendable {
     package var content: Content
     /// The whole line, for templates.
     package var fields: JSONValue
+    /// The line's own system message; nil if it has none.
+    package var system: String?
+    let reading: LineReading
 
     /// What the line itself asks for.
     package var settings: RequestSettings
@@ -36,18 +39,9 @@ package struct PromptRecord: Sendable {
         return asked
     }
 
-    /// Fields that are read as settings of the line.
-    static let settingNames = RequestSetting.all(in: .line).map(\.name) + AnswerKeys.names
-
-    /// What has the name of a key of answers may be a field like others: the key knows.
-    static func isSetting(_ field: JSONMember) -> Bool {
-        settingNames.contains(field.name)
-            && AnswerKeys.named(field.name)?.isAsked(by: field.value) ?? true
-    }
-
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
     package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
-        try PromptRecord(fields: parseObject(bytes))
+        try PromptRecord(fields: parseObject(bytes), .request)
     }
 
     /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
@@ -66,13 +60,16 @@ package struct PromptRecord: Sendable {
     }
 
     /// - Parameter idField: the field that is the id.
-    init(fields: JSONValue, idField: String? = nil) throws(LineError) {
-        self.fields = fields
+    init(fields: JSONValue, _ reading: LineReading, idField: String? = nil) throws(LineError) {
+        (self.fields, self.reading) = (fields, reading)
         id = try Self.id(of: fields, idField)
         content = .fields
+        let own = reading.settings(of: fields)
+        settings = try RequestSettings(ofLine: own)
+        form = try LineField(own).answerForm()
+        guard reading.asks else { return }
         let field = LineField(fields)
-        settings = try RequestSettings(ofLine: fields)
-        form = try field.answerForm()
+        system = try field.system()
         if let tokens = try field.tokenIDs("prompt") {
             guard field["messages"] == nil else {
                 throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
@@ -81,6 +78,13 @@ package struct PromptRecord: Sendable {
         } else if let messages = try field.messages() {
             content = .messages(messages)
         }
+    }
+
+    /// Names of the line's fields that are read as settings, and of those that could be but are data.
+    package var settingNames: (read: [String], data: [String]) {
+        guard case .object(let members) = fields else { return ([], []) }
+        let named = members.filter { $0.value != .null && LineReading.request.isSetting($0) }.map(\.name)
+        return (named.filter(reading.reads), named.filter { !reading.reads($0) })
     }
 
     /// With what covers texts of control tokens in it.
@@ -118,7 +122,7 @@ package struct PromptRecord: Sendable {
     private static func idText(_ value: JSONValue) -> String? {
         switch value {
         case .int(let number): String(number)
-        case .number(let number): number.isWhole ? number.text : nil
+        case .number(let number): number.isWhole ? number.text : value.integer.map { "\($0)" }
         case .string(let text): text
         default: nil
         }

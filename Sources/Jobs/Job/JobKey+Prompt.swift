@@ -30,6 +30,34 @@ extension JobKey {
                 set: { job, value throws(SettingProblem) in
                     job.inputFormat = FormatChoice(try value.inputFormat())
                 }, words: InputFormats.all.map(\.name))),
+        JobKey(
+            "delimiter", "auto|,|;|tab||",
+            "what separates the cells of a CSV input (auto: what its first record shows)",
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    let word = try value.string()
+                    let known = DelimitedRecords.separators.first {
+                        $0.word == word || word.utf8.elementsEqual([$0.byte])
+                    }
+                    guard word == "auto" || known != nil else {
+                        throw value.wrong(
+                            "one of auto, " + DelimitedRecords.separators.map(\.word).joined(separator: ", "))
+                    }
+                    job.cells.separator = known?.byte
+                },
+                resolve: { job, _ in job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells)) },
+                words: ["auto"] + DelimitedRecords.separators.map(\.word))),
+        JobKey(
+            "quotes", "double|none",
+            "what a quote at the beginning of a CSV cell is: the cell's opening (double, the default), or text (none)",
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    let word = try value.string()
+                    guard ["double", "none"].contains(word) else { throw value.wrong("double or none") }
+                    job.cells.hasQuotes = word == "double"
+                },
+                resolve: { job, _ in job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells)) },
+                words: ["double", "none"])),
         rows, pick,
         JobKey(
             "output", "FILE",
@@ -94,7 +122,7 @@ extension JobKey {
             .string(\.system), effect: .always()),
         JobKey(
             "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
-            .string(\.prompt), effect: .always(unset: ResultText.list([JobSettings.defaultPrompt]))),
+            .string(\.prompt), effect: .ifSet),
         JobKey(
             "prompt_file", "FILE", "a file that holds the prompt template, in place of prompt",
             SettingMember(
@@ -122,6 +150,13 @@ extension JobKey {
             "chat", "",
             "use the model's chat template (the default), or give the prompt to the model as it is",
             kind: .flag, .flag(\.chat), effect: .always()),
+        JobKey(
+            "allow_empty", "",
+            "ask prompts of nothing but white space, too; otherwise such a line fails (empty_prompt)",
+            kind: .flag,
+            SettingMember(
+                set: { job, value throws(SettingProblem) in job.allowsEmpty = try value.bool() },
+                text: { $0.allowsEmpty ? "true" : nil }), effect: .ifSet),
         JobKey(
             "control_tokens", "text|parse",
             "whether texts such as <|end|> in a line's fields stay text (the default), or are special tokens as in "

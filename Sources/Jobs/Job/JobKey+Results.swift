@@ -8,6 +8,15 @@ extension JobKey {
                     set: { job, value throws(SettingProblem) in job.idField = try value.string() },
                     text: { $0.idField }), effect: .ifSet),
             JobKey(
+                "line_settings", "NAME",
+                "fields of lines that are settings, such as seed, or all. By default all are where the job gives no prompt "
+                    + "and no messages; where it does, the fields of a line are data, whatever their names",
+                kind: .list,
+                SettingMember(
+                    set: { job, value throws(SettingProblem) in job.lineSettings = try value.lineSettings() },
+                    text: { $0.lineSettings.map(ResultText.list) }, words: ["all"] + LineReading.names),
+                effect: .ifSet),
+            JobKey(
                 "keep", "FIELD",
                 "fields of the line that its result has too: a list of names, or all; NEW=FIELD (in a job file NEW: FIELD) "
                     + "gives another name",

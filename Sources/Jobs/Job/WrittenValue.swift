@@ -115,18 +115,13 @@ enum TokenIDs {
 
 extension RequestSettings {
     /// A line's own.
+    /// - Parameter line: its settings alone.
     /// - Throws: `LineError` naming the field.
     init(ofLine line: JSONValue) throws(LineError) {
         self.init()
-        // As in most lines.
-        guard case .object(let members) = line, members.hasAny(of: RequestSetting.namesOfLines) else {
-            return
-        }
-        let isResult = EarlierStep.isResult(line)
+        guard case .object(let members) = line, !members.isEmpty else { return }
         for setting in RequestSetting.ofLines {
-            guard let value = line[setting.name], value != .null else { continue }
-            // A result of ours says with which seed it was made. That asks for nothing.
-            if isResult, setting.name == "seed" { continue }
+            guard let value = members[setting.name], value != .null else { continue }
             do throws(SettingProblem) { try value.read(setting, into: &self) } catch {
                 throw LineError(.badField, "`\(setting.name)` \(error.message).")
             }
@@ -137,5 +132,4 @@ extension RequestSettings {
 extension RequestSetting {
     /// Those that lines may have, but `choices`, which may well be a field like others: `ChoiceSource` knows.
     fileprivate static let ofLines = all(in: .line).filter { $0.name != ChoiceSource.ownField }
-    fileprivate static let namesOfLines = Set(ofLines.map(\.name))
 }

@@ -33,7 +33,7 @@ struct ChoiceSource: Sendable {
     func concerns(_ record: PromptRecord) -> Bool {
         switch place {
         case .job, .field: true
-        case .own: LineField(record.fields)[Self.ownField] != nil
+        case .own: record.reading.reads(Self.ownField) && LineField(record.fields)[Self.ownField] != nil
         case .none: false
         }
     }

@@ -113,9 +113,9 @@ struct ScoreTask: LineTask {
             )
         }
         guard case .object(let members) = record.fields else { return }
-        for name in PromptRecord.settingNames {
+        for name in record.reading.settings {
             guard let value = members[name], value != .null,
-                PromptRecord.isSetting(JSONMember(name: name, value: value))
+                record.reading.isSetting(JSONMember(name: name, value: value))
             else { continue }
             // A result of ours says with which seed it was made.
             if name == "seed", record.settings.seed == nil { continue }

@@ -35,7 +35,8 @@ struct StepsTask: LineTask {
                 "What an answer must be like is said in a step, as the job has steps; leave it out.")
         }
         let line = LineField(record.fields)
-        if line[ChoiceSource.ownField] != nil, !plan.used.contains(ChoiceSource.ownField),
+        if record.reading.reads(ChoiceSource.ownField), line[ChoiceSource.ownField] != nil,
+            !plan.used.contains(ChoiceSource.ownField),
             !names.contains(ChoiceSource.ownField)
         {
             throw LineError(.badField, "`choices` are said in a step, as the job has steps; leave them out.")
