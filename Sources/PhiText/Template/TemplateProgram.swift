@@ -16,10 +16,21 @@ struct TemplateProgram: Sendable {
                 kind: .unsupported, line: 1,
                 message: "the template is larger than \(limits.sourceBytes) bytes")
         }
-        var parser = TemplateParser(try TemplateLexer.tokens(source, whitespace), limits: limits)
+        let lines = source.utf8.contains(0x0D) ? Self.withLineFeeds(source) : source
+        var parser = TemplateParser(try TemplateLexer.tokens(lines, whitespace), limits: limits)
         body = try parser.template()
         names = parser.names
         freeNames = try parser.checkNames()
         members = parser.members(of: freeNames)
+    }
+
+    /// A text whose lines end in LF, whether they end in CR LF, CR or LF, as Jinja reads its templates.
+    private static func withLineFeeds(_ source: String) -> String {
+        var (bytes, last) = ([UInt8](), UInt8(0))
+        for byte in source.utf8 {
+            if byte != 0x0A || last != 0x0D { bytes.append(byte == 0x0D ? 0x0A : byte) }
+            last = byte
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
