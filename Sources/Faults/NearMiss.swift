@@ -3,6 +3,7 @@ package enum NearMiss {
     /// ` Did you mean "max_tokens"?`, or nothing if no candidate is near.
     package static func hint(for name: String, among candidates: [String]) -> String {
         guard name.utf8.count <= 64 else { return "" }
+        if let known = synonyms[name], candidates.contains(known) { return " Did you mean \(known)?" }
         let simple = simplified(name)
         let distances = candidates.map { (candidate: $0, distance: distance(simple, simplified($0))) }
         guard let best = distances.min(by: { $0.distance < $1.distance }),
@@ -10,6 +11,15 @@ package enum NearMiss {
         else { return "" }
         return " Did you mean \(best.candidate)?"
     }
+
+    /// Names that other programs have for settings.
+    private static let synonyms = [
+        "n": "samples", "num_return_sequences": "samples", "max_new_tokens": "max_tokens",
+        "max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens", "temp": "temperature",
+        "stop_sequences": "stop", "guided_json": "schema", "guided_regex": "regex",
+        "guided_grammar": "grammar",
+        "guided_choice": "choices", "repeat_penalty": "repetition_penalty", "batch_size": "workers",
+    ]
 
     private static func simplified(_ name: String) -> [UInt8] {
         name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }

@@ -1,6 +1,9 @@
 /// Lists and mappings in brackets, as in JSON.
 extension YAMLReader {
     mutating func bracketed() throws(YAMLFault) -> YAMLNode {
+        if peek() == UInt8(ascii: "{"), peek(1) == UInt8(ascii: "{") {
+            throw fault("a text that begins with {{ must have quotes around it: \"{{ prompt }}\"")
+        }
         brackets += 1
         defer { brackets -= 1 }
         return peek() == UInt8(ascii: "[") ? try bracketedList() : try bracketedMapping()
