@@ -46,8 +46,12 @@ extension AnswerForm {
             throw SettingProblem("needs `type`: \(types)")
         }
         switch type {
+        case "json_object" where members["schema"] ?? .null != .null:
+            // As other servers take it.
+            try Self.refuseOthers(in: members, than: ["type", "schema"], of: "the type json_object")
+            try self.init(schema: members["schema"] ?? .null)
         case "text", "json_object":
-            try Self.refuseOthers(in: members, than: ["type"], of: "the type \(type)")
+            try Self.refuseOthers(in: members, than: ["type", "schema"], of: "the type \(type)")
             self = type == "text" ? .text : AnswerForm(.object)
         case "json_schema" where isFlat:
             try self.init(described: members, allowing: ["type"])

@@ -31,6 +31,11 @@ struct OpenAIBody {
                 miss("\(member.name.prefix(64))", "is not supported by \(endpoint.rawValue) here")
             }
         }
+        try readStructure()
+        // The likeliest token, as other servers take it.
+        if let place = fields.firstIndex(where: { $0.0 == "top_p" && $0.1.number == 0 }) {
+            fields[place] = ("top_k", 1)
+        }
         // As some say that there is no limit.
         if let place = fields.firstIndex(where: { $0.0 == "top_k" && $0.1 == -1 }) { fields[place].1 = 0 }
         // The API's own default, which is not ours.
@@ -54,6 +59,66 @@ struct OpenAIBody {
 
     private func value(_ name: String) -> JSONValue? { field[name] }
     private var field: LineField { LineField(.object(body)) }
+
+    /// What answers must be like, as vLLM and servers like it say it.
+    private mutating func readStructure() throws(LineError) {
+        guard endpoint != .responses else { return }
+        var asked: [(name: String, kind: String, value: JSONValue)] = []
+        for kind in ["json", "regex", "choice", "grammar"] {
+            if let value = value("guided_" + kind) { asked.append(("guided_" + kind, kind, value)) }
+        }
+        for kind in ["regex", "grammar"] {
+            if let value = value(kind) { asked.append((kind, kind, value)) }
+        }
+        switch value("structured_outputs") {
+        case nil: break
+        case .object(let members)?:
+            for member in members where member.value != .null && member.value != false {
+                asked.append(("structured_outputs.\(member.name.prefix(64))", member.name, member.value))
+            }
+        case let other?:
+            throw LineError(.badField, "`structured_outputs` must be an object, but is \(other.kindName).")
+        }
+        for (name, kind, value) in asked {
+            switch (kind, value) {
+            case ("json", .string(let text)):
+                guard let schema = try? JSONValue(parsing: Array(text.utf8), limits: .line) else {
+                    throw LineError(.badField, "`\(name)` is a string, but no JSON Schema.")
+                }
+                fields.append(("schema", schema))
+            case ("json", _): fields.append(("schema", value))
+            case ("json_object", .bool): fields.append(("response_format", ["type": "json_object"]))
+            case ("regex", .string), ("grammar", .string): fields.append((kind, value))
+            case ("choice", .array(let choices)):
+                var patterns: [String] = []
+                for choice in choices {
+                    guard case .string(let text) = choice else {
+                        throw LineError(.badField, "`\(name)` must be a list of strings.")
+                    }
+                    patterns.append(Self.pattern(of: text))
+                }
+                fields.append(("regex", .string(patterns.joined(separator: "|"))))
+            case ("regex", _), ("grammar", _):
+                throw LineError(.badField, "`\(name)` must be a string, but is \(value.kindName).")
+            case ("choice", _):
+                throw LineError(.badField, "`\(name)` must be a list of strings, but is \(value.kindName).")
+            default:
+                throw LineError(
+                    .badField, "`\(name)` is not supported; json, json_object, regex, choice and grammar are."
+                )
+            }
+        }
+    }
+
+    /// A regular expression for one text.
+    private static func pattern(of text: String) -> String {
+        var pattern = ""
+        for scalar in text.unicodeScalars {
+            if "\\^$.|?*+()[]{}/".unicodeScalars.contains(scalar) { pattern += "\\" }
+            pattern.unicodeScalars.append(scalar)
+        }
+        return pattern
+    }
 
     // MARK: The endpoints
 

@@ -70,8 +70,9 @@ enum OpenAIRule {
         "chat_template_kwargs": .only([[:], ["enable_thinking": false]]),
         "add_special_tokens": .only([true, false]), "add_generation_prompt": .needed([true]),
         "continue_final_message": .needed([false]), "documents": .needed([[]]), "chat_template": .needed([]),
-        "allowed_token_ids": .needed([]), "structured_outputs": .needed([]), "guided_json": .needed([]),
-        "guided_regex": .needed([]), "guided_choice": .needed([]), "guided_grammar": .needed([]),
+        "allowed_token_ids": .needed([]), "structured_outputs": .own, "guided_json": .own,
+        "guided_regex": .own, "guided_choice": .own, "guided_grammar": .own, "regex": .own, "grammar": .own,
+        "guided_decoding_backend": .ignored,
     ]
 }
 
