@@ -58,7 +58,8 @@ enum PhiCurlCode {
 };
 
 /// Parts of an address, and flags for them.
-enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PART_HOST = 5, PHI_CURL_PART_PORT = 6,
+enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PART_USER = 2,
+                   PHI_CURL_PART_HOST = 5, PHI_CURL_PART_PORT = 6,
                    PHI_CURL_PART_PATH = 7, PHI_CURL_PART_QUERY = 8 };
 
 #define PHI_CURL_GLOBAL_DEFAULT 3

@@ -62,11 +62,17 @@ struct HubRequest {
                     .network, shown,
                     "leads to \(Addresses.shown(location)), which is no address of http or https.")
             }
-            if headOnly, next.origin != address.origin { return response(head) }
+            if headOnly, next.origin != address.origin, !next.namesUser { return response(head) }
             guard next.scheme == "https" || address.scheme != "https" else {
                 throw HubError(
                     .network, shown,
                     "leads to an address without encryption, \(Addresses.shown(location)).")
+            }
+            guard !next.namesUser || next.origin == address.origin else {
+                throw HubError(
+                    .network, shown,
+                    "leads to another host by a user's name, which is not told: \(Addresses.shown(location))."
+                )
             }
             address = next
         }

@@ -7,6 +7,8 @@ struct WebAddress {
     /// An IPv6 address in brackets.
     let host: String
     let port: String
+    /// Whether it has a user's name, which libcurl would tell.
+    let namesUser: Bool
     /// As they are sent, escaped.
     let path: String
     let query: String
@@ -39,6 +41,7 @@ struct WebAddress {
         self.scheme = scheme
         self.host = host
         self.port = port
+        namesUser = part(PHI_CURL_PART_USER) != nil
         path = part(PHI_CURL_PART_PATH) ?? "/"
         query = part(PHI_CURL_PART_QUERY) ?? ""
     }
