@@ -10,6 +10,8 @@ struct FileDownload {
 
     let client: HubClient
     let cache: HubCache
+    /// The repository's, below which all is made but the lock.
+    let folder: OpenFolder
     let id: RepositoryID
     let commit: String
     let file: HubFile
@@ -25,19 +27,16 @@ struct FileDownload {
     /// - Throws: `HubError` or `CancellationError`.
     func run() throws {
         do {
-            let links = paths.map { Paths.join(cache.snapshot(id, commit: commit), $0) }
-            for folder in ([blob, cache.lock(id, file.etag)] + links).map(Paths.folder(of:)) {
-                try Files.makeFolder(folder)
-            }
             if !isHere {
-                let lock = try FileLock.taken(cache.lock(id, file.etag), client.stop, waits: waits)
+                let lock = try FileLock.taken(
+                    "\(file.etag).lock", in: OpenFolder(cache.locks(id)), client.stop, waits: waits)
                 defer { withExtendedLifetime(lock) {} }
                 if !isHere { try fetch() }
             }
             counted(file.size, 0)
-            for (path, link) in zip(paths, links) {
+            for path in paths {
                 let up = String(repeating: "../", count: 2 + path.utf8.count { $0 == UInt8(ascii: "/") })
-                try Links.make(link, to: "\(up)blobs/\(file.etag)")
+                try folder.link("snapshots/\(commit)/\(path)", to: "\(up)blobs/\(file.etag)")
             }
         } catch let error as Files.Failure {
             throw HubError(.files, blob, "can't be written: \(error.reason).")
@@ -47,7 +46,7 @@ struct FileDownload {
     private var isHere: Bool { (try? OpenFile.at(blob).state().size) == file.size }
 
     private func fetch() throws {
-        let part = try PartFile(HubCache.part(ofBlob: blob))
+        let part = try PartFile(HubCache.part(ofBlob: file.etag), in: folder.folder("blobs"))
         if part.size > file.size { try part.empty() }
         var hash = try hashed(part)
         var furthest = part.size
@@ -59,7 +58,7 @@ struct FileDownload {
                 guard part.size == file.size else {
                     throw Retry.later(after: nil, "the hub sends less than the whole of \(file.path)")
                 }
-                if hash.isRight() { return try part.move(to: blob) }
+                if hash.isRight() { return try part.move(to: file.etag) }
                 try restart(part, &hash)
                 guard !isDamaged else {
                     throw HubError(
@@ -120,10 +119,12 @@ extension FileLock {
     /// Waits until it can be had.
     /// - Parameter waits: told if that is not at once.
     /// - Throws: `Files.Failure`, `CancellationError`.
-    static func taken(_ path: String, _ stop: Stop, waits: () -> Void) throws -> FileLock {
+    static func taken(_ name: String, in folder: OpenFolder, _ stop: Stop, waits: () -> Void) throws
+        -> FileLock
+    {
         var hasWaited = false
         while true {
-            if let lock = try take(path) { return lock }
+            if let lock = try take(name, in: folder) { return lock }
             if !hasWaited { waits() }
             hasWaited = true
             try stop.sleep(0.2)

@@ -20,7 +20,7 @@ extension HubCache {
             let parts = name.dropLast(ending.count).split(separator: ".")
             let latest = FileState.now - (parts.count == 1 ? 0 : Self.foreignAge * 1_000_000_000)
             guard let etag = parts.first, let state = Files.state(of: path), state.modified <= latest,
-                let lock = try? FileLock.take(self.lock(id, String(etag)))
+                let lock = try? takeLock(id, String(etag))
             else { continue }
             withExtendedLifetime(lock) { try? Files.remove(path) }
         }
@@ -29,9 +29,9 @@ extension HubCache {
     /// Such as "main.4711.tmp".
     private static func isDraftOfEndedProcess(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count >= 3, Links.draftEndings.contains(String(parts[parts.count - 1])),
+        guard parts.count >= 3, OpenFolder.draftEndings.contains(String(parts[parts.count - 1])),
             let process = ResponseHead.number(parts[parts.count - 2]).flatMap(Int32.init(exactly:))
         else { return false }
-        return !Links.isRunning(process)
+        return !Processes.isRunning(process)
     }
 }

@@ -25,8 +25,12 @@ package struct HubCache: Sendable {
 
     func reference(_ id: RepositoryID) -> String { Paths.join(repository(id), "refs/\(id.revision)") }
 
-    func lock(_ id: RepositoryID, _ etag: String) -> String {
-        Paths.join(folder, ".locks/\(id.folderName)/\(etag).lock")
+    /// Folder of the locks of a repository's blobs.
+    func locks(_ id: RepositoryID) -> String { Paths.join(folder, ".locks/\(id.folderName)") }
+
+    /// - Returns: nil while another holds it.
+    func takeLock(_ id: RepositoryID, _ etag: String) throws(Files.Failure) -> FileLock? {
+        try FileLock.take("\(etag).lock", in: OpenFolder(locks(id)))
     }
 
     /// The commit that the id's revision meant when it was last asked for; nil if nobody has.
@@ -111,7 +115,7 @@ package struct HubCache: Sendable {
         guard Files.kind(of: folder) == .folder else {
             throw HubError(.missing, "\(id)", "there is nothing of it in \(self.folder).")
         }
-        let locks = Paths.join(self.folder, ".locks/\(id.folderName)")
+        let locks = locks(id)
         for name in (try? Files.names(in: locks)) ?? [] {
             guard FileLock.isFree(Paths.join(locks, name)) else {
                 throw HubError(.files, "\(id)", "it is being fetched by another process; stop that first.")
@@ -132,7 +136,7 @@ package struct HubCache: Sendable {
     package func removeBlobs(of names: [String], in snapshot: String, _ id: RepositoryID) throws(HubError) {
         for name in names {
             guard let blob = Files.canonicalPath(Paths.join(snapshot, name)) else { continue }
-            guard let lock = try? FileLock.take(self.lock(id, Paths.name(of: blob))) else {
+            guard let lock = try? takeLock(id, Paths.name(of: blob)) else {
                 throw HubError(.files, blob, "it is being fetched by another process; stop that first.")
             }
             do {

@@ -36,6 +36,9 @@ struct HubClient: Sendable {
         self.pauses = pauses
     }
 
+    /// Whether something is told that lets somebody in.
+    var hasKey: Bool { if case .nobody = access { false } else { true } }
+
     func connection() throws -> WebConnection { try WebConnection(curl, settings.network, patience) }
 
     /// What a revision means now, and which files there are.
@@ -52,11 +55,19 @@ struct HubClient: Sendable {
             throw HubError(
                 .damaged, "\(id)", "the answer of \(settings.endpoint) is not that of a hub (HF_ENDPOINT).")
         }
-        let paths = siblings.compactMap { file -> String? in
+        let paths = try siblings.compactMap { file throws(HubError) -> String? in
             guard case .string(let path)? = file["rfilename"] else { return nil }
+            // They become paths in the cache.
+            if let fault = Paths.fault(inForeign: path) {
+                throw HubError(
+                    .damaged, "\(id)",
+                    "the hub lists a file whose name \(fault), and nothing of it is fetched: \(String(path.prefix(300)))"
+                )
+            }
             return path
         }
-        return HubListing(commit: commit, paths: paths)
+        let isPublic = value["private"] == .bool(false) && value["gated"] ?? .bool(false) == .bool(false)
+        return HubListing(commit: commit, paths: paths, isPublic: isPublic)
     }
 
     /// The content of a small file. - Throws: as `listing`.

@@ -12,6 +12,8 @@ struct HubFile: Sendable, Equatable {
 struct HubListing: Sendable, Equatable {
     var commit: String
     var paths: [String]
+    /// Whether the hub says that everybody may read it.
+    var isPublic = false
 }
 
 /// How far a download is.

@@ -42,8 +42,11 @@ extension InputStore {
                 .files, shown, "there is no folder to keep it in while it is read: PHIBATCH_CACHE is off.")
         }
         let name = Paths.name(of: String(shown.prefix { $0 != "?" }))
+        if let fault = Paths.fault(inForeign: name) {
+            throw HubError(.badName, shown, "its last part becomes a file's name, and \(fault).")
+        }
         return ObjectDownload(
-            client: client, url: url, shown: shown, folder: folder, name: String(name.suffix(200)),
+            client: client, url: url, shown: shown, folder: folder, name: name,
             tally: tally,
             check: check, waits: { report(.waits(file: shown)) })
     }

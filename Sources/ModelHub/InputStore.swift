@@ -115,9 +115,9 @@ package struct InputStore: Sendable {
         }
         let record: JSONValue = ["address": .string(Addresses.shown(input.address)), "files": .array(files)]
         do {
-            try Files.makeFolder(Paths.folder(of: place))
-            try Links.write(JSONWriter.text(of: record) + "\n", to: place)
-            try Links.write(input.version, to: Paths.join(Paths.folder(of: place), "latest"))
+            let folder = try OpenFolder(Paths.folder(of: place), mode: 0o700)
+            try folder.write(JSONWriter.text(of: record) + "\n", to: Paths.name(of: place))
+            try folder.write(input.version, to: "latest")
         } catch {
             throw HubError(.files, place, "can't be written: \(error.reason).")
         }

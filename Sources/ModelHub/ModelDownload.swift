@@ -117,24 +117,30 @@ package struct ModelDownload: Sendable {
             return sum + max(0, files[0].size - here)
         }
         try Self.checkRoom(missing, at: settings.cacheFolder, "HF_HOME")
+        let repository = cache.repository(id)
+        let folder: OpenFolder
+        do throws(Files.Failure) {
+            // What takes a key to fetch is for this user only.
+            folder = try OpenFolder(repository, mode: client.hasKey && !listing.isPublic ? 0o700 : 0o777)
+        } catch {
+            throw HubError(.files, repository, "can't be made: \(error.reason).")
+        }
         report(.begins("\(id)", files: files.count, missing: missing))
         // Large files last a while; the small ones need not wait for them.
         let ordered = blobs.values.sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
         _ = try Self.each(ordered, stop) { files in
             try FileDownload(
-                client: client, cache: cache, id: id, commit: listing.commit, file: files[0],
+                client: client, cache: cache, folder: folder, id: id, commit: listing.commit, file: files[0],
                 paths: files.map(\.path), counted: { tally.count(files[0].path, here: $0, fetched: $1) },
                 waits: { report(.waits(file: files[0].path)) }
             ).run()
         }
         // Last, so that a revision never comes to mean a model that is not all here.
         if !id.isCommit {
-            let reference = cache.reference(id)
             do {
-                try Files.makeFolder(Paths.folder(of: reference))
-                try Links.write(listing.commit, to: reference)
+                try folder.write(listing.commit, to: "refs/\(id.revision)")
             } catch {
-                throw HubError(.files, reference, "can't be written.")
+                throw HubError(.files, cache.reference(id), "can't be written: \(error.reason).")
             }
         }
         cache.removeLeftovers(of: id, commit: listing.commit)

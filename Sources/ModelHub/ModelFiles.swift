@@ -53,7 +53,7 @@ package enum ModelFiles {
         else { return nil }
         var names: Set<String> = []
         for file in map {
-            guard case .string(let name) = file.value else { return nil }
+            guard case .string(let name) = file.value, Paths.fault(inForeign: name) == nil else { return nil }
             names.insert(name)
         }
         return names.isEmpty ? nil : names

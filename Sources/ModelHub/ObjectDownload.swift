@@ -32,13 +32,14 @@ struct ObjectDownload {
     func run(tag: String? = nil) throws -> (path: String, tag: String) {
         if let tag, isHere(tag) { return (place(tag), tag) }
         do {
-            try Files.makeFolder(folder)
-            let lock = try FileLock.taken(Paths.join(folder, "lock"), client.stop, waits: waits)
+            // What takes a key to fetch is for this user only, and addresses may have one.
+            let own = try OpenFolder(folder, mode: 0o700)
+            let lock = try FileLock.taken("lock", in: own, client.stop, waits: waits)
             defer { withExtendedLifetime(lock) {} }
-            let part = try PartFile(partPath)
+            let part = try PartFile("part", in: own)
             var (failures, furthest) = (0, 0)
             while true {
-                do { return try attempt(part) } catch let error where Patience.isFinal(error) {
+                do { return try attempt(part, own) } catch let error where Patience.isFinal(error) {
                     throw error
                 } catch {
                     failures = part.size - furthest >= FileDownload.progress ? 1 : failures + 1
@@ -54,12 +55,14 @@ struct ObjectDownload {
     func isHere(_ tag: String) -> Bool { Files.kind(of: place(tag)) == .regular }
 
     /// Where the version with a tag is.
-    private func place(_ tag: String) -> String {
-        Paths.join(folder, "\(FileHash.hexadecimal(SHA.sha256(of: tag.utf8).prefix(8)))/\(name)")
+    private func place(_ tag: String) -> String { Paths.join(folder, relative(tag)) }
+
+    private func relative(_ tag: String) -> String {
+        "\(FileHash.hexadecimal(SHA.sha256(of: tag.utf8).prefix(8)))/\(name)"
     }
 
     /// - Throws: `Retry` or `WebFailure` if another one may bring more, also if the object has changed.
-    private func attempt(_ part: PartFile) throws -> (path: String, tag: String) {
+    private func attempt(_ part: PartFile, _ own: OpenFolder) throws -> (path: String, tag: String) {
         let noted = (try? Files.contents(of: tagPath, limit: 1 << 12)).map {
             String(decoding: $0, as: UTF8.self)
         }
@@ -90,7 +93,7 @@ struct ObjectDownload {
             let size = response.head.number("Content-Length")
             if let size { try ModelDownload.checkRoom(size, at: folder, "PHIBATCH_CACHE") }
             tally.begins(shown, size)
-            try Links.write(tag ?? "", to: tagPath)
+            try own.write(tag ?? "", to: "part.tag")
         }
         let response = try request.send(to: url) { response, bytes in
             guard response.status < 300 else {
@@ -115,10 +118,9 @@ struct ObjectDownload {
             throw Retry.later(after: nil, "\(response.host) sends less than the whole of \(shown)")
         }
         // Without a tag, what is in it says which version it is; nothing can go on then.
-        let own = try tag ?? "sha256 \(FileHash(of: OpenFile.at(partPath)).sha256)"
-        try Files.makeFolder(Paths.folder(of: place(own)))
-        try part.move(to: place(own))
-        return (place(own), own)
+        let version = try tag ?? "sha256 \(FileHash(of: OpenFile.at(partPath)).sha256)"
+        try part.move(to: relative(version))
+        return (place(version), version)
     }
 
     /// Whether an answer to a question for the rest is the rest of what is here.

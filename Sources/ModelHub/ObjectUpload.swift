@@ -94,7 +94,10 @@ package struct ObjectUpload: Sendable {
                 "address": .string(address), "sha256": .string(file.sha256), "id": .string(id),
                 "parts": .array(tags.map { .string($0) }),
             ]
-            do { try Links.write(JSONWriter.text(of: json) + "\n", to: path) } catch {
+            do {
+                try OpenFolder(Paths.folder(of: path)).write(
+                    JSONWriter.text(of: json) + "\n", to: Paths.name(of: path))
+            } catch {
                 throw HubError(.files, path, "can't be written: \(error.reason).")
             }
         }

@@ -22,10 +22,9 @@ final class FileLock: Sendable {
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// - Returns: nil while another holds it.
-    static func take(_ path: String) throws(Files.Failure) -> FileLock? {
+    static func take(_ name: String, in folder: OpenFolder) throws(Files.Failure) -> FileLock? {
         // Others of the group may share the cache.
-        let descriptor = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o664)
-        guard descriptor >= 0 else { throw .last }
+        let descriptor = try folder.file(name, mode: 0o664)
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FileLock(descriptor: descriptor) }
         let failure = Files.Failure.last
         close(descriptor)
@@ -45,15 +44,15 @@ final class FileLock: Sendable {
 
 /// A file that is being fetched.
 final class PartFile {
-    let path: String
+    private let folder: OpenFolder
+    private let name: String
     private let descriptor: Int32
     private(set) var size: Int
 
     /// Opens what an earlier attempt left, or makes a new one.
-    init(_ path: String) throws(Files.Failure) {
-        self.path = path
-        descriptor = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        guard descriptor >= 0 else { throw .last }
+    init(_ name: String, in folder: OpenFolder) throws(Files.Failure) {
+        (self.folder, self.name) = (folder, name)
+        descriptor = try folder.file(name)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             let failure = Files.Failure(code: EINVAL)
@@ -93,35 +92,14 @@ final class PartFile {
     }
 
     /// Gives the whole file its name.
-    func move(to name: String) throws(Files.Failure) {
-        guard fsync(descriptor) == 0, rename(path.cPath, name.cPath) == 0 else { throw .last }
+    func move(to newName: String) throws(Files.Failure) {
+        guard fsync(descriptor) == 0 else { throw .last }
+        try folder.rename(name, to: newName)
     }
 }
 
-enum Links {
-    /// What the names of drafts end with, after the number of the process that makes them.
-    static let draftEndings = ["phibatch-draft", "tmp"]
-
+enum Processes {
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
-
-    /// Makes a symbolic link; one that is there already is replaced in one step.
-    static func make(_ path: String, to target: String) throws(Files.Failure) {
-        if symlink(target.cPath, path.cPath) == 0 { return }
-        guard errno == EEXIST else { throw .last }
-        let draft = "\(path).\(getpid()).phibatch-draft"
-        unlink(draft.cPath)
-        guard symlink(target.cPath, draft.cPath) == 0, rename(draft.cPath, path.cPath) == 0 else {
-            let failure = Files.Failure.last
-            unlink(draft.cPath)
-            throw failure
-        }
-    }
-
-    /// Writes a small file in one step.
-    static func write(_ text: String, to path: String) throws(Files.Failure) {
-        let draft = "\(path).\(getpid()).tmp"
-        guard OwnFile.write(Array(text.utf8), to: path, draft: draft) else { throw .last }
-    }
 }
 
 enum FolderRemoval {

@@ -39,6 +39,24 @@ package enum Paths {
         return path.utf8.count > start.utf8.count && path.utf8.starts(with: start.utf8)
     }
 
+    /// Returns the fault of a relative path that somebody else has chosen (a hub's listing, an object's key, an index of
+    /// weight files), as the end of a sentence that begins with the path; nil if it names a file below a folder.
+    package static func fault(inForeign path: String) -> String? {
+        let bytes = path.pathBytes
+        if bytes.isEmpty { return "is empty" }
+        if bytes.first == slash { return "is an absolute path" }
+        if path.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            return "has a control character"
+        }
+        for component in bytes.split(separator: slash, omittingEmptySubsequences: false) {
+            if component.isEmpty { return "has an empty component" }
+            if component.elementsEqual(".".utf8) { return "has the component \".\"" }
+            if component.elementsEqual("..".utf8) { return "has the component \"..\"" }
+            if component.count > 255 { return "has a component of more than 255 bytes" }
+        }
+        return nil
+    }
+
     /// Equal bytes. (Strings are equal too where only the bytes of an accent differ.)
     package static func areEqual(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 

@@ -60,8 +60,9 @@ class Hub:
     def answer(self, handler):
         self.requests.append((handler.command, handler.path, handler.headers.get("Range")))
         name = handler.path.rsplit("/", 1)[-1]
-        body = self.files.get(name, b"")
-        if handler.path.startswith("/api/models/"):
+        # Names with dots come without them: libcurl takes such steps itself.
+        body = next((body for path, body in self.files.items() if path.rsplit("/", 1)[-1] == name), b"")
+        if handler.path.startswith("/api/"):
             body = json.dumps({"sha": COMMIT, "siblings": [{"rfilename": name} for name in self.files]}).encode()
             status, headers = 200, {}
         elif handler.path.startswith("/large/") or not name.endswith(".safetensors"):
@@ -281,6 +282,100 @@ def kills(bench):
     expect(b"another process" not in run.err, f"it waits for the dead: {run}")
     starts = [int(asked[len("bytes="):-1]) for _, path, asked in hub.requests if asked and path.startswith("/large/")]
     expect(len(starts) == 3 and starts == sorted(starts) and starts[0] > 0, f"it did not go on: {starts}")
+
+
+def everything(folder):
+    """Names and kinds of all that is below a folder."""
+    return sorted(os.path.relpath(os.path.join(top, name), folder)
+                  for top, folders, files in os.walk(folder) for name in folders + files)
+
+
+@case("hub/dataset-names", quick=True)
+def dataset_names(bench):
+    """A data set whose listing or README names files elsewhere makes and replaces nothing outside the cache."""
+    rows = b'{"prompt":"Hi"}\n'
+    victim = os.path.join(bench.subfolder("victim"), "kept.jsonl")
+    with open(victim, "w") as file:
+        file.write("mine")
+    head = "---\nconfigs:\n- config_name: default\n  %s\n---\n"
+    steps = "../" * 5
+    for what, files, selector in [
+            ("a step up", {f"{steps}up/train.jsonl": rows}, ""),
+            ("an absolute path", {f"{victim}": rows}, ""),
+            ("an absolute path of a split", {f"{victim[:-10]}train.jsonl": rows}, "/train"),
+            ("a step up below a folder", {f"data/{steps}up/train.jsonl": rows}, "/train"),
+            ("a pattern", {f"{steps}up/x.jsonl": rows}, "/**"),
+            ("data_files", {"README.md": (head % f"data_files: {steps}up/*.jsonl").encode(),
+                            f"{steps}up/x.jsonl": rows}, ""),
+            ("data_files with **", {"README.md": (head % "data_files: '**/*.jsonl'").encode(),
+                                    f"a/{steps}up/x.jsonl": rows}, ""),
+            ("data_files that are absolute", {"README.md": (head % f"data_files: {victim}").encode(),
+                                              victim: rows}, ""),
+            ("data_dir", {"README.md": (head % f"data_dir: {steps}up").encode(), f"{steps}up/x.jsonl": rows}, ""),
+            ("a split", {"README.md": (head % f"data_files: [{{split: '{steps}s', path: '{steps}up/x.jsonl'}}]").encode(),
+                         f"{steps}up/x.jsonl": rows}, f"/{steps}s"),
+            ("an empty component", {"data//train.jsonl": rows}, ""),
+            ("a control character", {"data/tr\nain.jsonl": rows}, ""),
+            ("a long component", {"x" * 256 + ".jsonl": rows}, "")]:
+        top = bench.subfolder("names")
+        home, folder = os.path.join(top, "a/b/c/d/home"), os.path.join(top, "a/b/c/d/work")
+        os.makedirs(home)
+        os.makedirs(folder)
+        with Hub(files) as hub:
+            run = bench.run(bench.command(["--max-tokens", "1"], input="hf://datasets/test-org/set" + selector), folder,
+                            environment=variables(hub, home), what=what)
+        expect(run.code != 0 and run.err.strip(), lambda: f"{what}: {run}")
+        inside = [name for name in everything(top) if not name.startswith("a/b/c/d/") and name not in
+                  ("a", "a/b", "a/b/c", "a/b/c/d")] + everything(folder)
+        expect(not inside, lambda: f"{what}: it made {inside}")
+        expect(not os.path.islink(victim) and os.path.getsize(victim) == 4, f"{what}: a file of the user is replaced")
+        expect(os.listdir(os.path.dirname(victim)) == ["kept.jsonl"], f"{what}: a file is made beside the user's")
+
+
+@case("hub/private", quick=True)
+def private(bench):
+    """What takes a key to fetch can be read by nobody else; what doesn't is as the umask says."""
+    def modes(folder):
+        return {os.path.relpath(os.path.join(top, name), folder): os.lstat(os.path.join(top, name)).st_mode & 0o777
+                for top, folders, files in os.walk(folder) for name in folders + files
+                if not os.path.islink(os.path.join(top, name))}
+
+    for token, listed, closed in [(None, {}, False), ("hf_x", {}, True), ("hf_x", {"private": True}, True),
+                                  ("hf_x", {"private": False, "gated": "auto"}, True),
+                                  ("hf_x", {"private": False, "gated": False}, False)]:
+        def change(path, status, headers, body):
+            if path.startswith("/api/"):
+                body = json.dumps({**json.loads(body), **listed}).encode()
+            return status, headers, body
+
+        folder = bench.subfolder("modes")
+        with Hub(change=change) as hub:
+            bench.run(["pull", NAME], folder, environment=variables(hub, folder, HF_TOKEN=token)).must_end_with(0)
+        found = modes(os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit"))
+        wrong = {name: oct(mode) for name, mode in found.items() if (mode & 0o077 == 0) != closed}
+        expect(found and not wrong, lambda: f"{token} {listed}: {wrong}")
+    cache, folder = bench.subfolder("cache"), bench.subfolder("input")
+    with Hub({"in.jsonl": b'{"prompt":"Hi"}\n'}) as hub:
+        address = hub.address.replace("http://", "http://me:secret@") + "/in.jsonl"
+        bench.run(bench.command(["--max-tokens", "1"], input=address), folder, environment=variables(hub, folder, PHIBATCH_CACHE=cache)).must_end_with(0)
+    wrong = {name: oct(mode) for name, mode in modes(os.path.join(cache, "inputs")).items() if mode & 0o077}
+    expect(not wrong, lambda: f"of an address with a password: {wrong}")
+
+
+@case("hub/redirects", quick=True)
+def redirects(bench):
+    """A redirect that names a user is not followed to another host."""
+    folder = bench.subfolder("redirects")
+    with Hub() as other:
+        def change(path, status, headers, body):
+            if "Location" in headers:
+                headers["Location"] = other.address.replace("http://", "http://user@") + "/large/model.safetensors"
+            return status, headers, body
+
+        with Hub(change=change) as hub:
+            run = bench.run(["pull", NAME], folder, environment=variables(hub, folder, HF_TOKEN="hf_x"))
+    run.must_end_with(69)
+    expect(not other.requests, f"the other host is asked: {other.requests}")
 
 
 @case("hub/no-libcurl", quick=True)

@@ -152,6 +152,37 @@ import Testing
         #expect(error.kind == .network && error.description.contains("\(status)"))
     }
 
+    // MARK: Names
+
+    /// A listing with a name that leads elsewhere is no listing.
+    @Test(arguments: ["../../x.safetensors", "/x.safetensors", "a//x", "a/./x", "a/..", "x\n", ""])
+    func namesThatLeadElsewhereAreRefused(name: String) async throws {
+        let hub = try TestHub(files: [
+            "config.json": Array("{}".utf8), "tokenizer.json": [1], "tokenizer_config.json": [2],
+            "model.safetensors": weights, name: [3],
+        ])
+        defer { bench.clean(hub) }
+        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
+        #expect(error.kind == .damaged && error.description.contains("name"))
+        #expect(hub.requests.count == 1)
+    }
+
+    /// Below the repository's folder no link is followed, be the names as they may.
+    @Test(arguments: ["blobs", "snapshots", "refs"]) func linksInTheCacheAreNotFollowed(name: String)
+        async throws
+    {
+        let hub = try TestHub()
+        defer { bench.clean(hub) }
+        let folder = bench.cache.repository(TestHub.id)
+        try Files.makeFolder(folder)
+        try Files.makeFolder("\(bench.folder)/elsewhere")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder)/\(name)", withDestinationPath: "\(bench.folder)/elsewhere")
+        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
+        #expect(error.kind == .files)
+        #expect(try Files.names(in: "\(bench.folder)/elsewhere").isEmpty)
+    }
+
     // MARK: Patience
 
     @Test func whatIsWaitedForIsSaid() async throws {
@@ -229,6 +260,17 @@ import Testing
         #expect(error.kind == .network && !error.description.contains("token"))
         #expect(error.description.contains("127.0.0.1, where the hub keeps model.safetensors, answers 403"))
         #expect(hub.store.requests.count == 3)
+    }
+
+    /// libcurl would tell the other host a name and a password of the hub's choice.
+    @Test func redirectsThatNameAUserAreRefused() async throws {
+        let other = try TestServer { _ in .init(body: Array("x".utf8)) }
+        defer { other.stop() }
+        var faults = TestHub.Faults()
+        faults.location = other.address.replacing("http://", with: "http://user@")
+        let error = try await fails(faults).error
+        #expect(error.kind == .network && error.description.contains("user"))
+        #expect(other.requests.isEmpty)
     }
 
     @Test func circlesEnd() async throws {

@@ -95,7 +95,7 @@ import Testing
         try make(leftovers[0], old)
         // Old as well, but somebody is fetching it.
         try make(others[0], old)
-        let lock = try FileLock.take(bench.cache.lock(TestHub.id, String(repeating: "c", count: 64)))
+        let lock = try bench.cache.takeLock(TestHub.id, String(repeating: "c", count: 64))
         #expect(lock != nil)
         try await bench.fetch(hub)
         for path in leftovers { #expect(!FileManager.default.fileExists(atPath: path), "\(path)") }

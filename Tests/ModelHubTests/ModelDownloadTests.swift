@@ -47,6 +47,24 @@ import Testing
         #expect(hub.store.requests.filter { $0.method == "GET" }.count == 1)
     }
 
+    /// What takes a key to fetch is for this user only, unless the hub says that it is everybody's.
+    @Test(arguments: [nil, "hf_x"]) func modesInTheCache(token: String?) async throws {
+        let hub = try TestHub()
+        defer { bench.clean(hub) }
+        try await bench.fetch(hub, token: token)
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        let folder = bench.cache.repository(TestHub.id)
+        for name in ["", "/blobs", "/snapshots", "/snapshots/\(TestHub.commit)", "/refs"] {
+            #expect(try (mode(folder + name) == 0o700) == (token != nil), "\(name)")
+        }
+        for path in try Files.names(in: bench.blobs).map({ "\(bench.blobs)/\($0)" }) + [folder + "/refs/main"]
+        {
+            #expect(try (mode(path) == 0o600) == (token != nil), "\(path)")
+        }
+    }
+
     @Test func tokenGoesToTheHubOnly() async throws {
         let hub = try TestHub()
         defer { bench.clean(hub) }

@@ -23,6 +23,20 @@ struct PathsTests {
         #expect(Paths.areEqual(Paths.join(folder, name), path), "\(Paths.join(folder, name))")
     }
 
+    @Test(arguments: [
+        "", "/", "/a", "a/", "a//b", ".", "./a", "a/.", "..", "../a", "a/../b", "a/..", "a\0b", "a\nb",
+        "a\u{7f}",
+        "a\u{85}", "a/\u{1b}[m", String(repeating: "x", count: 256),
+        "a/" + String(repeating: "é", count: 128),
+    ])
+    func namesOfOthersThatLeadElsewhere(name: String) { #expect(Paths.fault(inForeign: name) != nil) }
+
+    @Test(arguments: [
+        "a", "a/b", "...", ".a", "..a/b..", "a b", "a\\b", "é/\u{301}", String(repeating: "x", count: 255),
+        "-a",
+    ])
+    func namesOfOthersThatStayBelow(name: String) { #expect(Paths.fault(inForeign: name) == nil) }
+
     @Test func withinAFolder() {
         #expect(Paths.isWithin("/a", "/a/b") && Paths.isWithin("/", "/a") && Paths.isWithin("/a/", "/a/b/c"))
         #expect(!Paths.isWithin("/a", "/ab") && !Paths.isWithin("/a", "/a") && !Paths.isWithin("/a", "/a/"))

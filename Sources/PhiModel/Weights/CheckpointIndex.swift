@@ -21,8 +21,8 @@ struct CheckpointIndex {
                     "weight_map holds \(member.value.kindName) where a file name belongs.")
             }
             // A model folder must not make us open files elsewhere.
-            guard !name.isEmpty, name != ".", name != "..",
-                !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") || $0 == 0 })
+            guard Paths.fault(inForeign: name) == nil,
+                !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
             else {
                 throw ModelError(
                     .malformed, path: path,

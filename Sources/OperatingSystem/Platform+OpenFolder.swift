@@ -1,0 +1,116 @@
+import Essentials
+
+/// Folder held open, below which files are made by names that others have chosen: no link below it is followed, and no
+/// name leads out of it.
+package final class OpenFolder: Sendable {
+    package let path: String
+    /// Mode of the folders that are made. Files have it without the right to execute.
+    private let mode: Int
+    private let descriptor: Int32
+
+    /// Opens a folder, and makes it where it isn't there. Links on the way to it are followed.
+    package convenience init(_ path: String, mode: Int = 0o777) throws(Files.Failure) {
+        try Files.makeFolder(path, mode: mode)
+        let descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last }
+        self.init(path, mode, descriptor)
+    }
+
+    private init(_ path: String, _ mode: Int, _ descriptor: Int32) {
+        (self.path, self.mode, self.descriptor) = (path, mode, descriptor)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens a folder below, and makes it and those above it where they aren't there.
+    package func folder(_ name: String) throws(Files.Failure) -> OpenFolder {
+        guard Paths.fault(inForeign: name) == nil else { throw Files.Failure(code: EINVAL) }
+        var folder = self
+        for component in name.pathBytes.split(separator: UInt8(ascii: "/")) {
+            folder = try folder.child(String(pathBytes: component))
+        }
+        return folder
+    }
+
+    private func child(_ name: String) throws(Files.Failure) -> OpenFolder {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        var child = openat(descriptor, name.cPath, flags)
+        if child < 0, errno == ENOENT {
+            guard mkdirat(descriptor, name.cPath, mode_t(mode)) == 0 || errno == EEXIST else { throw .last }
+            child = openat(descriptor, name.cPath, flags)
+        }
+        guard child >= 0 else { throw .last }
+        return OpenFolder(Paths.join(path, name), mode, child)
+    }
+
+    /// Returns the folder of what `name` names, made where it isn't there, and the name in it.
+    private func parent(of name: String) throws(Files.Failure) -> (folder: OpenFolder, name: String) {
+        guard Paths.fault(inForeign: name) == nil else { throw Files.Failure(code: EINVAL) }
+        let above = Paths.folder(of: name)
+        return (Paths.areEqual(above, ".") ? self : try folder(above), Paths.name(of: name))
+    }
+
+    /// Opens a file for reading and writing, and makes it where it isn't there. A file that others may read, and that is
+    /// not for them, is closed to them.
+    /// - Parameter mode: mode of a new file; nil for that which follows from the folder's.
+    /// - Returns: the descriptor, which is then the caller's.
+    package func file(_ name: String, mode: Int? = nil) throws(Files.Failure) -> Int32 {
+        let place = try parent(of: name)
+        let mode = mode_t(mode ?? self.mode & 0o666)
+        let file = openat(
+            place.folder.descriptor, place.name.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard file >= 0 else { throw .last }
+        if mode == 0o600 { fchmod(file, mode) }
+        return file
+    }
+
+    /// Writes a small file, and puts it in place in one step.
+    package func write(_ text: String, to name: String) throws(Files.Failure) {
+        let place = try parent(of: name)
+        let draft = Self.draft("tmp")
+        let file = openat(
+            place.folder.descriptor, draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+            mode_t(mode & 0o666))
+        guard file >= 0 else { throw .last }
+        do throws(Files.Failure) {
+            defer { close(file) }
+            try Files.write(Array(text.utf8), to: file)
+        } catch {
+            unlinkat(place.folder.descriptor, draft.cPath, 0)
+            throw error
+        }
+        try place.folder.replace(place.name, by: draft)
+    }
+
+    /// Makes a symbolic link; one that is there is replaced in one step.
+    package func link(_ name: String, to target: String) throws(Files.Failure) {
+        let place = try parent(of: name)
+        let folder = place.folder
+        if symlinkat(target.cPath, folder.descriptor, place.name.cPath) == 0 { return }
+        guard errno == EEXIST else { throw .last }
+        let draft = Self.draft("phibatch-draft")
+        guard symlinkat(target.cPath, folder.descriptor, draft.cPath) == 0 else { throw .last }
+        try folder.replace(place.name, by: draft)
+    }
+
+    /// Gives a file another name, in one step.
+    package func rename(_ name: String, to newName: String) throws(Files.Failure) {
+        let (old, new) = (try parent(of: name), try parent(of: newName))
+        guard renameat(old.folder.descriptor, old.name.cPath, new.folder.descriptor, new.name.cPath) == 0
+        else { throw .last }
+    }
+
+    private func replace(_ name: String, by draft: String) throws(Files.Failure) {
+        guard renameat(descriptor, draft.cPath, descriptor, name.cPath) != 0 else { return }
+        let failure = Files.Failure.last
+        unlinkat(descriptor, draft.cPath, 0)
+        throw failure
+    }
+
+    /// Endings of drafts' names, after the number of the process that makes them.
+    package static let draftEndings = ["phibatch-draft", "tmp"]
+
+    private static func draft(_ ending: String) -> String {
+        "\(String(UInt64.random(in: 0 ... .max), radix: 16)).\(getpid()).\(ending)"
+    }
+}
