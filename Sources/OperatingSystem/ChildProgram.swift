@@ -20,11 +20,13 @@ package final class ChildProgram {
     ///   - path: of the program, as `find` returns it.
     ///   - input: a descriptor that it has as its standard input.
     ///   - output: one that it has as its standard output; nil for a pipe that `read` reads from.
+    ///   - third: one that it has as its descriptor 3.
     ///   - environment: names of variables that it has beside PATH, HOME and the like. A name that ends in `_` stands for
     ///     all that begin so.
     /// - Throws: `FileFault` if it can't be started.
     package init(
-        _ path: String, _ arguments: [String], input: Int32, output: Int32? = nil, environment: [String] = []
+        _ path: String, _ arguments: [String], input: Int32, output: Int32? = nil, third: Int32? = nil,
+        environment: [String] = []
     ) throws(FileFault) {
         func fault(_ code: Int32) -> FileFault {
             FileFault(path: path, reason: String(cString: strerror(code)))
@@ -67,6 +69,7 @@ package final class ChildProgram {
         {
             posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
         }
+        if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
         let words = ([path] + arguments).map { strdup($0.cPath) } + [nil]
         let variables = Self.variables(environment).map { strdup($0.cPath) } + [nil]
         defer { for word in words + variables { free(word) } }

@@ -13,23 +13,26 @@ final class DuckDB {
 
     private let child: ChildProgram
 
-    /// - Parameters:
-    ///   - commands: in SQL; the input is the file '/dev/fd/0' there, and the output '/dev/fd/1'.
-    ///   - output: nil for what `read` reads.
-    init(_ commands: String, input: Int32, output: Int32? = nil) throws(Fault) {
-        let program = try Self.program()
-        // One thread takes the least memory and is as quick as what it feeds. Times have no zone of this machine's.
-        let settings =
-            "SET threads=1; SET TimeZone='UTC'; SET temp_directory=''; SET autoinstall_known_extensions=false; "
-        child = try Self.start(
-            program, ["-no-init", "-batch", "-bail", "-c", settings + commands], input: input, output: output)
-    }
+    /// One thread takes the least memory and is as quick as what it feeds. Times have no zone of this machine's. Files but
+    /// those of the child's descriptors are out of reach, and so are extensions; no command can change that.
+    private static let settings: SQL = """
+        SET threads=1; SET TimeZone='UTC'; SET temp_directory=''; SET autoinstall_known_extensions=false; \
+        SET autoload_known_extensions=false; \
+        SET allowed_paths=['/dev/fd/0', '/dev/fd/1', '/dev/fd/3', '/dev/stdout']; \
+        SET enable_external_access=false; SET lock_configuration=true;
+        """
 
-    static func start(
-        _ program: String, _ arguments: [String], input: Int32, output: Int32?
-    ) throws(Fault) -> ChildProgram {
+    /// - Parameters:
+    ///   - commands: the input is the file '/dev/fd/0' there, and the output '/dev/fd/1'.
+    ///   - given: a file with names and the like for the commands, '/dev/fd/3'.
+    ///   - output: nil for what `read` reads.
+    init(_ commands: SQL, given: Int32? = nil, input: Int32, output: Int32? = nil) throws(Fault) {
+        let program = try Self.program()
+        let text: SQL = "\(Self.settings) \(commands)"
         do throws(FileFault) {
-            return try ChildProgram(program, arguments, input: input, output: output)
+            child = try ChildProgram(
+                program, ["-no-init", "-batch", "-bail", "-c", text.text], input: input, output: output,
+                third: given)
         } catch {
             throw Fault(what: "needs the program \(program), which can't be started: \(error.reason).")
         }
@@ -74,20 +77,17 @@ final class DuckDB {
     }
 
     /// Waits until all is done.
-    func finish() throws(Fault) { try Self.finish(child, "duckdb") }
-
-    /// - Parameter name: what messages call the child.
-    static func finish(_ child: ChildProgram, _ name: String) throws(Fault) {
+    func finish() throws(Fault) {
         switch child.wait() {
         case .exit(0): return
         case .exit(let status):
             let said = child.said().split(separator: "\n").map(String.init).first { $0.contains("Error") }
             throw Fault(
-                what: "is refused by \(name), which ended with \(Int(status)): \(said ?? "without a word").")
+                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a word").")
         case .signal(let number):
             throw Fault(
                 what:
-                    "could not be brought to its end: \(name) was ended by signal \(Int(number)). Run the same command again; what is done is kept."
+                    "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; what is done is kept."
             )
         }
     }
@@ -107,16 +107,19 @@ final class DuckDB {
 
     // MARK: Parquet
 
-    private static let input = "read_parquet('/dev/fd/0', hive_partitioning=false)"
+    private static let input: SQL = "read_parquet('/dev/fd/0', hive_partitioning=false)"
 
     /// The rows of a Parquet file as JSON objects, one a line, in their order.
     /// - Parameter wanted: columns of other names are not read; nil for all.
     static func rows(of file: Int32, only wanted: Set<String>? = nil) throws(Fault) -> DuckDB {
-        var selected = "*"
+        var selected: SQL = "*"
         if let wanted {
-            let names = try columns(of: file).map(\.name).filter(wanted.contains)
+            selected = ""
+            for (index, column) in try columns(of: file).enumerated() where wanted.contains(column.name) {
+                selected = selected.text.isEmpty ? "#\(index + 1)" : "\(selected), #\(index + 1)"
+            }
             // There must be one; nobody asks for this one.
-            selected = names.isEmpty ? "NULL AS id" : names.map(quoted).joined(separator: ", ")
+            if selected.text.isEmpty { selected = "NULL AS id" }
         }
         // A name that differs from another one only in case would silently become one of DuckDB's own, and decimals of more
         // digits than it has would become other numbers.
@@ -131,15 +134,12 @@ final class DuckDB {
             """, input: file)
     }
 
-    private static func quoted(_ name: String) -> String {
-        "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
-    }
-
     /// The names of a Parquet file's columns and their types in SQL.
     static func columns(of file: Int32) throws(Fault) -> [(name: String, type: String)] {
         let text = try DuckDB(
-            "COPY (SELECT column_name AS name, column_type AS type FROM (DESCRIBE FROM \(input))) TO '/dev/stdout' (FORMAT json);",
-            input: file
+            """
+            COPY (SELECT column_name AS name, column_type AS type FROM (DESCRIBE FROM \(input))) TO '/dev/stdout' (FORMAT json);
+            """, input: file
         ).readAll()
         return text.split(separator: 0x0A).compactMap { line in
             let json = try? JSONValue(parsing: Array(line), limits: .ownLine)
@@ -147,4 +147,23 @@ final class DuckDB {
             return (name, type)
         }
     }
+}
+
+/// Commands for DuckDB. Only numbers can be put into them: names and texts travel as JSON beside them, so that no quote in
+/// a name ends anything.
+struct SQL: ExpressibleByStringInterpolation, Sendable {
+    fileprivate let text: String
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {}
+
+        mutating func appendLiteral(_ literal: StaticString) { text += "\(literal)" }
+        mutating func appendInterpolation(_ number: Int) { text += String(number) }
+        mutating func appendInterpolation(_ part: SQL) { text += part.text }
+    }
+
+    init(stringLiteral value: StaticString) { text = "\(value)" }
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 }

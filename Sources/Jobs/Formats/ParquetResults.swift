@@ -10,16 +10,16 @@ package struct ParquetResults: ResultFormat {
     private let lines: any ResultFormat
     private let example: JSONValue
     /// Types of columns in SQL, by their names, where what results hold doesn't say all of them.
-    private let types: [String: String]
+    private let types: JSONObject
 
     package init() { self.init(of: TableLines(), example: [:], types: [:]) }
 
-    private init(of lines: any ResultFormat, example: JSONValue, types: [String: String]) {
+    private init(of lines: any ResultFormat, example: JSONValue, types: JSONObject) {
         (self.lines, self.example, self.types) = (lines, example, types)
     }
 
     /// With the columns that are there whatever the results are, and the types of those of which more is known.
-    func having(_ example: JSONValue, types: [String: String]) -> Self {
+    func having(_ example: JSONValue, types: JSONObject) -> Self {
         Self(of: lines, example: example, types: types)
     }
 
@@ -61,7 +61,7 @@ package struct ParquetResults: ResultFormat {
     /// Takes the rows of a new file.
     func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft {
         try TableDraft(
-            lines.makeEncoder(for: run), TableColumns(example, known: types), typed: Set(types.keys),
+            lines.makeEncoder(for: run), TableColumns(example, known: types), typed: types,
             beside: path, in: system)
     }
 
@@ -70,7 +70,8 @@ package struct ParquetResults: ResultFormat {
     /// The columns of a table, with their types in SQL; nil if it is none that can be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
         guard let file = try? File.open(path, .read, in: POSIXFileSystem()) else { return nil }
-        return try? DuckDB.columns(of: file.descriptor)
+        // SQL has no NUL in the names of a struct's members.
+        return (try? DuckDB.columns(of: file.descriptor))?.filter { !$0.type.utf8.contains(0) }
     }
 
     /// The columns that have one type in all of some files; none if one of these is no table.
@@ -127,10 +128,10 @@ final class TableDraft {
     private var encoder: any ResultEncoder
     private var columns: TableColumns
     /// Kept fields whose numbers are quoted, so that not a digit of them is lost.
-    private let typed: Set<String>
+    private let typed: JSONObject
 
     init(
-        _ encoder: any ResultEncoder, _ columns: TableColumns, typed: Set<String>,
+        _ encoder: any ResultEncoder, _ columns: TableColumns, typed: JSONObject,
         beside path: String, in system: any FileSystem
     ) throws {
         (self.encoder, self.columns, self.typed) = (encoder, columns, typed)
@@ -140,7 +141,7 @@ final class TableDraft {
 
     func append(_ result: GenerationResult, at place: ResultPlace) throws {
         var (result, row) = (result, [UInt8]())
-        for index in result.kept.indices where typed.contains(result.kept[index].name) {
+        for index in result.kept.indices where typed[result.kept[index].name] != nil {
             let json = BareWords.quoted(result.kept[index].json.utf8) {
                 UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
             }
@@ -155,7 +156,7 @@ final class TableDraft {
     /// Makes the table in an empty file.
     func finish(into draft: File) throws {
         try writer.flush()
-        guard let command = columns.command(rows: "'/dev/fd/0'", output: "'/dev/fd/1'") else {
+        guard let (commands, given) = columns.commands() else {
             throw StoreError(
                 .io, path: draft.path,
                 "can't have columns whose names differ in no more than case, or are empty; keep such fields under other names."
@@ -163,8 +164,12 @@ final class TableDraft {
         }
         // Opened once more, so that the draft's lock is not the child's as well.
         let output = try File.open(draft.path, .readWrite, in: draft.system)
+        let names = try File.nameless(in: Paths.folder(of: draft.path), draft.system)
+        try names.write(given, at: 0)
         do throws(DuckDB.Fault) {
-            try DuckDB(command, input: file.descriptor, output: output.descriptor).finish()
+            try DuckDB(
+                commands, given: names.descriptor, input: file.descriptor, output: output.descriptor
+            ).finish()
         } catch {
             throw StoreError(.io, path: draft.path, error.what)
         }

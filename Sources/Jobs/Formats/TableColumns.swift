@@ -14,15 +14,15 @@ struct TableColumns {
     }
 
     private var columns: [(name: String, kind: Kind)] = []
-    /// Types of columns in SQL that are known beforehand, by name.
-    private let known: [String: String]
+    /// Types of columns in SQL that are known beforehand.
+    private let known: JSONObject
     /// So many bytes has the longest row.
     private(set) var longestRow = 0
     private(set) var count = 0
     private var size = 0
 
     /// - Parameter example: a row that says which columns there are first, whatever rows come.
-    init(_ example: JSONValue, known: [String: String]) {
+    init(_ example: JSONValue, known: JSONObject) {
         self.known = known
         if case .object(let members) = example { columns = Self.merged([], Self.kinds(of: members)) }
     }
@@ -81,62 +81,93 @@ struct TableColumns {
 
     // MARK: In SQL
 
-    private static func name(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
-    private static func text(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
-
     /// Names that differ only in case are one to DuckDB, which also knows none that is empty.
     private static func areDistinct(_ names: [String]) -> Bool {
         Set(names.map { Array($0.lowercased().utf8) }).count == names.count && !names.contains("")
     }
 
-    private static func type(_ kind: Kind) -> String {
+    /// The type as `from_json` takes it: a name in SQL, a list of one type, or an object of a struct's.
+    private static func type(_ kind: Kind) -> JSONValue {
         switch kind {
         case .none, .text: return "VARCHAR"
         case .boolean: return "BOOLEAN"
         case .integer: return "BIGINT"
         case .double: return "DOUBLE"
         case .json: return "JSON"
-        case .list(let element): return type(element) + "[]"
+        case .list(let element): return [type(element)]
         case .object(let members):
             guard !members.isEmpty, members.count <= 256, areDistinct(members.map(\.name)) else {
                 return "JSON"
             }
-            return "STRUCT(" + members.map { "\(name($0.name)) \(type($0.kind))" }.joined(separator: ", ")
-                + ")"
+            return .object(JSONObject(members.map { ($0.name, type($0.kind)) }))
         }
     }
 
-    /// The command that makes Parquet of the rows.
-    /// - Parameters:
-    ///   - rows: where they are read from, and `output` where the table goes, as DuckDB names files.
+    /// Bytes stand in JSON as text, of which a cast makes them again.
+    private static func asRead(_ type: String) -> String {
+        let bytes = Array(type.utf8)
+        var (made, word, quote) = ([UInt8](), [UInt8](), UInt8?.none)
+        for byte in bytes + [0] {
+            if quote == nil, UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte {
+                word.append(byte)
+                continue
+            }
+            // A member of that name has a space after it.
+            let isType = word.elementsEqual("BLOB".utf8) && byte != UInt8(ascii: " ")
+            made += isType ? Array("VARCHAR".utf8) : word
+            word = []
+            made.append(byte)
+            if quote == byte {
+                quote = nil
+            } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            }
+        }
+        return String(decoding: made.dropLast(), as: UTF8.self)
+    }
+
+    /// The commands that make Parquet of the rows, and the names and types that these are given.
     /// - Returns: nil if there is no such table.
-    func command(rows: String, output: String) -> String? {
-        let later = known.keys.filter { name in !columns.contains { $0.name == name } }.sorted()
-        let types =
-            columns.map { column in
-                let type = known[column.name] ?? Self.type(column.kind)
-                return (column.name, type.utf8.count > 8_000 ? "JSON" : type)
-            } + later.map { ($0, known[$0] ?? "VARCHAR") }
-        guard Self.areDistinct(types.map(\.0)) else { return nil }
-        func row(_ change: (String) -> String) -> String {
-            "STRUCT(" + types.map { "\(Self.name($0.0)) \(change($0.1))" }.joined(separator: ", ") + ")"
+    func commands() -> (SQL, given: [UInt8])? {
+        var types = JSONObject()
+        for (name, kind) in columns {
+            let type = known[name] ?? Self.type(kind)
+            types[name] = JSONWriter.text(of: type).utf8.count > 8_000 ? "JSON" : type
         }
-        // Bytes stand in JSON as text, of which a cast makes them again.
-        let read = row { $0.replacing(/(^| )BLOB(?=[,)\[]|$)/) { "\($0.output.1)VARCHAR" } }
-        // What does not fit a type would be null.
-        let checks = known.keys.sorted().map { name in
-            let pointer = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
-            return
-                "CASE WHEN r.\(Self.name(name)) IS NULL AND coalesce(json_type(json, \(Self.text(pointer))), 'NULL') <> 'NULL' "
-                + "THEN error('a kept value does not have the type of its column') ELSE true END"
+        for member in known where types[member.name] == nil { types[member.name] = member.value }
+        guard Self.areDistinct(types.names) else { return nil }
+        var (read, pointers, checks): (JSONObject, [JSONValue], SQL) = (types, [], "[true")
+        for (index, name) in types.names.enumerated() {
+            guard case .string(let type)? = known[name] else { continue }
+            read[name] = .string(Self.asRead(type))
+            let pointer = name.utf8.reduce(into: [UInt8(ascii: "/")]) { pointer, byte in
+                switch byte {
+                case UInt8(ascii: "~"): pointer += "~0".utf8
+                case UInt8(ascii: "/"): pointer += "~1".utf8
+                default: pointer.append(byte)
+                }
+            }
+            pointers.append(.string(String(decoding: pointer, as: UTF8.self)))
+            checks = "\(checks), fits(json, \(pointers.count), struct_extract_at(r, \(index + 1)))"
         }
-        // The longer the rows, the fewer are in memory at once: 32 MiB of them, up to DuckDB's own number.
+        // The longer the rows, the fewer are in memory at once: 32 MiB of them, up to DuckDB's own number. What does not fit a
+        // type would be null, and is an error instead.
         let group = max(2048, min(122_880, (32 << 20) / max(1, size / max(1, count)) / 2048 * 2048))
-        return """
-            COPY (SELECT unnest(r) FROM (SELECT json, from_json(json, \(Self.text(JSONWriter.text(of: .string(read)))))::\(row { $0 }) AS r \
-            FROM read_ndjson_objects(\(rows), maximum_object_size=\(max(1 << 24, longestRow + 1024)))) \
-            WHERE \((["true"] + checks).joined(separator: " AND "))) \
-            TO \(output) (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE \(group), USE_TMP_FILE false);
+        let commands: SQL = """
+            SET VARIABLE given = (SELECT content FROM read_text('/dev/fd/3')); \
+            SET VARIABLE pointers = from_json(getvariable('given')->'pointers', '["VARCHAR"]'); \
+            CREATE TEMP MACRO fits(json, place, read) AS CASE WHEN read IS NULL \
+            AND coalesce(json_type(json, getvariable('pointers')[place]), 'NULL') <> 'NULL' \
+            THEN error('a kept value does not have the type of its column') ELSE true END; \
+            COPY (SELECT unnest(r) FROM (SELECT json, cast_to_type(from_json(json, getvariable('given')->'read'), \
+            from_json('{}', getvariable('given')->'types')) AS r \
+            FROM read_ndjson_objects('/dev/fd/0', maximum_object_size=\(max(1 << 24, longestRow + 1024)))) \
+            WHERE list_bool_and(\(checks)])) \
+            TO '/dev/fd/1' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE \(group), USE_TMP_FILE false);
             """
+        let given: JSONValue = [
+            "read": .object(read), "types": .object(types), "pointers": .array(pointers),
+        ]
+        return (commands, Array(JSONWriter.text(of: given).utf8))
     }
 }

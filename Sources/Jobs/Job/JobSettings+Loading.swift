@@ -1,4 +1,5 @@
 import Essentials
+import JSON
 import OperatingSystem
 
 extension JobSettings {
@@ -86,17 +87,17 @@ extension JobSettings {
 
     /// The types, in SQL, of kept fields that are columns of tables with one type in all of the input; by their names in
     /// results.
-    private func typesOfKeptFields() -> [String: String] {
+    private func typesOfKeptFields() -> JSONObject {
         var fields: [KeptFields.Field] = []
         if case .fields(let named) = keep { fields = named }
         if fields.isEmpty, keep != .all { return [:] }
         let columns = ParquetResults.commonColumns(of: input)
-        func type(of name: String) -> String? { columns.first { $0.name == name }?.type }
+        let types = JSONObject(columns.map { ($0.name, .string($0.type)) })
         if keep == .all {
             let own = KeptFields.resultNames(of: task).union(results == .messages ? ["messages"] : [])
             fields = columns.filter { !own.contains($0.name) }.map { .init($0.name) }
         }
-        return fields.reduce(into: [:]) { $0[$1.resultName] = type(of: $1.name) }
+        return fields.reduce(into: [:]) { $0[$1.resultName] = types[$1.name] }
     }
 
     /// - Throws: `JobError` if the output's format can't have what the job asks for.

@@ -28,7 +28,7 @@ package struct ShardMerge {
             let columns = ParquetResults.commonColumns(of: shards.map(\.path))
             format = table.having(
                 .object(JSONObject(columns.map { ($0.name, .null) })),
-                types: Dictionary(columns.map { ($0.name, $0.type) }) { first, _ in first })
+                types: JSONObject(columns.map { ($0.name, .string($0.type)) }))
         }
         for shard in shards
         where shard.format.name != format.name || shard.settings.fingerprint != first.fingerprint

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Testing
 
@@ -5,40 +6,127 @@ import Testing
 
 /// What is told to DuckDB, and what is made of what it says. What it does itself is tested with Python's pyarrow.
 @Suite struct ParquetTests {
-    private func command(
-        _ rows: [String], _ example: JSONValue = [:], known: [String: String] = [:]
-    ) throws -> String? {
+    private func given(_ rows: [String], _ example: JSONValue = [:], known: JSONObject = [:]) throws
+        -> String?
+    {
         var columns = TableColumns(example, known: known)
         for row in rows { try columns.add(Array(row.utf8)) }
-        return columns.command(rows: "ROWS", output: "OUTPUT")
+        return columns.commands().map { String(decoding: $0.given, as: UTF8.self) }
     }
 
     @Test(arguments: [
-        (#"{"a":1}"#, #"{"a":-2}"#, #""a" BIGINT"#), (#"{"a":1}"#, #"{"a":2.5}"#, #""a" DOUBLE"#),
-        (#"{"a":null}"#, #"{"a":true}"#, #""a" BOOLEAN"#), (#"{"a":null}"#, #"{}"#, #""a" VARCHAR"#),
-        (#"{"a":[]}"#, #"{"a":[null,["x"]]}"#, #""a" VARCHAR[][]"#),
-        (#"{"a":1}"#, #"{"a":"1"}"#, #""a" JSON"#),
-        (#"{"a":18446744073709551615}"#, #"{"a":1}"#, #""a" JSON"#),
-        (#"{"a":{"b":1}}"#, #"{"a":{"B":1}}"#, #""a" JSON"#), (#"{"a":{"":1}}"#, #"{"a":{}}"#, #""a" JSON"#),
-        (#"{"a\"b'":1}"#, #"{}"#, #""a""b'" BIGINT"#),
+        (#"{"a":1}"#, #"{"a":-2}"#, #""a":"BIGINT""#), (#"{"a":1}"#, #"{"a":2.5}"#, #""a":"DOUBLE""#),
+        (#"{"a":null}"#, #"{"a":true}"#, #""a":"BOOLEAN""#), (#"{"a":null}"#, #"{}"#, #""a":"VARCHAR""#),
+        (#"{"a":[]}"#, #"{"a":[null,["x"]]}"#, #""a":[["VARCHAR"]]"#),
+        (#"{"a":1}"#, #"{"a":"1"}"#, #""a":"JSON""#),
+        (#"{"a":18446744073709551615}"#, #"{"a":1}"#, #""a":"JSON""#),
+        (#"{"a":{"b":1}}"#, #"{"a":{"B":1}}"#, #""a":"JSON""#),
+        (#"{"a":{"":1}}"#, #"{"a":{}}"#, #""a":"JSON""#),
+        (#"{"a\"b'":1}"#, #"{}"#, #""a\"b'":"BIGINT""#),
     ])
     func typesHoldAllThatCame(one: String, two: String, type: String) throws {
         for rows in [[one, two], [two, one, two]] {
-            let made = try #require(try command(rows))
-            #expect(made.contains("::STRUCT(\(type)) AS r"), "\(made)")
+            let made = try #require(try given(rows))
+            #expect(made == #"{"read":{\#(type)},"types":{\#(type)},"pointers":[]}"#)
         }
     }
 
-    @Test func namesAreQuotedAndKnownTypesKept() throws {
-        let known = ["k'": #"STRUCT("BLOB" BLOB, b BLOB[])"#, "later": "BLOB"]
-        let row = #"{"k'":{"BLOB":"x"},"z":{"b":1,"c":null}}"#
-        let made = try #require(try command([row], ["id": ""], known: known))
-        let types = #""id" VARCHAR, "k'" STRUCT("BLOB" BLOB, b BLOB[]), "z" STRUCT("b" BIGINT, "c" VARCHAR)"#
-        #expect(made.contains("::STRUCT(\(types), \"later\" BLOB) AS r"), "\(made)")
-        #expect(made.contains(#"\"k''\" STRUCT(\"BLOB\" VARCHAR, b VARCHAR[]), "#), "\(made)")
-        #expect(made.contains(#"\"later\" VARCHAR)"'"#) && made.contains("json_type(json, '/k''')"))
-        #expect(made.contains("TO OUTPUT (") && made.contains("(ROWS, "))
-        #expect(try command([#"{"a":1,"A":2}"#]) == nil && command([#"{"":1}"#]) == nil)
+    @Test func knownTypesAreKept() throws {
+        let known: JSONObject = ["k'/": #"STRUCT("x BLOB, y" BLOB, BLOB BLOB[])"#, "later": "BLOB"]
+        let row = #"{"k'/":{"BLOB":"x"},"z":{"b":1,"c":null}}"#
+        let made = try #require(try given([row], ["id": ""], known: known))
+        let ends = #","z":{"b":"BIGINT","c":"VARCHAR"},"later":"#
+        let read =
+            #"{"id":"VARCHAR","k'/":"STRUCT(\"x BLOB, y\" VARCHAR, BLOB VARCHAR[])""# + ends + #""VARCHAR"}"#
+        let types = #"{"id":"VARCHAR","k'/":"STRUCT(\"x BLOB, y\" BLOB, BLOB BLOB[])""# + ends + #""BLOB"}"#
+        #expect(made == #"{"read":\#(read),"types":\#(types),"pointers":["/k'~1","/later"]}"#)
+        #expect(try given([#"{"a":1,"A":2}"#]) == nil && given([#"{"":1}"#]) == nil)
+    }
+
+    // MARK: Through DuckDB
+
+    /// Scalars that join a quote beside them to one Character, and some that don't: one of each combining class, all that
+    /// format, selectors of variants, what stands before another (U+0600), modifiers, NUL.
+    private static let joining: [Unicode.Scalar] = {
+        var (classes, found): (Set<UInt8>, [Unicode.Scalar]) = ([0], [])
+        for value in UInt32(0)...0x1_FFFF {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let properties = scalar.properties
+            let isNew = classes.insert(properties.canonicalCombiningClass.rawValue).inserted
+            if isNew || properties.generalCategory == .format || properties.isVariationSelector {
+                found.append(scalar)
+            }
+        }
+        let more: [UInt32] = [
+            0, 0x09, 0x0A, 0x0D, 0x7F, 0x0903, 0x0D4E, 0x111C2, 0x1100, 0x1161, 0x1F1E6, 0x1F3FB, 0xE0100,
+        ]
+        return found + more.compactMap { Unicode.Scalar($0) }
+    }()
+    private static let isThere = (try? DuckDB.program()) != nil
+
+    @Test(.enabled(if: isThere, "DuckDB's program is not there (no network?)"))
+    func whatNeedsQuotesComesBack() throws {
+        let folder = try TestFolder()
+        var row = JSONObject()
+        for quote in ["'", "\"", "`", "\\"] {
+            var (members, count) = (JSONObject(), 0)
+            for scalar in Self.joining {
+                for name in [
+                    "x\(quote)\(scalar)", "x\(scalar)\(quote)", "\(quote)\(scalar)\(quote)); .shell x",
+                ] {
+                    let texts: [JSONValue] = [.string(name)]
+                    members[name] = .array(texts)
+                }
+                count += 1
+                guard count % 10 == 0 || count == Self.joining.count else { continue }
+                row[members[0].name] = .object(members)
+                members = JSONObject()
+            }
+        }
+        let line = JSONWriter.text(of: .object(row))
+        try folder.write(Array("\(line)\n".utf8), to: "rows")
+        var known = JSONObject()
+        // As inferred, and then as DuckDB itself says in SQL.
+        for table in ["one.parquet", "two.parquet"] {
+            var columns = TableColumns([:], known: known)
+            try columns.add(Array(line.utf8))
+            let (commands, given) = try #require(columns.commands())
+            try folder.write(given, to: "given")
+            try folder.write([], to: table)
+            let files = try ["rows", "given", table].map {
+                try File.open(folder.path($0), .readWrite, in: POSIXFileSystem())
+            }
+            try DuckDB(
+                commands, given: files[1].descriptor, input: files[0].descriptor, output: files[2].descriptor
+            ).finish()
+            let made = try DuckDB.rows(of: files[2].descriptor).readAll()
+            #expect(try JSONValue(parsing: made, limits: .ownLine) == .object(row), "\(table)")
+            let found = try DuckDB.columns(of: files[2].descriptor)
+            #expect(found.count == row.count)
+            known = JSONObject(found.filter { !$0.type.utf8.contains(0) }.map { ($0.name, .string($0.type)) })
+            #expect(known.count > row.count - 10)
+        }
+        let file = try File.open(folder.path("two.parquet"), .read, in: POSIXFileSystem())
+        let some = row.names.filter { $0.unicodeScalars.contains("\u{301}") }
+        let made = try JSONValue(
+            parsing: DuckDB.rows(of: file.descriptor, only: Set(some)).readAll(), limits: .ownLine)
+        #expect(!some.isEmpty && some.allSatisfy { made[$0] == row[$0] })
+    }
+
+    /// Neither files nor settings are in reach, whatever a command would say.
+    @Test(
+        .enabled(if: isThere, "DuckDB's program is not there (no network?)"),
+        arguments: [
+            "COPY (SELECT 1) TO 'here'", "ATTACH 'here'", "SET enable_external_access=true", "INSTALL httpfs",
+            "SELECT getenv('HOME')", "FROM read_text('/etc/passwd')", "FROM '/etc/passwd'", "LOAD 'x.so'",
+            "SELECT 1;\n.shell touch here", "SET allowed_paths=['here']", "EXPORT DATABASE 'here'",
+        ] as [SQL])
+    func commandsReachNothingElse(command: SQL) throws {
+        let folder = try TestFolder()
+        try folder.write([], to: "nothing")
+        let nothing = try File.open(folder.path("nothing"), .read, in: POSIXFileSystem())
+        #expect(throws: DuckDB.Fault.self) { try DuckDB(command, input: nothing.descriptor).readAll() }
+        #expect(access("here", F_OK) != 0)
     }
 
     @Test(arguments: [
