@@ -76,8 +76,7 @@ package struct JobFreshness: Sendable, Equatable {
         }
         guard comparesLines, try job.canReadTwice() else { return }
         var schemes = header?.lines ?? []
-        if output != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? [.bytes]) }
-        if journal != nil, header == nil { schemes = schemes.adding([.bytes]) }
+        if output != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? []) }
         try compareLines(job, claims, LineKeys(job, earlier: schemes))
     }
 

@@ -19,13 +19,13 @@ package struct LineKeys: Sendable {
 
     /// All fields of lines at which anybody looks; nil if that may be any.
     func fields(of job: JobSettings) -> Set<String>? {
-        var names = Set(LineReading.names).union([idField ?? "id", "messages", "prompt", "system"])
+        var names = Set(LineScheme.settings).union([idField ?? "id", "prompt"])
         // Fields of an earlier step's results, of OpenAI's requests, and those that the job's steps make themselves.
         names.formUnion(["error", "line_hash", "run", "sample", "custom_id", "method", "url", "body"])
         names.formUnion(job.steps.map(\.name) + [JobStep.item])
         for scheme in [scheme] + earlier {
-            guard case .content(let content) = scheme, content.allBut == nil else { return nil }
-            names.formUnion(content.fields + content.settings)
+            guard scheme.allBut == nil else { return nil }
+            names.formUnion(scheme.fields)
         }
         return names
     }

@@ -25,7 +25,7 @@ package final class FinishedOutput {
         let record =
             paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system) : nil
         (self.path, self.format, header) = (path, format, record?.header)
-        lines = try OutputSettings.read(at: paths, in: system)?.lines ?? [.bytes]
+        lines = try OutputSettings.read(at: paths, in: system)?.lines ?? []
         output = try EarlierOutput(
             file, record: record?.file, format: format, run: ResultRun(digest: "", samples: samples),
             index: index

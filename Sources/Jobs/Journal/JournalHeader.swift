@@ -10,7 +10,7 @@ package struct JournalHeader {
     /// Runs under other settings, whose results count too.
     var kept: [KeptRun] = []
     /// By which schemes lines are known in the journal.
-    package var lines = [LineScheme.bytes]
+    package var lines: [LineScheme] = []
     /// What of the input lies elsewhere, as it is read.
     var pins: [PinnedInput] = []
 

@@ -88,13 +88,8 @@ extension JournalStore {
 
     /// By which schemes lines are known in what counts.
     private func noteSchemes(_ header: JournalHeader.Reading?) {
-        var schemes: [LineScheme] = []
-        if earlierOutput != nil { schemes = settings?.lines ?? [.bytes] }
-        switch header {
-        case .valid(let header): schemes = schemes.adding(header.lines)
-        case .damaged: schemes = schemes.adding([.bytes])
-        case .otherVersion, nil: break
-        }
+        var schemes = earlierOutput == nil ? [] : settings?.lines ?? []
+        if case .valid(let header) = header { schemes = schemes.adding(header.lines) }
         for rows in earlierRows { schemes = schemes.adding(rows.lines) }
         earlierSchemes = schemes.filter { $0 != options.lines }
     }

@@ -16,12 +16,12 @@ package struct OutputSettings: Equatable {
     /// Runs of which results stand in it too.
     package var kept: [KeptRun] = []
     /// By which schemes lines are known in it.
-    package var lines = [LineScheme.bytes]
+    package var lines: [LineScheme] = []
     /// What of the input lies elsewhere, as it was read.
     var pins: [PinnedInput] = []
     /// The lines that it is of, as `I/N`; nil if they are all.
     var shard: String?
-    /// The whole input, and what became of this output's lines; nil where an earlier version wrote this.
+    /// The whole input, and what became of this output's lines; nil where the run has not seen all of it.
     var input: InputSeen?
     var failures: AllowedFailures?
 

@@ -11,7 +11,7 @@ public enum SettingsChange: String, Sendable, CaseIterable {
 /// What a store must know of a job besides what its results depend on.
 package struct StoreOptions: Sendable {
     /// By which scheme the run knows its lines.
-    var lines = LineScheme.bytes
+    var lines = LineScheme()
     /// How many results each line has; `index` is the position divided by this.
     var samples = 1
     /// The lines that it takes up.

@@ -17,8 +17,8 @@ package final class ReportSource {
     package private(set) var hasOtherOutput = false
     /// What the results depend on, by name, so far as it is known.
     package private(set) var settings: [(name: String, value: String)] = []
-    /// By which schemes lines are known in them; the bytes are always among them.
-    private(set) var lines = [LineScheme.bytes]
+    /// By which schemes lines are known in them.
+    private(set) var lines: [LineScheme] = []
     /// Lines of the file that are no results, and the first of them, from 1.
     package private(set) var damaged = 0
     package private(set) var firstDamaged: Int?
