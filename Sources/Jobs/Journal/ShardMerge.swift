@@ -11,8 +11,6 @@ package struct ShardMerge {
     package private(set) var failed = 0
     /// The name under which another output that was there stays.
     package private(set) var keptName: String?
-    /// What could not be looked at.
-    package private(set) var warnings: [Message] = []
 
     /// - Parameters:
     ///   - output: the path that the job names; the shards lie beside it.
@@ -44,8 +42,8 @@ package struct ShardMerge {
         settings.shard = joined.name
         settings.pins = first.pins
         settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.settings.lines) }
-        settings.input = try checkInputs(shards)
-        settings.failures = try checkFailures(shards, of: total, maxFailures, output)
+        settings.input = try Self.checkInputs(shards)
+        settings.failures = try Self.checkFailures(shards, of: total, maxFailures, output)
         let paths = try OutputPaths(output: output, format: format, in: system)
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: nil, in: system)
@@ -116,16 +114,9 @@ package struct ShardMerge {
     }
 
     /// All shards saw the same input.
-    /// - Returns: what it was; nil if none of them says.
-    private mutating func checkInputs(_ shards: [Shard]) throws -> InputSeen? {
+    /// - Returns: the input; nil if a shard had enough rows, and has not seen all lines.
+    private static func checkInputs(_ shards: [Shard]) throws -> InputSeen? {
         let told = shards.compactMap { shard in shard.settings.input.map { (shard.path, $0) } }
-        // A shard that had enough rows has not seen all lines.
-        let silent = shards.filter { $0.settings.input == nil && $0.selection.wanted == nil }
-        if let one = silent.first {
-            warnings.append(
-                "shards that don't say which input they saw, as an earlier version of phibatch made them: \(silent.count), the first \(one.path). Of them it is only known that numbers of lines fit, and that no id comes twice; run again, a shard says it."
-            )
-        }
         guard let (path, input) = told.first else { return nil }
         for (other, seen) in told where seen != input {
             let what: Message =
@@ -141,19 +132,12 @@ package struct ShardMerge {
     }
 
     /// What one run may have of failed lines, the shards may have together.
-    private mutating func checkFailures(
+    private static func checkFailures(
         _ shards: [Shard], of lines: Int, _ own: FailureLimit?, _ output: String
-    ) throws -> AllowedFailures? {
-        let failed = try shards.reduce(0) { try $0 + ($1.settings.failures?.lines ?? $1.countFailedLines()) }
-        let limits = shards.compactMap { $0.settings.failures?.limit }
-        guard let limit = own ?? limits.max(by: { $0.allowed(of: lines) < $1.allowed(of: lines) }) else {
-            if failed > 0 {
-                warnings.append(
-                    "failed lines: \(failed). How many may fail, shards of earlier versions don't say; --max-failures does."
-                )
-            }
-            return nil
-        }
+    ) throws -> AllowedFailures {
+        let failed = shards.reduce(0) { $0 + $1.failures.lines }
+        let limits = shards.map(\.failures.limit)
+        let limit = own ?? limits.max { $0.allowed(of: lines) < $1.allowed(of: lines) } ?? limits[0]
         let allowed = limit.allowed(of: lines)
         guard failed <= allowed else {
             throw StoreError(
@@ -171,6 +155,7 @@ private final class Shard {
     let format: any ResultFormat
     let settings: OutputSettings
     private let output: FinishedOutput
+    let failures: AllowedFailures
     let selection: LineSelection
     private var next = 0
     private var lineCount: Int?
@@ -186,7 +171,7 @@ private final class Shard {
             throw StoreError(
                 .mismatch, path: path, "is not complete: its run was stopped. Run this shard again.")
         }
-        guard let settings = try OutputSettings.read(at: paths, in: system),
+        guard let settings = try OutputSettings.read(at: paths, in: system), let failures = settings.failures,
             let finished = try FinishedOutput(path, format)
         else {
             throw StoreError(.mismatch, path: path, "is not there, or not complete. Run this shard.")
@@ -197,7 +182,11 @@ private final class Shard {
                 .mismatch, path: path,
                 "has results of \(settings.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
         }
-        (self.settings, selection) = (settings, own)
+        // A shard that had enough rows has not seen all lines.
+        guard settings.input != nil || own.wanted != nil else {
+            throw StoreError(.mismatch, path: path, "doesn't say which input it saw. Run this shard again.")
+        }
+        (self.settings, selection, self.failures) = (settings, own, failures)
         self.output = finished
         let check = try OutputCheck.read(output: path, format: format)
         guard finished.outcome.foreign == 0, check?.different == 0 else {
@@ -236,19 +225,6 @@ private final class Shard {
             }
         }
         lineCount = count
-        return count
-    }
-
-    func countFailedLines() throws -> Int {
-        var count = 0
-        var isCounted = false
-        for number in 0..<output.count {
-            let (starts, isFailed) = try output.with(number) { result, _ in
-                (result.key.sample == 0, result.isFailed)
-            }
-            if starts { isCounted = false }
-            if isFailed, !isCounted { (count, isCounted) = (count + 1, true) }
-        }
         return count
     }
 
