@@ -10,8 +10,7 @@ package struct NativeLine {
     var rest: Range<Int>
     /// What stands between the braces of `timing`; empty if there is none.
     var timing: Range<Int>
-    /// The line's own; outputs of earlier versions have none.
-    var sum: UInt64?
+    var sum: UInt64
 }
 
 extension NativeLine {
@@ -112,16 +111,12 @@ extension NativeLine {
 
         /// Nil unless head and tail are, byte for byte, as we write them.
         func line(of bytes: UnsafeRawBufferPointer) -> NativeLine? {
-            guard place == .sum || place == .end, let run,
+            guard place == .end, let run, let sum,
                 run.utf8.count <= RunFingerprint.maximumDigestLength
             else { return nil }
-            var tail: [UInt8] = []
-            if let sum {
-                tail += ",\"sum\":\"".utf8
-                JSONBytes.appendHex(sum, to: &tail)
-                tail.append(UInt8(ascii: "\""))
-            }
-            tail.append(UInt8(ascii: "}"))
+            var tail = Array(",\"sum\":\"".utf8)
+            JSONBytes.appendHex(sum, to: &tail)
+            tail += "\"}".utf8
             guard bytes[runEnd...].elementsEqual(tail), bytes[headEnd] == UInt8(ascii: ",") else {
                 return nil
             }
