@@ -65,7 +65,7 @@ extension JobSettings {
         if outputFormatFollowsInput {
             let asInput: any ResultFormat =
                 task.answers && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
-            format = OutputName(output, of: selection).format(whereThereIs: output) ?? asInput
+            format = OutputName(output, of: selection).format ?? asInput
         }
         if format is OpenAIResults {
             let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName

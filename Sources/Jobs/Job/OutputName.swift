@@ -22,15 +22,6 @@ struct OutputName {
         ResultFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
     }
 
-    /// The same for the file that is to be replaced: earlier versions put lines into outputs of any name but a table's, and
-    /// such an output stays as it is.
-    func format(whereThereIs output: String) -> (any ResultFormat)? {
-        guard let format, format is JSONArrayResults else { return format }
-        let isFile = output != "-" && Files.kind(of: output) == .regular
-        let start = isFile ? try? ByteSource(path: output).readAll(limit: 1) : nil
-        return start?.first == UInt8(ascii: "{") ? nil : format
-    }
-
     /// Names of JSON lines.
     private var isJSONLines: Bool { name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") }
 

@@ -127,10 +127,5 @@ import Testing
             return job.outputFormat.format.name
         }
         #expect(try format("a.json") == "json" && format("A.JSON") == "json" && format("a.jsonl") == "jsonl")
-        // An earlier version's output of that name goes on as it is.
-        try folder.write(TestRun(lines: TestLine.make(2)).expected(), to: "a.json")
-        #expect(try format("a.json") == "jsonl")
-        try folder.write("[]\n".utf8, to: "a.json")
-        #expect(try format("a.json") == "json")
     }
 }
