@@ -45,7 +45,7 @@ package struct GenerationResult: Sendable, Equatable {
         package var decode: Double
         /// The speed of the tokens that the last run made, from admission to the end.
         package var tokensPerSecond: Double
-        /// When it ended, in seconds since 1970; nil in results of earlier versions.
+        /// When it ended, in seconds since 1970; nil where no clock was read.
         package var ended: Double?
     }
 

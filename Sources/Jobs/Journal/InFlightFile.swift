@@ -5,8 +5,7 @@ import JSON
 /// would only swell the journal. Each line has its sum; a damaged one costs that completion's head
 /// start and nothing else.
 package enum InFlightFile {
-    /// The second has attempts, the third rows; a file that has none is as in the first.
-    private static let versions = 1...3
+    private static let version = 1
 
     package struct Content {
         var progress: JobProgress?
@@ -20,18 +19,17 @@ package enum InFlightFile {
         _ records: [InFlightRecord], progress: JobProgress, run: String, to place: OutputPlace,
         replacing earlier: FileInfo?
     ) throws -> FileInfo {
-        let version = records.contains { $0.row != nil } ? 3 : records.contains { $0.attempt > 0 } ? 2 : 1
         return try place.put(
             place.paths.inFlight, draft: place.paths.inFlightDraft, replacing: earlier
         ) { file in
             var writer = BufferedWriter(file)
-            try writer.appendLine(header(version, progress, run: run))
+            try writer.appendLine(header(progress, run: run))
             for record in records { try writer.appendLine(line(record)) }
             try writer.flush()
         }.info()
     }
 
-    private static func header(_ version: Int, _ progress: JobProgress, run: String) -> [UInt8] {
+    private static func header(_ progress: JobProgress, run: String) -> [UInt8] {
         SealedLine.make { writer in
             writer.int("phibatch_inflight", version)
             writer.key("progress")
@@ -65,7 +63,7 @@ package enum InFlightFile {
             }
             let json = try? JSONValue(parsing: line.bytes, limits: .ownLine)
             if isFirst {
-                guard let json, json.int("phibatch_inflight").map(versions.contains) == true,
+                guard let json, json.int("phibatch_inflight") == version,
                     let progress = json["progress"].flatMap(JobProgress.init),
                     let writer = json.string("run"),
                     run.map({ $0.utf8.elementsEqual(writer.utf8) }) ?? true

@@ -82,7 +82,7 @@ package enum OutputRecord {
         var output: Sum
         /// What stands after the last result; nil if nothing does.
         var footer: Sum?
-        /// The file of failed lines; nil if there is none, or an earlier version wrote this.
+        /// The file of failed lines; nil if there is none.
         var errors: Sum?
         var size: Int { output.size }
 

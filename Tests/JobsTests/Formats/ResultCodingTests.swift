@@ -6,7 +6,7 @@ import Testing
 @testable import BatchPipeline
 @testable import Jobs
 
-/// The bytes of results, in native outputs and in the journal: earlier versions wrote the same.
+/// The bytes of results, in native outputs and in the journal: a change of them is a change of the format.
 @Suite struct ResultCodingTests {
     private static let key = WorkKey(id: "a\"b", sample: 1, contentHash: 0x12ab)
     private static let token = LogprobEntry.Token(text: "é", id: 7, logprob: -0.1, bytes: [0xc3, 0xa9])
@@ -29,11 +29,10 @@ import Testing
         + #"{"token":"","id":8,"logprob":-9999,"bytes":[],"top_logprobs":[]}]},"#
         + #""provenance":{"rope":"short"},"#
         + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":26.67,"ended":1790000000.125}"#
-    /// As earlier versions wrote it.
-    private static let earlier = GenerationResult(
+    private static let empty = GenerationResult(
         GeneratedResult(text: "", finishReason: .stop, promptTokens: 1, completionTokens: 0),
         timing: .init(queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 0))
-    private static let earlierText =
+    private static let emptyText =
         #""text":"","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":0},"seed":0,"#
         + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":0}"#
     private static let plain = GenerationResult(
@@ -93,7 +92,7 @@ import Testing
     static let all: [(GenerationResult, String)] = [
         (whole, wholeText), (plain, plainText), (chosen, chosenText), (alike, alikeText),
         (failure, failureText),
-        (earlier, earlierText),
+        (empty, emptyText),
         (scored, scoredText), (ranked, rankedText), (scoreFailure, scoreFailureText),
         (invalid, invalidText),
     ]
@@ -172,29 +171,6 @@ import Testing
                 #expect(record == nil, "\(text)")
             }
         }
-    }
-
-    /// What the version before wrote, whose sums of journal lines are put in here.
-    @Test func aJournalOfTheVersionBeforeIsTakenUp() throws {
-        let line = TestLine.make(1)[0]
-        var hash: [UInt8] = []
-        JSONBytes.appendHex(line.key.contentHash, to: &hash)
-        let texts = [
-            #""phibatch_journal":1,"uses_output":true,"fingerprint":[["model.config.json","7 bytes"],"#
-                + #"["job.seed","17"],["job.samples","1"]]}"#,
-            #""id":"line-0","sample":0,"# + Self.wholeText + #","line_hash":""#
-                + String(decoding: hash, as: UTF8.self) + #"","run":"\#(testFingerprint.digest)"}"#,
-        ]
-        let folder = try TestFolder()
-        let lines = texts.map { text in
-            var line = Array((#"{"sum":"0000000000000000","# + text).utf8)
-            SealedLine.seal(&line)
-            return line + [0x0a]
-        }
-        try folder.write(lines.joined(), to: "out.jsonl.journal")
-        let store = try openStore(folder)
-        #expect(try TestRun(lines: [line]).run(store) == 0 && store.notes.isEmpty)
-        #expect(try folder.text("out.jsonl").hasPrefix(#"{"id":"line-0","index":0,"# + Self.wholeText + ","))
     }
 
     @Test func notesOfTokensAreReadBack() throws {

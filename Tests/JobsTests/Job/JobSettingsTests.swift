@@ -309,9 +309,8 @@ import Testing
                 .contains { $0 == ("logit_bias", "7=2.5 15=-100.0") })
     }
 
-    /// Settings that came later are not among them where they are not set: results of earlier versions count. (Not so
-    /// control_tokens, which changed what a line's text is. And samples is each result's own.)
-    @Test func aPlainJobHasTheSameSettingsAsEver() throws {
+    /// Most settings are not among them where they are not set. (And samples is each result's own.)
+    @Test func aPlainJobHasFewSettings() throws {
         #expect(
             JobSettings().resultSettings.map(\.name) == [
                 "system", "prompt", "chat", "control_tokens", "max_tokens", "temperature", "top_p", "top_k",
