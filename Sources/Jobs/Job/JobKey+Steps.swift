@@ -21,7 +21,7 @@ extension SettingValue {
     fileprivate func steps(resolves: Bool) throws(SettingProblem) -> [JobStep] {
         guard let parts else { throw wrong("a list of steps in a job file") }
         var steps: [JobStep] = []
-        for part in try parts() { steps += try JobStep.steps(part, resolves: resolves, line: line) }
+        for part in try parts() { steps.append(try JobStep(part, resolves: resolves, line: line)) }
         return steps
     }
 }
@@ -31,47 +31,11 @@ extension JobStep {
         if JobKey.named(key) != nil { return "; it is said for the whole job" }
         let hint = NearMiss.hint(
             for: key,
-            among: ["name", "each", "where", "accept", "distinct", "tries", "turns", "reply"]
-                + keys.map(\.name))
+            among: ["name", "each", "where", "accept", "distinct", "tries"] + keys.map(\.name))
         return hint.isEmpty ? "" : " (d\(hint.dropFirst(2)))"
     }
 
-    /// One, or those of a conversation.
-    fileprivate static func steps(
-        _ members: [(key: SettingValue, value: SettingValue)], resolves: Bool, line: Int?
-    ) throws(SettingProblem) -> [JobStep] {
-        let own = members.filter { !["turns", "reply"].contains($0.key.text) }
-        let step = try JobStep(own, resolves: resolves, line: line)
-        guard own.count < members.count else { return [step] }
-        func wrong(_ what: String, _ value: SettingValue?) -> SettingProblem {
-            SettingProblem("\(step.name.prefix(64)): \(what)", line: value?.line ?? line)
-        }
-        let turns = members.first { $0.key.text == "turns" }?.value
-        let reply = members.first { $0.key.text == "reply" }?.value
-        guard let turns, let reply, case .mapping(let asked) = reply.content else {
-            throw wrong(
-                "turns and reply go together; reply has a prompt, a system message and settings",
-                reply ?? turns)
-        }
-        let named = asked.first {
-            ["name", "each", "samples", "where", "accept", "distinct", "tries"].contains($0.key.text)
-        }
-        if let named { throw wrong("reply has no \(named.key.text ?? "")", named.key) }
-        let count: Int
-        do throws(SettingProblem) { count = try turns.int(in: turnsRange) } catch {
-            throw wrong("turns \(error.message)", turns)
-        }
-        var other = JobStep("\(step.name)_reply")
-        try other.take(asked, resolves: resolves)
-        // A prompt may be in a file.
-        if resolves, step.settings.prompt == nil {
-            throw wrong("turns need a prompt, which is said first", turns)
-        }
-        if resolves, other.settings.prompt == nil { throw wrong("reply needs a prompt", reply) }
-        return step.conversation(turns: count, reply: other.settings)
-    }
-
-    private init(
+    fileprivate init(
         _ members: [(key: SettingValue, value: SettingValue)], resolves: Bool, line: Int?
     ) throws(SettingProblem) {
         let name = members.first { $0.key.text == "name" }
@@ -84,12 +48,6 @@ extension JobStep {
             throw SettingProblem(
                 "\(self.name.prefix(64)): prompt and prompt_file are both given; keep one", line: line)
         }
-        try take(members, resolves: resolves)
-    }
-
-    private mutating func take(
-        _ members: [(key: SettingValue, value: SettingValue)], resolves: Bool
-    ) throws(SettingProblem) {
         var resolved: [(JobKey, SettingValue)] = []
         for (key, value) in members {
             let text = key.text ?? ""
@@ -101,6 +59,10 @@ extension JobStep {
                 case "accept": accept = try value.string()
                 case "distinct": distinct = try Distinctness(value)
                 case "tries": tries = try value.int(in: Self.triesRange)
+                case "turns", "reply":
+                    throw SettingProblem(
+                        "is no key of a step; make each turn a step, whose messages name the texts before it ({{ question.text }})",
+                        line: key.line)
                 default:
                     guard let known = Self.keys.first(where: { $0.name == text }) else {
                         throw SettingProblem(

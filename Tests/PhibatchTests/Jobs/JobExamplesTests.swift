@@ -8,7 +8,7 @@ import Testing
 struct JobExamplesTests {
     /// Each file of `jobs` is in the table, and its command does what it says, in a clone with nothing done yet.
     @Test func theTableOfJobsIsTrue() throws {
-        try #require(JobsClone.commands.count == 14)
+        try #require(JobsClone.commands.count == 13)
         let files = try FileManager.default.contentsOfDirectory(atPath: JobsClone.top.path + "/jobs")
         let named = JobsClone.commands.flatMap { $0.files.components(separatedBy: ", ") }
         #expect(files.filter { $0 != "README.md" }.sorted() == named.sorted())
@@ -18,7 +18,6 @@ struct JobExamplesTests {
             "kubernetes.yaml, kubernetes-merge.yaml": "kubectl",
             "phibatch.service, phibatch.timer": "systemctl", "ray_shards.py": "out/demo.jsonl",
             "pipeline.mk, answers.yaml, judge.yaml": "out/judged.jsonl", "repair.yaml": "out/repaired.jsonl",
-            "talk.yaml": "out/talks.jsonl",
             "rows.yaml": "out/rows.jsonl", "dataset.yaml": "out/dataset.jsonl",
             "slurm-array.sh": "out/demo.jsonl", "steps.yaml": "out/steps.jsonl",
         ]
