@@ -176,92 +176,71 @@ package struct Manifest: Sendable {
         guard json["output"]?["sha256"] == .string(sha256), json["output"]?.int("bytes") == size else {
             throw JobError(
                 .badJob, at: output,
-                "is not as it was when its manifest was made; \"phibatch manifest\" makes a new one.")
+                "is not as it was when its manifest was made; \"phibatch verify --manifest\" makes a new one."
+            )
         }
     }
 
-    /// How it compares with what is here.
-    package struct Comparison: Sendable, Equatable {
-        package internal(set) var differences: [Message] = []
-        /// What it says that was not compared.
-        package internal(set) var unseen: [Message] = []
-    }
+    package typealias Comparison = (differences: [Message], unseen: [Message])
 
     /// Compares each of its members with what it should be now.
     /// - Parameters:
     ///   - output: which the manifest is of.
     ///   - errors: its file of failed lines, if it has one.
-    ///   - audit: of the output.
+    ///   - check: of the output.
+    /// - Returns: the members that differ, and those that nothing here can be compared with.
     /// - Throws: as a run, if a file can't be read.
     package func comparison(
-        with job: JobSettings, output: String, errors: String?, audit: OutputAudit, cache: WeightCacheLocation
+        with job: JobSettings, output: String, errors: String?, check: OutputCheck, cache: WeightCacheLocation
     ) throws -> Comparison {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: output, format: job.outputFormat.format, in: system)
         let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
         let parts = Parts(
             output: output, errors: errors, made: try job.runFingerprint(cache: cache), kept: settings?.kept,
-            results: audit.results, failed: audit.failed, completionTokens: audit.completionTokens)
-        var comparison = Comparison()
-        comparison.compare(json, .object(JSONObject(try Self.members(job, parts))), "")
-        if settings?.kept.isEmpty == true, json["some_results_made_with"] != nil {
-            comparison.unseen.removeAll { $0.text.hasPrefix("some_results_made_with") }
-            comparison.differences.append("some_results_made_with is there, but no result was made so")
-        }
-        comparison.differences.sort { $0.text < $1.text }
-        return comparison
-    }
-}
-
-extension Manifest.Comparison {
-    /// - Parameters:
-    ///   - there: what the manifest has.
-    ///   - here: what it should have.
-    ///   - path: where it has it.
-    fileprivate mutating func compare(_ there: JSONValue, _ here: JSONValue, _ path: String) {
-        switch (there, here) {
-        case (.object(let old), .object(let new)):
-            for member in old {
-                let name = path.isEmpty ? member.name : "\(path).\(member.name)"
-                if name == "program" {
-                    compareProgram(member.value, here[member.name])
-                } else if let value = new[member.name] {
-                    if member.name == "sha256", member.value != value {
-                        let file = new["file"].map { $0.shortText } ?? path
-                        differences.append(
-                            "\(file) is not as it was when the output was made (\(name) was \(member.value.shortText))"
-                        )
-                    } else {
-                        compare(member.value, value, name)
-                    }
+            results: check.results, failed: check.failed, completionTokens: check.completionTokens)
+        let here = JSONValue.object(JSONObject(try Self.members(job, parts)))
+        let (old, new) = (Self.values(in: json), Self.values(in: here))
+        let now = Dictionary(new, uniquingKeysWith: { first, _ in first })
+        let names = Set(old.map(\.0))
+        var (differences, unseen): ([Message], [Message]) = ([], [])
+        for (name, value) in old {
+            guard let right = now[name] else {
+                if name.hasPrefix("some_results_made_with"), settings?.kept.isEmpty == true {
+                    differences.append("\(name) is there, but no result was made so")
                 } else {
                     unseen.append("\(name) (nothing here to compare it with)")
                 }
+                continue
             }
-            // Where a model came from need not be known where it is used.
-            for member in new where old[member.name] == nil && path != "model" {
-                let name = path.isEmpty ? member.name : "\(path).\(member.name)"
-                differences.append("\(name) is missing; it is \(member.value.shortText)")
-            }
-        case (.array(let old), .array(let new)):
-            if old.count != new.count {
-                differences.append("\(path) had \(old.count) elements, and has \(new.count)")
-            }
-            for (place, (old, new)) in zip(old, new).enumerated() { compare(old, new, "\(path)[\(place)]") }
-        default:
-            if there != here {
-                differences.append("\(path) was \(there.shortText), and is \(here.shortText)")
+            guard value != right else { continue }
+            if name == "program", case .string(let text) = value, text.hasPrefix("phibatch ") {
+                // Another version makes the same results, or has another run.
+                unseen.append("program (it says \(text), and this is \(right.shortText))")
+            } else if name.hasSuffix(".sha256") {
+                let file = now[String(name.dropLast("sha256".count)) + "file"]?.shortText ?? name
+                differences.append(
+                    "\(file) is not as it was when the output was made (\(name) was \(value.shortText))")
+            } else {
+                differences.append("\(name) was \(value.shortText), and is \(right.shortText)")
             }
         }
+        // Where a model came from need not be known where it is used.
+        for (name, value) in new where !names.contains(name) && !name.hasPrefix("model.") {
+            differences.append("\(name) is missing; it is \(value.shortText)")
+        }
+        return (differences.sorted { $0.text < $1.text }, unseen)
     }
 
-    /// Another version makes the same results, or has another run.
-    private mutating func compareProgram(_ there: JSONValue, _ here: JSONValue?) {
-        guard there != here else { return }
-        if case .string(let text) = there, text.hasPrefix("phibatch ") {
-            unseen.append("program (it says \(text), and this is \(here?.shortText ?? ""))")
-        } else {
-            differences.append("program was \(there.shortText), and is \(here?.shortText ?? "")")
+    /// Values that are neither objects nor arrays, and the lengths of arrays, each with its path.
+    private static func values(in json: JSONValue, _ path: String = "") -> [(String, JSONValue)] {
+        switch json {
+        case .object(let members):
+            members.flatMap { values(in: $0.value, path.isEmpty ? $0.name : "\(path).\($0.name)") }
+        case .array(let elements):
+            [("\(path).count", .int(elements.count))]
+                + elements.enumerated().flatMap { values(in: $0.element, "\(path)[\($0.offset)]") }
+        default: [(path, json)]
         }
     }
 }

@@ -4,10 +4,10 @@ import JSON
 import Jobs
 import OperatingSystem
 
-/// Some lines of a finished output, generated again and compared: the same job gives the same bytes on any machine,
-/// so that anyone can check a dataset's answers.
+/// Lines of a finished output, generated again and compared: the same job gives the same bytes on any machine, so anyone
+/// can check a dataset's answers. The rest of the output, its file of failed lines and its manifest are checked, too.
 package struct Verification {
-    /// How many lines are taken.
+    /// Number of the lines that are taken.
     package enum Extent: Sendable, Equatable {
         case lines(Int)
         case percent(Double)
@@ -28,26 +28,16 @@ package struct Verification {
     package let lines: Int
     /// Results that were compared.
     package private(set) var compared = 0
-    /// How many of them differ, and a message for the first.
     package private(set) var different = 0
-    package private(set) var firstDifference: Message?
-    /// What is found in the whole output: its sums, and everything but what the answers say.
-    package let check: OutputCheck?
-    package let audit: OutputAudit
-    /// How many answers in the job's store were computed again, and a sentence for each that is something else; nil if it
-    /// has no store.
-    package let answers: (folder: String, verified: Int, wrong: [Message])?
+    package private(set) var check: OutputCheck
+    /// A sentence for each thing that is not as it should be, of many for the first ones.
+    package private(set) var faults: [Message] = []
+    /// The verdict, and what was not looked at.
+    package private(set) var text: Message = ""
 
-    /// Results of runs that nothing says belong here, and of those that the output keeps.
-    package private(set) var foreignRuns: [RunShare] = []
-    package private(set) var keptRuns: [RunShare] = []
+    package var isFine: Bool { faults.isEmpty }
 
-    package var isFine: Bool {
-        different == 0 && audit.faultCount == 0 && check?.different == 0 && check?.hasErrorsAsWritten ?? true
-            && foreignRuns.isEmpty && answers?.wrong.isEmpty ?? true
-    }
-
-    /// Runs the job for lines chosen at random, compares what comes with the results, and looks at the whole output.
+    /// Runs the job for lines chosen at random, compares the results, and checks the whole output.
     /// - Parameters:
     ///   - results: the output that is to be verified. It is only read.
     ///   - errors: its file of failed lines, likewise; nil if it has none.
@@ -63,12 +53,10 @@ package struct Verification {
             throw JobError(.usage, "an input that is read but once can't be verified; give a file.")
         }
         let format = job.settings.outputFormat.format
-        check = try OutputCheck.read(output: results, format: format, errors: errors)
-        guard check != nil else {
+        guard let there = try OutputCheck.read(output: results, format: format, errors: errors) else {
             throw JobError(.missingInput, at: results, "there are no such results.")
         }
-        self.total = total
-        lines = extent.count(of: total)
+        (check, self.total, lines) = (there, total, extent.count(of: total))
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
         try Files.makeFolder(folder)
@@ -84,13 +72,9 @@ package struct Verification {
         again.settings.computesEqualsOnce = false
         again.settings.maxFailures = .percent(100)
         let statistics = try run(again)
-        answers = job.settings.answers.map {
-            (folder: $0, verified: statistics.answersVerified, wrong: statistics.wrongAnswers)
-        }
         let made = try MadeResults(again.settings, places)
         var (compared, different, first) = (0, 0, Message?.none)
-        audit = try OutputAudit(job.settings, output: results, errors: errors) {
-            spot, piece in
+        try check.compare(with: job.settings, output: results, errors: errors) { spot, piece in
             guard let comparison = try made?.comparison(at: spot, piece, in: results) else { return }
             compared += 1
             guard let difference = comparison.difference else { return }
@@ -99,13 +83,67 @@ package struct Verification {
                 first
                 ?? "the result \(spot.key.id), line \(spot.place + 1) of those that count: \(difference)"
         }
-        (self.compared, self.different, firstDifference) = (compared, different, first)
-        guard let now = try job.settings.runFingerprint(cache: job.cache) else { return }
+        (self.compared, self.different) = (compared, different)
+        faults = check.faults.map { "\(results): \($0)" }
+        if check.faultCount > check.faults.count {
+            faults.append("and \(check.faultCount - check.faults.count) more")
+        }
+        let keptRuns = try checkRuns(job, results)
+        if let first { faults.append(first) }
+        faults += job.settings.answers == nil ? [] : statistics.wrongAnswers
+        let manifest = try Manifest(ofOutput: results)?.comparison(
+            with: job.settings, output: results, errors: errors, check: check, cache: job.cache)
+        faults += manifest?.differences.map { "the manifest: \($0)" } ?? []
+        let answers = job.settings.answers.map {
+            "answers in \($0): \(statistics.answersVerified) checked, \(statistics.wrongAnswers.count) differ"
+                as Message
+        }
+        text = (verdict(manifest) + [answers, unseen(keptRuns, manifest)].compactMap { $0 })
+            .joined(separator: "\n" as Message)
+    }
+
+    /// Notes results of runs that nothing says belong here.
+    /// - Returns: those of runs that the output keeps.
+    private mutating func checkRuns(_ job: BatchJob, _ results: String) throws -> [RunShare] {
+        guard let now = try job.settings.runFingerprint(cache: job.cache) else { return [] }
+        let format = job.settings.outputFormat.format
         let paths = try OutputPaths(output: results, format: format, in: POSIXFileSystem())
         let kept = (try? OutputSettings.read(at: paths, in: POSIXFileSystem()))?.kept.map(\.digest) ?? []
-        let others = audit.madeBy.filter { $0.run != now.digest }
-        foreignRuns = others.filter { !kept.contains($0.run) }
-        keptRuns = others.filter { kept.contains($0.run) }
+        let others = check.madeBy.filter { $0.run != now.digest }
+        for share in others where !kept.contains(share.run) {
+            faults.append(
+                "\(results): \(share.results) results were made with another model, arithmetic or settings (run \(share.run))"
+            )
+        }
+        return others.filter { kept.contains($0.run) }
+    }
+
+    private func verdict(_ manifest: Manifest.Comparison?) -> [Message] {
+        let count: Message = "\(lines) of \(counted(total, "line")), \(counted(compared, "result"))"
+        guard isFine else {
+            let says = manifest.map { !$0.differences.isEmpty } ?? false
+            let more = says ? ", and the manifest says otherwise" as Message : ""
+            return ["not verified: \(count); \(different) differ\(more)"]
+        }
+        let more = manifest == nil ? "" : "; all else is as the manifest says" as Message
+        return [
+            "verified: \(count); all are what the job generates, byte for byte\(more)",
+            "the whole output has \(counted(check.results, "result")), one for each line and sample of the input, in its order, and nothing else",
+        ]
+    }
+
+    private func unseen(_ keptRuns: [RunShare], _ manifest: Manifest.Comparison?) -> Message {
+        var unseen: [Message] = []
+        if total > lines { unseen.append("the answers of \(counted(total - lines, "line")) (--sample)") }
+        for share in keptRuns {
+            unseen.append(
+                "\(counted(share.results, "result")) that are kept of run \(share.run), with other settings")
+        }
+        unseen.append("the times in timing")
+        unseen += check.unseen
+        unseen +=
+            manifest?.unseen.map { "the manifest's \($0)" } ?? ["a manifest, as none lies beside the output"]
+        return "not looked at: \(unseen.joined(separator: "; "))"
     }
 }
 
@@ -140,7 +178,7 @@ private final class MadeResults {
     /// - Parameter there: nil if the output has none.
     /// - Returns: nil if none was made anew.
     func comparison(
-        at spot: OutputAudit.Spot, _ there: ResultCursor.Piece?, in path: String
+        at spot: OutputCheck.Spot, _ there: ResultCursor.Piece?, in path: String
     ) throws -> Comparison? {
         while place < places.count, places[place] < spot.place { place += 1 }
         guard place < places.count, places[place] == spot.place, number < cursor.output.count else {

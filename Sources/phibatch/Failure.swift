@@ -49,7 +49,6 @@ enum Failure {
     static let codes: [(code: String, meaning: String)] = [
         ("0", "complete: the output is in place"),
         ("3", "more lines failed than max_failures allows, or fewer rows were accepted than until wants"),
-        ("4", "status --check: the output is not as it was written, or not complete"),
         ("64", "wrong usage"),
         ("65", "wrong job, or results would go (--prune)"),
         ("66", "missing input"),

@@ -21,7 +21,7 @@ struct Phibatch: ParsableCommand {
         version: "phibatch \(version)",
         subcommands: [
             RunCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self,
-            RedoCommand.self, VerifyCommand.self, ManifestCommand.self, PushCommand.self, MergeCommand.self,
+            RedoCommand.self, VerifyCommand.self, PushCommand.self, MergeCommand.self,
             ChatCommand.self, PipeCommand.self, ServeCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,

@@ -13,7 +13,7 @@ struct PushCommand: ParsableCommand {
         usage:
             "phibatch push <output or job file> <org/name> [--job <job file>] [--private] [--revision <branch>]",
         discussion: """
-            Pushes, in one commit, the results as data/NAME, the job file, the manifest (see "phibatch manifest"), and a \
+            Pushes, in one commit, the results as data/NAME, the job file, the manifest (see "phibatch verify"), and a \
             README that says model, settings, counts and how to verify, with the head by which the hub and Python's \
             datasets find the data. The repository is made if it is not there. A README that is there stays, unless \
             --replace-card is given; the license is yours to add to it. What the hub has already is not sent again.
@@ -113,7 +113,7 @@ struct PushCommand: ParsableCommand {
     }
 
     /// The output of a job, with a manifest beside it.
-    /// - Throws: as "phibatch manifest".
+    /// - Throws: as `Manifest.write`.
     private func made(by file: String, output: String?) throws -> String {
         let given = output.flatMap { path in JobKey.named("output").map { [JobOption($0, [path])] } } ?? []
         let settings = try JobSettings.load(file: file, options: given, bring: InputFetch.here.bring)
@@ -123,6 +123,6 @@ struct PushCommand: ParsableCommand {
                 "its input \(Addresses.shown(address)) holds what lets others in, and the job file is pushed. Take that out of it."
             )
         }
-        return try ManifestCommand.write(settings).output
+        return try Manifest.write(settings).output
     }
 }

@@ -40,7 +40,7 @@ struct RunCommand: ParsableCommand {
 
             Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
             by their number) and by what the job uses of them: of an edited input only what is changed in that, or \
-            new, is done. A finished output is taken as it stands, even if it was edited ("phibatch status --check" \
+            new, is done. A finished output is taken as it stands, even if it was edited ("phibatch verify --file-only" \
             tells).
 
             Results whose lines are no longer in the input go from the output; the earlier output is then kept as \

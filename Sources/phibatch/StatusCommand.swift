@@ -10,31 +10,25 @@ struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Say how far a job has come, why, and what to do next.",
-        usage: "phibatch status [<job file or output>] [--<setting> <value> ...] [--check] [--json]",
+        usage: "phibatch status [<job file or output>] [--<setting> <value> ...] [--json]",
         discussion: """
             Takes the same job file and settings as run, or an output alone. Looks at the files beside the output and \
             changes nothing; a run that is going on is not disturbed. Its speed is as of the last checkpoint. All \
             counts are of results: lines times samples. Of a finished output a job tells whether it is out of date: \
-            its input or its settings have changed.
-
-            Each result ends in a sum of all results so far. With --check they are reckoned again: a line that was \
-            edited, put in, taken out or moved shows (but not what lies in its "timing"). With the job each result is \
-            compared with its line, too, and the file of failed lines with the output: one result for each line and \
-            sample, in the input's order, and nothing else. run takes a finished output as it stands.
+            its input or its settings have changed. "phibatch verify --file-only" checks the output itself.
 
             EXAMPLE:
               phibatch status jobs/demo.yaml
-              phibatch status out/demo.jsonl --check --json
+              phibatch status out/demo.jsonl --json
 
             EXIT CODES:
               0    complete                    10   waiting: no run has begun
               11   running                     12   stopped; the same command goes on
               13   failed: too many lines      14   out of date
-              4    --check: the output is not as it was written, has no sums, is not complete or not there
               64, 65, 66, 74   as with run
             """)
 
-    @Flag(help: "Look whether the output is as it was written, and complete.")
+    @Flag(help: .hidden)
     var check = false
 
     @Flag(help: "One JSON object instead of text.")
@@ -44,15 +38,14 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            if check {
+                throw JobError(.usage, "--check is a command now: phibatch verify --file-only")
+            }
             let report =
                 try outputAlone().map(report(ofOutput:))
                 ?? report(of: options.settings(bring: InputFetch.here.bring))
             print(json ? report.json : report.text)
-            if let check = report.check {
-                if !check.isFine { throw ExitCode(4) }
-            } else if report.state.kind != .complete {
-                throw ExitCode(report.state.kind.code)
-            }
+            if report.state.kind != .complete { throw ExitCode(report.state.kind.code) }
         }
     }
 
@@ -67,19 +60,10 @@ struct StatusCommand: ParsableCommand {
         let status = try JobStatus.read(
             output: output, format: format)
         let total = status.state == .complete ? status.done : status.progress?.resultsTotal
-        var report = StatusReport(
+        return StatusReport(
             output: output, status: status, total: total,
             state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"),
             now: status.latest)
-        if check {
-            let check = try OutputCheck.read(output: output, format: format)
-            let audit = try check.map { _ in
-                try OutputAudit(
-                    output: output, format: format)
-            }
-            report.check = CheckReport(check, audit, total: nil)
-        }
-        return report
     }
 
     private func report(of job: JobSettings) throws -> StatusReport {
@@ -106,13 +90,6 @@ struct StatusCommand: ParsableCommand {
                 status, job: job, total: total, freshness: freshness, command: options.command("run")),
             now: freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil)
         report.until = job.selection.ownWanted
-        if check {
-            let check = try OutputCheck.read(output: job.output, format: format, errors: job.errors)
-            let audit = try check.map { _ in
-                try OutputAudit(job)
-            }
-            report.check = CheckReport(check, audit, total: report.total)
-        }
         return report
     }
 }
@@ -128,8 +105,6 @@ struct StatusReport {
     let now: RunFingerprint?
     /// How many accepted rows end the job; nil where all lines are wanted.
     var until: Int?
-    /// Nil if it was not asked for.
-    var check: CheckReport?
 
     /// How many accepted rows are to come; nil where all lines are wanted.
     private var toAccept: Int? {
@@ -181,7 +156,6 @@ struct StatusReport {
             rows.append((number == 0 ? "made" : "", "\(sentence)"))
         }
         rows.append(("output", output))
-        if let check { rows.append(("check", check.text)) }
         return rows
     }
 
@@ -214,10 +188,6 @@ struct StatusReport {
                 }
             }
             writer.optional("output", output.showingBytes) { $0.string($1) }
-            if let check {
-                writer.key("check")
-                check.write(to: &writer)
-            }
         }.shownText
     }
 }

@@ -3,26 +3,41 @@ import BatchPipeline
 import Essentials
 import Logging
 import OperatingSystem
+import PhiModel
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Generate some finished lines again, and compare them byte for byte.",
-        usage: "phibatch verify [<results>] [<job file>] [--<setting> <value> ...] [--sample <n | p%>]",
+        abstract: "Check a finished output, and that its answers are the model's.",
+        usage: """
+            phibatch verify [<results>] [<job file>] [--<setting> <value> ...] [--sample <n | p%>]
+                   phibatch verify [<results>] [<job file>] [--<setting> <value> ...] --file-only
+                   phibatch verify [<job file>] [--<setting> <value> ...] --manifest
+            """,
         discussion: """
             The same job gives the same answers on any machine, so whoever has a dataset, its prompts and its job can \
-            check that the answers are the model's. Lines are chosen at random, anew each time. The results are only \
-            read; without a name of theirs they are the job's output. Of the whole output, and of the file of failed lines, \
-            all but the answers is looked at: as many results as lines times samples, in the input's order, each byte for \
-            byte as phibatch writes it, and nothing else. If a manifest lies beside them (see "phibatch manifest"), each \
-            of its members is compared, too. What was not looked at is said.
+            check that the answers are the model's: some lines, chosen at random, are generated again and compared byte \
+            for byte. The results are only read; without a name of theirs they are the job's output. Of the whole output, \
+            and of the file of failed lines, all but the answers is checked: as many results as lines times samples, in \
+            the input's order, each byte for byte as phibatch writes it, and nothing else. If a manifest lies beside \
+            them, each of its members is compared, too. What was not looked at is said.
+
+            --file-only checks the file and needs no model: a line that was edited, put in, taken out or moved shows (but \
+            not what lies in its "timing"). Of results without a job it can't look at the input.
+
+            --manifest writes OUTPUT.manifest.json beside a job's finished output: the program's version, the run's \
+            arithmetic, the model's files and their SHA-256, its repository and commit where it comes from Hugging Face, \
+            the job's settings, the input's files and theirs, and counts. "provenance: true" in a job does so at the end \
+            of each run.
 
             EXAMPLE:
               phibatch verify answers.jsonl jobs/demo.yaml --sample 5%
+              phibatch verify answers.jsonl --file-only
 
             EXIT CODES:
               0    all results that were made again are the same, and the whole output is one that the job makes
               1    at least one result, or something else, is not; the first ones are shown
+              65   --manifest: the output is not complete, or out of date: input or settings have changed since
               64 to 75   as run would end
             """)
 
@@ -30,6 +45,12 @@ struct VerifyCommand: ParsableCommand {
         help: ArgumentHelp(
             "How many lines, or which share of them (default 1%, but at least 10).", valueName: "n|p%"))
     var sample: String?
+
+    @Flag(help: "Check the file alone: generate nothing, and need no model.")
+    var fileOnly = false
+
+    @Flag(help: "Write what a finished output came from beside it, and check nothing.")
+    var manifest = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors and the verdict only.")
     var quiet = false
@@ -51,10 +72,19 @@ struct VerifyCommand: ParsableCommand {
         }
     }
 
+    func validate() throws {
+        guard [sample != nil, fileOnly, manifest].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--sample, --file-only and --manifest exclude each other.")
+        }
+    }
+
     func run() throws {
         try Failure.reported {
             let extent = try extent
             var options = options
+            if manifest {
+                return print(try Manifest.write(options.settings(bring: InputFetch.here.bring)).path)
+            }
             var results: String?
             if options.files.count == 2 {
                 results = options.files.removeFirst()
@@ -62,13 +92,21 @@ struct VerifyCommand: ParsableCommand {
                 results = options.files.removeFirst()
             }
             let console = Console(isQuiet: quiet)
+            if fileOnly, let results, options.files.isEmpty, options.isFileAlone {
+                return try finish(
+                    OutputCheck(output: results, format: ResultFormats.format(ofOutput: results)), results,
+                    console)
+            }
             let inputs = InputFetch(console: console, isOffline: offline)
             var settings = try options.settings(output: results, bring: inputs.bring)
             let path = results ?? settings.output
             guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
+            let errors = settings.errors
+            if fileOnly {
+                return try finish(OutputCheck(settings, output: path, errors: errors), path, console)
+            }
             // Nothing is written there, so that it may be where nothing can be.
             let nowhere = FileManager.default.temporaryDirectory.path + "/" + Paths.name(of: path)
-            let errors = settings.errors
             (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
             job.cache = .standard()
@@ -78,6 +116,21 @@ struct VerifyCommand: ParsableCommand {
                 job.settings.modelName ?? job.settings.model, path: job.settings.model)
             try verify(job, path, errors: errors, extent, console)
         }
+    }
+
+    private func finish(_ check: OutputCheck, _ path: String, _ console: Console) throws {
+        for fault in check.faults { console.error("\(path): \(fault)") }
+        let more = check.faultCount - check.faults.count
+        if more > 0 { console.error("and \(more) more") }
+        let isFine = check.faultCount == 0
+        print(
+            isFine
+                ? "all \(check.lines) results are as they were written"
+                : "\(path) is not as it was written, or not complete")
+        let unseen =
+            check.unseen + ["whether the answers are the model's (phibatch verify without --file-only)"]
+        print("not looked at: \(unseen.map(\.text).joined(separator: "; "))")
+        if !isFine { throw ExitCode(1) }
     }
 
     private func verify(
@@ -93,11 +146,28 @@ struct VerifyCommand: ParsableCommand {
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }
             return outcome.statistics
         }
-        let manifest = try Manifest(ofOutput: path)?.comparison(
-            with: job.settings, output: path, errors: errors, audit: verification.audit, cache: job.cache)
-        let verdict = Verdict(verification, manifest, path: path)
-        for fault in verdict.faults { console.error(fault) }
-        print(verdict.text)
-        if !verdict.isFine { throw ExitCode(1) }
+        for fault in verification.faults { console.error(fault) }
+        print(verification.text)
+        if !verification.isFine { throw ExitCode(1) }
+    }
+}
+
+extension Manifest {
+    /// Puts a job's manifest beside its output.
+    /// - Returns: the paths of both.
+    /// - Throws: what a run throws; `JobError` if the output is not complete, or out of date.
+    static func write(_ settings: JobSettings) throws -> (output: String, path: String) {
+        var job = settings
+        let cache = WeightCacheLocation.standard()
+        job.model = try ModelFetch(console: Console(isQuiet: false), isOffline: true).folder(
+            job.modelName ?? job.model, path: job.model)
+        let freshness = try JobFreshness(job, cache: cache)
+        guard freshness?.isFresh ?? true else {
+            throw JobError(
+                .badJob, at: job.output,
+                "is out of date, so that the job no longer says what it came from; \"phibatch status\" says what has changed."
+            )
+        }
+        return (job.output, try Manifest(job, cache: cache).put(besideOutput: job.output))
     }
 }

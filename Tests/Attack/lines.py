@@ -195,17 +195,17 @@ def half_a_line(bench):
 
 @case("lines/edited-output")
 def edited_output(bench):
-    """`status --check` finds edits of a finished output."""
+    """`verify --file-only` finds edits of a finished output."""
     job, folder, before = finished(bench, 4)
-    command = ["status", *bench.command(job.settings)[1:], "--check"]
-    bench.run(command, folder, what="status --check").must_end_with(0, what="status --check of an intact output")
+    command = ["verify", *bench.command(job.settings)[1:], "--file-only"]
+    bench.run(command, folder, what="verify --file-only").must_end_with(0, what="verify --file-only of an intact output")
     edits = [(b'"text":"', b'"text":"!'), (b'"finish_reason":"', b'"finish_reason":"x'),
              (b'"completion_tokens":', b'"completion_tokens":1')]
     for old_text, new_text in edits:
         with open(os.path.join(folder, "out.jsonl"), "wb") as file:
             file.write(before.replace(old_text, new_text, 1))
-        run = bench.run(command, folder, what="status --check")
-        expect(run.code not in (0, 64), f"status --check doesn't find {new_text}: {run}")
+        run = bench.run(command, folder, what="verify --file-only")
+        expect(run.code not in (0, 64), f"verify --file-only doesn't find {new_text}: {run}")
     with open(os.path.join(folder, "out.jsonl"), "wb") as file:
         file.write(before)
-    bench.run(command, folder).must_end_with(0, what="status --check of the output as it was")
+    bench.run(command, folder).must_end_with(0, what="verify --file-only of the output as it was")

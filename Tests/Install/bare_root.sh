@@ -38,7 +38,7 @@ expect() {
 expect 0 "phibatch --version"
 expect 0 "phibatch doctor"
 expect 0 "phibatch run jobs/demo.yaml"
-expect 0 "phibatch status jobs/demo.yaml --check"
+expect 0 "phibatch verify jobs/demo.yaml --file-only"
 expect 0 "phibatch verify jobs/demo.yaml --sample 3"
 expect 0 "phibatch help job"
 expect 69 "phibatch pull phi-4-mini 2>&1 | tee said; grep -q libcurl4 said && exit 69"

@@ -16,7 +16,7 @@ inside() {
 inside --version
 inside doctor
 inside run --quiet jobs/demo.yaml
-inside status jobs/demo.yaml --check
+inside verify jobs/demo.yaml --file-only
 inside verify jobs/demo.yaml --sample 3
 [ -z "$(find "$data/out" ! -uid 65532)" ] || { echo "error: results belong to another user" >&2; exit 1; }
 buildah mount "$container" | xargs -I{} sh -c 'cd {} && find . -type f | sort'

@@ -34,7 +34,7 @@ struct FailedLinesTests {
         // It is taken up and checked like any other output.
         let again = try job.run(keep)
         #expect(again.errors.contains("nothing to do"), "\(again.errors)")
-        #expect(try Program.run(["status", "out.jsonl", "--check"], folder: job.folder).status == 0)
+        #expect(try Program.run(["verify", "out.jsonl", "--file-only"], folder: job.folder).status == 0)
         let verified = try Program.run(
             ["verify"] + job.arguments(keep + ["--sample", "4", "-q"]), folder: job.folder)
         #expect(verified.status == 0, "\(verified.errors) \(verified.output)")
@@ -43,7 +43,7 @@ struct FailedLinesTests {
         #expect(try text(job, "out.jsonl") == table)
         try table.replacing(",length,", with: ",stop,", maxReplacements: 1)
             .write(toFile: job.folder + "/out.jsonl", atomically: true, encoding: .utf8)
-        #expect(try Program.run(["status", "out.jsonl", "--check"], folder: job.folder).status == 4)
+        #expect(try Program.run(["verify", "out.jsonl", "--file-only"], folder: job.folder).status == 1)
     }
 
     @Test(arguments: [["--keep", "all"], ["--tokens"], ["--logprobs", "1"], ["--keep", "error_message=n"]])
@@ -70,7 +70,7 @@ struct FailedLinesTests {
         let again = try job.run()
         #expect(again.status == 0 && again.errors.contains("0 done, 4 failed"), "\(again.errors)")
         #expect(try (text(job, "out.jsonl"), text(job, "errors")) == before)
-        #expect(try Program.run(["status", "out.jsonl", "--check"], folder: job.folder).status == 0)
+        #expect(try Program.run(["verify", "out.jsonl", "--file-only"], folder: job.folder).status == 0)
         let verified = try Program.run(
             ["verify"] + job.arguments(["--sample", "4", "-q"]), folder: job.folder)
         #expect(verified.status == 0, "\(verified.errors) \(verified.output)")

@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import phibatch
 
-/// Datasets that were forged after a job had made them, and what `status --check` and `verify` say of each.
+/// Datasets that were forged after a job had made them, and what `verify` says, with and without --file-only, of each.
 @Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ForgeryTests {
     /// What outputs can be like.
@@ -209,8 +209,8 @@ struct ForgeryTests {
         return (job, try job.loadedSettings())
     }
 
-    private func audit(_ settings: JobSettings) throws -> OutputAudit {
-        try OutputAudit(settings)
+    private func audit(_ settings: JobSettings) throws -> OutputCheck {
+        try OutputCheck(settings, output: settings.output, errors: settings.errors)
     }
 
     private func check(_ settings: JobSettings) throws -> OutputCheck? {
@@ -223,7 +223,7 @@ struct ForgeryTests {
         let (job, settings) = try finished(shape)
         defer { job.remove() }
         #expect(try audit(settings).faults == [])
-        let alone = try OutputAudit(
+        let alone = try OutputCheck(
             output: settings.output, format: ResultFormats.format(ofOutput: settings.output))
         #expect(alone.faults == [])
         let honest = try Forged(settings, folder: job.folder)
@@ -251,7 +251,7 @@ struct ForgeryTests {
         func run(_ command: [String]) throws -> Program.Result {
             try Program.run(command + job.arguments(), folder: job.folder)
         }
-        let fine = try run(["status", "--check"])
+        let fine = try run(["verify", "--file-only"])
         #expect(fine.status == 0 && fine.output.contains("not looked at: whether the answers"), "\(fine)")
         let verified = try run(["verify", "-q", "--sample", "100%"])
         #expect(verified.status == 0 && verified.output.contains("not looked at: the times"), "\(verified)")
@@ -260,11 +260,11 @@ struct ForgeryTests {
         var forged = honest
         forged.append(asID: "zz")
         try forged.write()
-        let more = try run(["status", "--check"])
-        #expect(more.status == 4 && more.output.contains("(zz"), "\(more)")
+        let more = try run(["verify", "--file-only"])
+        #expect(more.status == 1 && more.errors.contains("(zz"), "\(more)")
         let other = try run(["verify", "-q", "--sample", "1"])
         #expect(other.status == 1 && other.errors.contains("(zz"), "\(other)")
-        let manifest = try run(["manifest"])
+        let manifest = try run(["verify", "--manifest"])
         #expect(manifest.status == 65, "\(manifest)")
 
         // An answer that fits all around it: only who has it made again knows.
@@ -279,7 +279,7 @@ struct ForgeryTests {
             forged.replace("\"prompt_tokens\":", with: "\"prompt_tokens\":1", inRow: row)
         }
         try forged.write()
-        let part = try run(["status", "--check"])
+        let part = try run(["verify", "--file-only"])
         #expect(part.output.contains("phibatch verify"), "\(part)")
         let all = try run(["verify", "-q", "--sample", "100%"])
         #expect(all.status == 1 && all.output.contains("not verified"), "\(all)")
@@ -294,9 +294,9 @@ struct ForgeryTests {
         try honest.write()
         try (forged.errors ?? "").write(
             toFile: job.folder + "/failed", atomically: true, encoding: .utf8)
-        let unsealed = try run(["status", "--check"])
+        let unsealed = try run(["verify", "--file-only"])
         #expect(
-            unsealed.status == 4 && unsealed.output.contains("failed lines is not as it was written"),
+            unsealed.status == 1 && unsealed.errors.contains("failed lines is not as it was written"),
             "\(unsealed)")
     }
 }

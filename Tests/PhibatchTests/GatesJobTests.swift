@@ -73,7 +73,7 @@ struct GatesJobTests {
             #expect(last.status == 0, "\(last.errors)")
             #expect(job.results == expected)
         }
-        for command in [["verify", "--sample", "100%"], ["status", "--check"]] {
+        for command in [["verify", "--sample", "100%"], ["verify", "--file-only"], ["status"]] {
             let looked = try program([command[0]], undisturbed, Array(command.dropFirst()))
             #expect(looked.status == 0, "\(command) \(looked)")
             if command[0] == "status" { #expect(looked.output.contains("rows       "), "\(looked)") }
@@ -138,7 +138,7 @@ struct GatesJobTests {
         #expect(
             Set(rows.map(withoutTimes)) == Set(own.joined().map(withoutTimes))
                 && rows.count == own[0].count + own[1].count)
-        for command in [["verify", "--sample", "100%"], ["status", "--check"]] {
+        for command in [["verify", "--sample", "100%"], ["verify", "--file-only"]] {
             let looked = try program([command[0]], job, Array(command.dropFirst()))
             #expect(looked.status == 0, "\(command) \(looked)")
         }

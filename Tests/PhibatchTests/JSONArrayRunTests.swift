@@ -60,11 +60,11 @@ struct JSONArrayRunTests {
         #expect(try array.elements == lines.results)
         let again = try array.run()
         #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again.errors)")
-        for command in [["status", "--check"], ["verify", "-q", "--sample", "100%"], ["check"]] {
+        for command in [["verify", "--file-only"], ["verify", "-q", "--sample", "100%"], ["check"]] {
             let said = try Program.run(command + array.arguments(), folder: array.folder)
             #expect(said.status == 0, "\(command): \(said)")
         }
-        #expect(try Program.run(["status", "out.json", "--check"], folder: array.folder).status == 0)
+        #expect(try Program.run(["verify", "out.json", "--file-only"], folder: array.folder).status == 0)
         let report = try Program.run(["report", "out.json", "--input", "in.json"], folder: array.folder)
         #expect(report.status == 0 && report.errors.contains("12 results"), "\(report)")
         // It is the input of a next step, as it stands.

@@ -15,7 +15,7 @@ struct LimitTests {
         defer { job.remove() }
         let preview = try job.run(["--limit", "2"])
         #expect(preview.status == 0 && preview.errors.contains("2 lines: 2 done"), "\(preview.errors)")
-        for more in [["status", "--check"], ["verify", "--sample", "100%"]] {
+        for more in [["verify", "--file-only"], ["verify", "--sample", "100%"]] {
             let looked = try RunningProgram(
                 [more[0]] + job.arguments(["--limit", "2"] + more.dropFirst()), folder: job.folder
             ).end()

@@ -94,47 +94,47 @@ struct LossCommandTests {
         #expect(stream.errors.contains("stdin:4: the input ends in half a line"), "\(stream.errors)")
     }
 
-    private func check(_ job: DemoJob) throws -> (status: Int32, output: String) {
-        let text = try RunningProgram(["status", "--check"] + job.arguments(), folder: job.folder).end()
-        let json = try RunningProgram(["status", "--check", "--json"] + job.arguments(), folder: job.folder)
-            .end()
-        #expect(text.status == json.status && text.errors.isEmpty && json.errors.isEmpty)
-        return (text.status, text.output + json.output)
-    }
-
     @Test func anEditedOutputIsFoundIfAskedFor() throws {
         let job = try finished(4)
         defer { job.remove() }
-        let whole = try check(job)
+        func check() throws -> Program.Result {
+            try Program.run(["verify", "--file-only"] + job.arguments(), folder: job.folder)
+        }
+        let whole = try check()
         #expect(whole.status == 0 && whole.output.contains("all 4 results are as they were written"))
-        #expect(whole.output.contains("\"fine\":true"), "\(whole.output)")
         let text = String(decoding: try #require(bytes(job)), as: UTF8.self)
         let lines = text.split(separator: "\n").map { String($0) + "\n" }
-        let edits: [(String, String, String)] = [
+        let edits: [(String, [String])] = [
             (
                 lines[0] + lines[1].replacing("\"seed\":0", with: "\"seed\":1") + lines[2] + lines[3],
-                "lines not as they were written: 1 of 4, first line 2", "\"first_different_line\":2"
+                ["1 of 4 lines are not as they were written, the first is line 2"]
             ),
             (
                 lines[0] + lines[2] + lines[3],
-                "lines not as they were written: 1 of 3, first line 2; results missing: 1",
-                "\"missing\":1"
+                [
+                    "1 of 3 lines are not as they were written, the first is line 2",
+                    "there is no result of line 2",
+                ]
             ),
-            (lines[0] + lines[1] + lines[2], "results missing: 1", "\"missing\":1"),
+            (lines[0] + lines[1] + lines[2], ["there is no result of line 4"]),
             (
                 text.replacing(/,"sum":"\w+"/, with: ""),
-                "lines not as they were written: 4 of 4, first line 1", "\"different\":4"
+                ["4 of 4 lines are not as they were written, the first is line 1"]
             ),
         ]
-        for (edited, said, json) in edits {
+        for (edited, said) in edits {
             try Data(edited.utf8).write(to: URL(filePath: job.folder + "/out.jsonl"))
-            let result = try check(job)
-            #expect(result.status == 4, "\(result.output)")
-            #expect(result.output.contains(said) && result.output.contains(json), "\(result.output)")
+            let result = try check()
+            #expect(result.status == 1 && said.allSatisfy(result.errors.contains), "\(result.errors)")
         }
         try FileManager.default.removeItem(atPath: job.folder + "/out.jsonl")
-        let none = try check(job)
-        #expect(none.status == 4 && none.output.contains("there is no output"), "\(none.output)")
+        let none = try check()
+        #expect(none.status == 66 && none.errors.contains("no such results"), "\(none.errors)")
+        // Spelled as it was once.
+        let old = try Program.run(["status", "--check"] + job.arguments(), folder: job.folder)
+        #expect(old.status == 64 && old.errors.contains("verify --file-only"), "\(old.errors)")
+        let manifest = try Program.run(["manifest"] + job.arguments(), folder: job.folder)
+        #expect(manifest.status == 64 && manifest.errors.contains("verify --manifest"), "\(manifest.errors)")
     }
 
     /// Whenever the signal comes, what the program says and how it leaves fit what it has done.

@@ -50,10 +50,10 @@ struct ManifestTests {
     @Test func verifyReadsIt() throws {
         let job = try job()
         defer { job.remove() }
-        let early = try command("manifest", job)
+        let early = try command("verify", job, ["--manifest"])
         #expect(early.status == 65 && early.errors.contains("run the job first"), "\(early.errors)")
         #expect(try job.run().status == 0)
-        let written = try command("manifest", job)
+        let written = try command("verify", job, ["--manifest"])
         #expect(written.status == 0 && written.output == "out.jsonl.manifest.json\n", "\(written.errors)")
         let right = try command("verify", job, ["--sample", "1", "-q"])
         #expect(right.status == 0 && right.output.contains("as the manifest says"), "\(right.errors)")
@@ -63,7 +63,7 @@ struct ManifestTests {
             toFile: job.folder + "/in.jsonl", atomically: true, encoding: .utf8)
         let longer = try command("verify", job, ["--sample", "1", "-q"])
         #expect(longer.status == 1 && longer.errors.contains("in.jsonl is not as it was"), "\(longer.errors)")
-        let stale = try command("manifest", job)
+        let stale = try command("verify", job, ["--manifest"])
         #expect(stale.status == 65 && stale.errors.contains("out of date"), "\(stale.errors)")
         try input.write(toFile: job.folder + "/in.jsonl", atomically: true, encoding: .utf8)
         let other = try command("verify", job, ["--sample", "1", "-q", "--seed", "5"])
@@ -90,14 +90,14 @@ struct ManifestTests {
         defer { job.remove() }
         #expect(try job.run().status == 0)
         let settings = try job.loadedSettings()
-        let audit = try OutputAudit(settings)
+        let check = try OutputCheck(settings, output: settings.output, errors: settings.errors)
         let path = OutputPaths.manifest(of: settings.output)
         let honest = try String(contentsOfFile: path, encoding: .utf8)
         func comparison(_ text: String) throws -> Manifest.Comparison {
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             let manifest = try #require(try Manifest(ofOutput: settings.output))
             return try manifest.comparison(
-                with: settings, output: settings.output, errors: nil, audit: audit, cache: .standard())
+                with: settings, output: settings.output, errors: nil, check: check, cache: .standard())
         }
         let fine = try comparison(honest)
         // What the run took is there on some machines, and never compared.
@@ -110,7 +110,7 @@ struct ManifestTests {
         #expect(again.json.indentedText == measured.json.indentedText)
         #expect(
             try comparison(again.json.indentedText).unseen.map(\.text) == [
-                "energy (nothing here to compare it with)"
+                "energy.joules_per_1000_tokens (nothing here to compare it with)"
             ])
         func edited(_ old: Regex<Substring>, _ new: String, after start: String = "") throws -> String {
             let from =
@@ -140,10 +140,10 @@ struct ManifestTests {
                 "counts.completion_tokens was 9"
             ),
             (try edited(/"seed": "[^"]*"/, "\"seed\": \"9\""), "made_with.job.seed was 9"),
-            (try edited(/"counts": \{[^}]*\}/, "\"count\": 2"), "counts is missing"),
+            (try edited(/"counts": \{[^}]*\}/, "\"count\": 2"), "counts.results is missing"),
             (
                 try edited(/"counts":/, "\"some_results_made_with\": [{}], \"counts\":"),
-                "some_results_made_with is there"
+                "some_results_made_with.count is there"
             ),
         ]
         for (text, said) in lies {

@@ -35,8 +35,10 @@ struct OpenAIBatchTests {
             ["run", "--model", job.model, "--input", "in.jsonl", "--output", "-", "--workers", "1"]
                 + job.settings, folder: job.folder)
         #expect(streamed.output == output)
-        let status = try Program.run(["status", job.folder + "/out.jsonl", "--check"])
+        let status = try Program.run(["status", job.folder + "/out.jsonl"])
         #expect(status.output.contains("complete") && status.output.contains("8 of 8"), "\(status.output)")
+        let check = try Program.run(["verify", job.folder + "/out.jsonl", "--file-only"])
+        #expect(check.status == 0 && check.output.contains("as they were written"), "\(check)")
     }
 
     /// Python's own types, where they are there: CI installs them and says where in PHIBATCH_OPENAI.

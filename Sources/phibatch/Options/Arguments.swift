@@ -22,6 +22,7 @@ enum Arguments {
 
     /// Commands that there are elsewhere, and where.
     private static let elsewhere = [
+        "manifest": "'phibatch verify --manifest' writes it.",
         "score": "say 'task: score' in the job, or --task score, and 'phibatch run' it.",
         "schema": "'phibatch check' says what the job's schema does to answers.",
         "perplexity": "'make perplexity' measures it, with 'phibatch-dev perplexity'.",

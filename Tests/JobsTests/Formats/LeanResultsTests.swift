@@ -108,7 +108,7 @@ import Testing
         #expect(try ResultFormats.format(ofOutput: path).name == format.name)
         let status = try JobStatus.read(output: path, format: format)
         #expect(status.done == 20 && status.failed == 1 && status.completionTokens == 7 * 19)
-        #expect(try OutputAudit(output: path, format: format).faults.isEmpty)
+        #expect(try OutputCheck(output: path, format: format).faults.isEmpty)
         // The results in full are another output.
         let error = #expect(throws: StoreError.self) { try openStore(folder) }
         #expect(error?.message.contains("or not in the format jsonl") == true)

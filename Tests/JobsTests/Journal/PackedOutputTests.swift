@@ -113,7 +113,7 @@ import Testing
         #expect(try run(job).statistics.done == 0 && bytes(job.output) == made)
         let format = try ResultFormats.format(ofOutput: job.output)
         #expect(try OutputCheck.read(output: job.output, format: format) == OutputCheck(lines: 30))
-        #expect(try OutputAudit(output: job.output, format: format).faults.isEmpty)
+        #expect(try OutputCheck(output: job.output, format: format).faults.isEmpty)
         #expect(try JobStatus.read(output: job.output, format: format).done == 30)
         #expect(try JobFreshness(job, cache: .off)?.isFresh == true)
         if !name.contains(".csv") {

@@ -165,7 +165,7 @@ import Testing
         }
         let fine = try verify()
         #expect(fine.total == 40 && fine.lines == 9 && fine.compared == 9)
-        #expect(fine.different == 0 && fine.audit.faultCount == 0, "\(fine.audit.faults)")
+        #expect(fine.different == 0 && fine.check.faultCount == 0, "\(fine.faults)")
         // The file that rows pick from is another one: the results are those of other lines.
         try folder.write("Eve\n".utf8, to: "names")
         #expect(try !verify().isFine)
@@ -187,7 +187,8 @@ import Testing
             let job = try job()
             let manifest = try #require(try Manifest(ofOutput: job.output))
             return try manifest.comparison(
-                with: job, output: job.output, errors: nil, audit: OutputAudit(job), cache: .off
+                with: job, output: job.output, errors: nil,
+                check: OutputCheck(job, output: job.output, errors: nil), cache: .off
             ).differences.map(\.text)
         }
         #expect(try differences().isEmpty)

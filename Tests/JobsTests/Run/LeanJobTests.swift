@@ -132,10 +132,10 @@ import Testing
         #expect(status.tally[.accepted] == 5 && status.tally.values.reduce(0, +) == status.done)
         #expect(status.tally[.dropped(by: "question", .duplicate)] ?? 0 > 0, "\(status.tally)")
         let verified = try verify(more, lines: 9)
-        #expect(verified.compared == 9 && verified.different == 0, "\(verified.firstDifference as Any)")
-        #expect(verified.audit.faultCount == 0 && verified.check?.different == 0, "\(verified.audit.faults)")
+        #expect(verified.compared == 9 && verified.different == 0, "\(verified.faults)")
+        #expect(verified.check.faultCount == 0 && verified.check.different == 0, "\(verified.faults)")
         let format = try ResultFormats.format(ofOutput: more.output)
-        #expect(try OutputAudit(output: more.output, format: format).faults.isEmpty)
+        #expect(try OutputCheck(output: more.output, format: format).faults.isEmpty)
         var reported: [ReportedResult] = []
         try ReportSource(more.output).visit { result in
             reported.append(result)
@@ -236,8 +236,8 @@ import Testing
         try folder.write(lines.joined().utf8, to: "out.jsonl")
         try folder.write(sealed.flatMap { $0 + [0x0a] }, to: "out.jsonl.record")
         let verified = try verify(job, lines: 40)
-        #expect(verified.check?.different == 0 && verified.different == 1)
-        let faults = verified.audit.faults.map(\.text)
+        #expect(verified.check.different == 0 && verified.different == 1)
+        let faults = verified.check.faults.map(\.text)
         #expect(faults.count == (inRecord ? 0 : 1), "\(faults)")
         #expect(faults.allSatisfy { $0.contains("is not as phibatch writes it from byte") })
     }

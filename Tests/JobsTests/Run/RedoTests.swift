@@ -82,7 +82,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: job.output)) == bytes)
         let verified = try verification(job)
         #expect(verified.compared == results && verified.different == 0, "\(verified)")
-        #expect(verified.audit.faultCount == 0 && verified.check?.different == 0, "\(verified.audit.faults)")
+        #expect(verified.check.faultCount == 0 && verified.check.different == 0, "\(verified.faults)")
         let status = try JobStatus.read(output: job.output, format: job.outputFormat.format)
         #expect(status.state == .complete && status.done == results)
         let fresh = try #require(try JobFreshness(job, cache: .off))
@@ -264,7 +264,7 @@ import Testing
         try run(job, redo: RedoChoice(ids: "l4\nl5"))
         #expect(try RedoChoice(where: "seed == 6").results(of: job).chosen.map(\.id) == ["l5"])
         let verified = try verification(job)
-        #expect(verified.different == 0 && verified.audit.faultCount == 0, "\(verified.audit.faults)")
+        #expect(verified.different == 0 && verified.check.faultCount == 0, "\(verified.faults)")
     }
 
     /// With steps a condition sees what each has made, and a redo may change what is accepted.

@@ -1,8 +1,8 @@
 import Faults
 
-/// Whether rows of a finished output were decided as the rows before them say.
-struct RowAudit {
-    /// What is decided of the rows of a shard, or of all where there are none, and how many are wanted.
+/// Decisions on rows of a finished output, made again: each follows from the rows before it.
+struct RowDecisions {
+    /// Decisions on the rows of a shard, or on all where there are none, and how many are wanted.
     private struct Part {
         var gates: RowGates
         var wanted: Int?
@@ -32,7 +32,7 @@ struct RowAudit {
         (plan, samples, perLine) = (try StepPlan(job), job.sampleCount, job.untilPerLine)
     }
 
-    /// What is wrong with the decisions of a row; nil if nothing is. Rows come in their order.
+    /// Returns the fault in the decisions of a row; nil if there is none. Rows come in their order.
     /// - Parameter place: the line's, in the input.
     mutating func fault(
         in piece: ResultCursor.Piece, _ position: Int, of line: LineIdentity, at place: Int,
@@ -45,7 +45,12 @@ struct RowAudit {
             failed.insert(line.id)
             return nil
         }
-        if let fault = faultOfQuota(result) { return fault }
+        let isNotNeeded = (result.made as? StepsResult)?.isNotNeeded ?? false
+        if isNotNeeded != (perLine.map { acceptedOfLine >= $0 } ?? false) {
+            return isNotNeeded
+                ? "is said not to be needed, and only \(acceptedOfLine) rows of its line are accepted (until)"
+                : "is made, and enough rows of its line are accepted without it (until)"
+        }
         let row = PastRow(result.made, plan, id: line.id, position: position, fields: line.fields)
         if row.isAccepted { acceptedOfLine += 1 }
         guard let (found, right) = parts[part].gates.fault(in: row, failed: failed) else { return nil }
@@ -56,16 +61,7 @@ struct RowAudit {
         }
     }
 
-    private func faultOfQuota(_ result: GenerationResult) -> Message? {
-        let isNotNeeded = (result.made as? StepsResult)?.isNotNeeded ?? false
-        let isEnough = perLine.map { acceptedOfLine >= $0 } ?? false
-        if isNotNeeded == isEnough { return nil }
-        return isEnough
-            ? "is made, and enough rows of its line are accepted without it (until)"
-            : "is said not to be needed, and only \(acceptedOfLine) rows of its line are accepted (until)"
-    }
-
-    /// What is wrong with where the output ends; nil if nothing is.
+    /// The fault in the output's end; nil if there is none.
     var faultAtEnd: Message? {
         for (accepted, before, wanted) in parts.map({ ($0.gates.accepted, $0.before, $0.wanted) }) {
             guard let wanted else { continue }
