@@ -34,6 +34,8 @@ package struct SamplingCourse: Course {
     }
     /// Tokens before the answer.
     package var thoughtTokens: Int { reader?.tokens ?? 0 }
+    /// How many tokens come before the first that has text of the answer.
+    package var tokensBeforeAnswer: Int { reader?.skipped ?? 0 }
     /// The thought was ended by its limit.
     package var thoughtIsCut: Bool { (sampling.constraint as? ThoughtConstraint)?.isCut ?? false }
 

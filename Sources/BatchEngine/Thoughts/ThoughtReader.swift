@@ -18,6 +18,9 @@ package struct ThoughtReader: Sendable {
     private var held: [UInt8] = []
     /// Tokens up to the answer.
     package private(set) var tokens = 0
+    /// Tokens before the first that has text of the answer.
+    package private(set) var skipped = 0
+    private var taken = 0
     /// Tokens after the thought that are not the answer's, and still to come.
     package private(set) var gapLeft: Int
 
@@ -34,6 +37,18 @@ package struct ThoughtReader: Sendable {
 
     /// - Parameter text: the text that became certain with the token.
     package mutating func append(_ text: String, of token: Int32) -> Piece {
+        taken += 1
+        let isBefore = place == .before
+        let piece = read(text, of: token)
+        if isBefore, place == .answer {
+            skipped = 0
+        } else if piece.answer.isEmpty, skipped == taken - 1 {
+            skipped = taken
+        }
+        return piece
+    }
+
+    private mutating func read(_ text: String, of token: Int32) -> Piece {
         if place == .gap, gapLeft > 0 {
             gapLeft -= 1
             tokens += 1
@@ -52,7 +67,7 @@ package struct ThoughtReader: Sendable {
         var piece = release()
         let rest = take(held.count)
         if place == .inside { piece.thought += rest } else { piece.answer += rest }
-        if place == .before { tokens = 0 }
+        if place == .before { (tokens, skipped) = (0, 0) }
         return piece
     }
 

@@ -67,6 +67,10 @@ extension GeneratedResult {
         guard let use else { return }
         reasoningTokens = completion.thoughtTokens
         reasoningIsCut = completion.thoughtIsCut
+        if use != .keep {
+            tokens = tokens.map { Array($0.dropFirst(completion.tokensBeforeAnswer)) }
+            logprobs = logprobs.map { Array($0.dropFirst(completion.tokensBeforeAnswer)) }
+        }
         switch use {
         case .drop: break
         case .keep: text = completion.thought + text
