@@ -12,6 +12,15 @@ package struct LogprobEntry: Sendable, Equatable {
         package var logprob: Float
         /// The token's own bytes, which may be part of a character.
         package var bytes: [UInt8]
+
+        /// The text, or the bytes of one that is no whole character, as OpenAI's completions name tokens: `bytes:\\xf0\\x9f`.
+        var name: String {
+            if bytes.isEmpty || UTF8Check.isValid(bytes) { return text }
+            return bytes.reduce("bytes:") { name, byte in
+                let digits = String(byte, radix: 16)
+                return name + "\\x" + (digits.count < 2 ? "0" : "") + digits
+            }
+        }
     }
 
     /// JSON has no infinity; this is what OpenAI's API writes.

@@ -180,23 +180,27 @@ struct OpenAIAnswer {
         writer.key("logprobs")
         guard let entries = completion.logprobs else { return writer.null() }
         writer.object { writer in
-            writer.array("tokens") { writer in for entry in entries { writer.string(entry.token.text) } }
+            writer.array("tokens") { writer in for entry in entries { writer.string(entry.token.name) } }
             writer.array("token_logprobs") { writer in
                 for entry in entries { writer.number(entry.token.logprob) }
             }
             writer.array("top_logprobs") { writer in
                 for entry in entries {
-                    // Tokens that are parts of characters may have one text; the likeliest counts.
                     var tops = JSONObject()
-                    for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.text) }
+                    for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.name) }
                     writer.value(.object(tops))
                 }
             }
-            var offset = 0
+            // Characters of the text, to which a token adds where it ends one.
+            let length = completion.text.unicodeScalars.count
+            var (offset, repair, whole) = (0, UTF8Repair(), [UInt8]())
+            let isStripped = entries.first?.token.bytes.first == 0x20 && completion.text.utf8.first != 0x20
             writer.array("text_offset") { writer in
                 for entry in entries {
-                    writer.int(offset)
-                    offset += entry.token.text.unicodeScalars.count
+                    writer.int(min(max(0, offset - (isStripped ? 1 : 0)), length))
+                    repair.feed(entry.token.bytes, into: &whole)
+                    offset += whole.count { $0 & 0xC0 != 0x80 }
+                    whole.removeAll(keepingCapacity: true)
                 }
             }
         }

@@ -352,6 +352,10 @@ struct OpenAIBody {
             if case .array(let parts)? = members["content"] {
                 var text = ""
                 for part in parts {
+                    if part["type"] == "refusal", case .string(let more)? = part["refusal"] {
+                        text += more
+                        continue
+                    }
                     guard case .string(let kind)? = part["type"],
                         ["text", "input_text", "output_text"].contains(kind),
                         case .string(let more)? = part["text"]

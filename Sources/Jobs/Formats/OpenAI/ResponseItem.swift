@@ -33,7 +33,9 @@ struct ResponseItem {
         let calls = (completion.toolCalls ?? []).enumerated().map { number, call in
             Self(id: "fc_\(id)_\(number)", text: call.arguments, content: .call(call))
         }
-        return (completion.reasoning.map { [.reasoning($0, id)] } ?? []) + [message] + calls
+        let isOfCalls = completion.text.isEmpty && !calls.isEmpty
+        return (completion.reasoning.map { [.reasoning($0, id)] } ?? []) + (isOfCalls ? [] : [message])
+            + calls
     }
 
     var isMessage: Bool { if case .message = content { true } else { false } }
