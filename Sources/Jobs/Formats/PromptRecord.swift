@@ -60,7 +60,7 @@ package struct PromptRecord: Sendable {
     }
 
     /// - Parameter idField: the field that is the id.
-    init(fields: JSONValue, _ reading: LineReading, idField: String? = nil) throws(LineError) {
+    init(fields: JSONValue, _ reading: LineReading = .request, idField: String? = nil) throws(LineError) {
         (self.fields, self.reading) = (fields, reading)
         id = try Self.id(of: fields, idField)
         content = .fields
