@@ -91,16 +91,3 @@ package struct LineReading: Sendable {
                 }))
     }
 }
-
-extension SettingValue {
-    /// Names of settings that lines may have, or `all`.
-    func lineSettings() throws(SettingProblem) -> [String] {
-        let names = try strings()
-        if names == ["all"] { return LineReading.names }
-        guard let wrong = names.first(where: { !LineReading.names.contains($0) }) else { return names }
-        let hint = NearMiss.hint(for: wrong, among: LineReading.names)
-        throw SettingProblem(
-            "names \(wrong.prefix(64)), which is no setting of a line.\(hint) They are "
-                + LineReading.names.joined(separator: ", "), line: line)
-    }
-}
