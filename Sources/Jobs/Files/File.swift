@@ -1,3 +1,6 @@
+import Essentials
+import OperatingSystem
+
 /// An open file: whole transfers, and errors that name the path. Closed with the last reference.
 package final class File {
     /// Changes when the file is put in place.
@@ -198,5 +201,87 @@ struct BufferedWriter {
         try file.write(bytes, at: offset)
         offset += bytes.count
         buffer.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The text of files that may be packed: the one door through which what a run has written is read again.
+extension File {
+    /// The file itself or, where that is packed, what it unpacks to, in a file without a name that is gone with the process
+    /// however it ends. Nil if there is no such file.
+    package static func textIfPresent(_ path: String, in system: any FileSystem) throws -> File? {
+        guard let file = try openIfPresent(path, .read, in: system) else { return nil }
+        guard try file.info().kind == .regular, let packing = Packing(start: try file.bytes(0..<4)) else {
+            return file
+        }
+        do {
+            return try file.unpacked(packing)
+        } catch let fault as PackingFault {
+            throw StoreError(.io, path: path, fault.text(of: packing))
+        }
+    }
+
+    private func unpacked(_ packing: Packing) throws -> File {
+        let text = try Self.scratch(for: path, system)
+        text.path = path
+        let unpacker = try Unpacker(packing)
+        var (writer, position) = (BufferedWriter(text), 0)
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { buffer in
+                try unpacker.read(into: buffer) { packed in
+                    let count = try read(into: packed, at: position)
+                    position += count
+                    return count
+                }
+            }
+            if count == 0 { break }
+            try writer.withBuffer { $0 += buffer[..<count] }
+        }
+        try writer.flush()
+        return text
+    }
+
+    /// A file without a name for what is made of another one.
+    static func scratch(for path: String, _ system: any FileSystem) throws -> File {
+        // A folder that is only read is no reason to fail.
+        try (try? nameless(in: Paths.folder(of: path), system))
+            ?? nameless(in: FileManager.default.temporaryDirectory.path, system)
+    }
+
+    static func nameless(in folder: String, _ system: any FileSystem) throws -> File {
+        // One that a kill leaves with its name is empty, and harms nobody.
+        let path = "\(folder)/phibatch-scratch-\(UInt64.random(in: 0 ... .max)).tmp"
+        let file = try open(path, .createNew(mode: 0o600), in: system)
+        try file.remove()
+        return file
+    }
+}
+
+/// Reads pieces of a file, most of them one after the other: in large reads, of which the latest is kept.
+final class FilePieces {
+    let file: File
+    private var buffer: [UInt8] = []
+    /// What of the file `buffer` begins with.
+    private var held = 0..<0
+    private static let readSize = 1 << 20
+
+    init(_ file: File) { self.file = file }
+
+    /// - Returns: what `body` does of these bytes; nil if the file doesn't reach so far.
+    func with<R>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+        if !(held.lowerBound <= range.lowerBound && range.upperBound <= held.upperBound) {
+            // Before there is memory for it: what names the range may be forged.
+            if range.count > Self.readSize, try file.info().size < range.upperBound { return nil }
+            let size = max(Self.readSize, range.count)
+            if buffer.count != size { buffer = [UInt8](repeating: 0, count: size) }
+            held = 0..<0
+            let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: range.lowerBound) }
+            held = range.lowerBound..<range.lowerBound + count
+            guard range.upperBound <= held.upperBound else { return nil }
+        }
+        return try buffer.withUnsafeBytes { bytes in
+            let start = range.lowerBound - held.lowerBound
+            return try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + range.count]))
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Essentials
 import JSON
 
 /// Members of a known kind; nil if there is none of that name, or it is of another kind.
@@ -20,4 +21,22 @@ extension JSONValue {
     }
 
     package func number(_ name: String) -> Double? { self[name]?.number }
+}
+
+extension JSONScanner {
+    /// A whole number that isn't below zero.
+    mutating func count() throws(JSONFault) -> Int {
+        let value = try integer()
+        guard value >= 0 else { throw fault("a number is below zero") }
+        return value
+    }
+
+    /// What `JSONWriter.hex` writes.
+    mutating func hex() throws(JSONFault) -> UInt64 {
+        let text = try string()
+        guard text.utf8.count == 16, let value = UInt64(text, radix: 16) else {
+            throw fault("expected sixteen hexadecimal digits")
+        }
+        return value
+    }
 }

@@ -1,4 +1,7 @@
+import CZlib
+import CZstd
 import Faults
+import OperatingSystem
 
 /// The ways in which a file of text may be packed. What is read is known by its first bytes, what is written by its name.
 package enum Packing: CaseIterable, Sendable {
@@ -142,5 +145,138 @@ final class Packer {
             packed += buffer[..<step.made]
             if isLast ? step.isWhole : position == bytes.count && step.made < buffer.count { return packed }
         }
+    }
+}
+
+/// Packs and unpacks gzip (RFC 1952), of one member or several one after the other.
+final class GzipCodec: PackingCodec {
+    private var stream = z_stream()
+    private let packs: Bool
+    /// The last member is whole.
+    private var isBetweenMembers = false
+
+    init(packs: Bool) throws(PackingFault) {
+        self.packs = packs
+        // 16 asks for gzip's header, 15 is the largest window; 6 and 8 are what gzip(1) takes.
+        let (window, size) = (Int32(16 + 15), Int32(MemoryLayout<z_stream>.size))
+        let status =
+            packs
+            ? deflateInit2_(&stream, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+            : inflateInit2_(&stream, window, ZLIB_VERSION, size)
+        guard status == Z_OK else { throw .noMemory }
+    }
+
+    deinit { _ = packs ? deflateEnd(&stream) : inflateEnd(&stream) }
+
+    func step(
+        _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
+    ) throws(PackingFault) -> CodecStep {
+        if isBetweenMembers { guard inflateReset(&stream) == Z_OK else { throw .damaged(nil) } }
+        isBetweenMembers = false
+        let (count, limit) = (min(bytes.count, 1 << 30), min(buffer.count, 1 << 30))
+        stream.next_in = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
+            .assumingMemoryBound(to: UInt8.self)
+        stream.avail_in = UInt32(count)
+        stream.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        stream.avail_out = UInt32(limit)
+        let isEnd = isLast && count == bytes.count
+        let status =
+            packs ? deflate(&stream, isEnd ? Z_FINISH : Z_NO_FLUSH) : inflate(&stream, Z_NO_FLUSH)
+        var step = CodecStep(
+            taken: count - Int(stream.avail_in), made: limit - Int(stream.avail_out), isWhole: false)
+        switch status {
+        case Z_STREAM_END: step.isWhole = true
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_MEM_ERROR: throw .noMemory
+        default: throw .damaged(nil)
+        }
+        isBetweenMembers = step.isWhole && !packs
+        return step
+    }
+}
+
+/// Packs and unpacks zstd (RFC 8878) with the system's libzstd.
+final class ZstdCodec: PackingCodec {
+    private let library: ZstdLibrary
+    private let context: ZstdLibrary.Handle
+    private let packs: Bool
+
+    init(packs: Bool) throws(PackingFault) {
+        library = try ZstdLibrary.load()
+        self.packs = packs
+        guard let context = packs ? library.makePacker() : library.makeUnpacker() else { throw .noMemory }
+        self.context = context
+        // As zstd(1) does, so that damage shows.
+        if packs { _ = library.set(context, Int32(PHI_ZSTD_CHECKSUM.rawValue), 1) }
+    }
+
+    deinit { _ = packs ? library.freePacker(context) : library.freeUnpacker(context) }
+
+    func step(
+        _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
+    ) throws(PackingFault) -> CodecStep {
+        var input = PhiZstdInput(bytes: bytes.baseAddress, size: bytes.count, position: 0)
+        var output = PhiZstdOutput(bytes: buffer.baseAddress, size: buffer.count, position: 0)
+        let directive = isLast ? PHI_ZSTD_END : PHI_ZSTD_CONTINUE
+        let left =
+            packs
+            ? library.pack(context, &output, &input, Int32(directive.rawValue))
+            : library.unpack(context, &output, &input)
+        if library.isError(left) != 0 { throw .damaged(String(cString: library.errorName(left))) }
+        // What is left to write or, at the least, to read.
+        return CodecStep(
+            taken: input.position, made: output.position, isWhole: left == 0 && (isLast || !packs))
+    }
+}
+
+/// The system's libzstd, loaded once it is needed.
+package final class ZstdLibrary: Sendable {
+    typealias Handle = UnsafeMutableRawPointer
+    typealias Output = UnsafeMutablePointer<PhiZstdOutput>
+    typealias Input = UnsafeMutablePointer<PhiZstdInput>
+
+    let makePacker: @convention(c) () -> Handle?
+    let freePacker: @convention(c) (Handle) -> Int
+    let set: @convention(c) (Handle, Int32, Int32) -> Int
+    let pack: @convention(c) (Handle, Output, Input, Int32) -> Int
+    let makeUnpacker: @convention(c) () -> Handle?
+    let freeUnpacker: @convention(c) (Handle) -> Int
+    let unpack: @convention(c) (Handle, Output, Input) -> Int
+    let isError: @convention(c) (Int) -> UInt32
+    let errorName: @convention(c) (Int) -> UnsafePointer<CChar>
+
+    private static let shared = Result { () throws(PackingFault) in
+        try ZstdLibrary(named: ProgramCall.path(inVariable: "PHIBATCH_ZSTD"))
+    }
+
+    /// - Throws: `PackingFault.missing`, which says how to get it.
+    static func load() throws(PackingFault) -> ZstdLibrary { try shared.get() }
+
+    /// - Parameter name: the library's; nil for the system's.
+    init(named name: String?) throws(PackingFault) {
+        let found = LoadedLibrary.open(
+            name ?? (LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"))
+        let advice: Message =
+            name == nil
+            ? "Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip."
+            : "PHIBATCH_ZSTD names it."
+        guard let library = found.library else {
+            throw .missing("needs libzstd, which can't be loaded (\(found.reason)). \(advice)")
+        }
+        func function<Function>(_ name: String) throws(PackingFault) -> Function {
+            guard let found = library.symbol(name) else {
+                throw .missing("needs libzstd 1.4 or newer, and the one here has no \(name). \(advice)")
+            }
+            return unsafeBitCast(found, to: Function.self)
+        }
+        makePacker = try function("ZSTD_createCCtx")
+        freePacker = try function("ZSTD_freeCCtx")
+        set = try function("ZSTD_CCtx_setParameter")
+        pack = try function("ZSTD_compressStream2")
+        makeUnpacker = try function("ZSTD_createDCtx")
+        freeUnpacker = try function("ZSTD_freeDCtx")
+        unpack = try function("ZSTD_decompressStream")
+        isError = try function("ZSTD_isError")
+        errorName = try function("ZSTD_getErrorName")
     }
 }

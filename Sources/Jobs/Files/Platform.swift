@@ -1,7 +1,8 @@
-// Only files of this name know which C library is below.
-
+import CZlib
 import Essentials
 import OperatingSystem
+
+// Only files of this name know which C library is below.
 
 enum ErrorCode {
     static let interrupted = EINTR
@@ -198,3 +199,177 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?,
 private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from.cPath, to.cPath) }
 private func systemUnlink(_ path: String) -> Int32 { unlink(path.cPath) }
 private func systemLink(_ path: String, _ name: String) -> Int32 { link(path.cPath, name.cPath) }
+
+extension Platform {
+    /// Calls `body`, a write, so that a closed pipe is the error EPIPE and never the signal SIGPIPE, whatever the
+    /// process does with that signal: it is blocked for this thread, and taken if the write has raised it.
+    static func withoutPipeSignal<Value>(
+        _ body: @autoclosure () throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        sigpending(&pending)
+        // One that waits already is not ours to take.
+        let wasPending = sigismember(&pending, SIGPIPE) == 1
+        pthread_sigmask(SIG_BLOCK, &pipe, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        do { return try body() } catch {
+            sigpending(&pending)
+            if error.code == EPIPE, !wasPending, sigismember(&pending, SIGPIPE) == 1 {
+                var taken: Int32 = 0
+                sigwait(&pipe, &taken)
+            }
+            throw error
+        }
+    }
+}
+
+/// What it takes to put a file in the place of another.
+extension POSIXFileSystem {
+    package func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
+        try Self.check(fchmod(descriptor, mode_t(truncatingIfNeeded: mode)))
+    }
+
+    package func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
+        try Self.check(fchown(descriptor, user, group))
+    }
+
+    package func renameNew(_ from: String, to: String) throws(SystemError) {
+        #if canImport(Darwin)
+            if renamex_np(from.cPath, to.cPath, UInt32(RENAME_EXCL)) == 0 { return }
+            guard errno == ENOTSUP || errno == EINVAL else { throw SystemError(code: errno) }
+        #else
+            if let call = Self.renameat2 {
+                // RENAME_NOREPLACE
+                if call(AT_FDCWD, from.cPath, AT_FDCWD, to.cPath, 1) == 0 { return }
+                guard errno == ENOSYS || errno == EINVAL else { throw SystemError(code: errno) }
+            }
+        #endif
+        // A file system that can't (NFS, for one) gets a look before. The runs of an output keep each other out
+        // by its lock; only a stranger could come between.
+        do {
+            _ = try entry(to)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return try rename(from, to: to)
+        }
+        throw SystemError(code: EEXIST)
+    }
+
+    package func checkReplaceable(_ path: String) throws(SystemError) {
+        let there = try entry(path)
+        guard there.kind == .regular else { throw SystemError(code: EINVAL) }
+        #if os(Linux)
+            // If a file could be removed or replaced, the kernel says that it is no folder; else it names
+            // the reason first (a sticky or read-only folder, an immutable file).
+            if rmdir(path.cPath) < 0, errno != ENOTDIR { throw SystemError(code: errno) }
+            if try isMountPoint(path) { throw SystemError(code: EBUSY) }
+        #else
+            let folder = try info(Paths.folder(of: path))
+            if folder.mode & UInt32(S_ISVTX) != 0, geteuid() != 0, geteuid() != folder.user,
+                geteuid() != there.user
+            {
+                throw SystemError(code: EPERM)
+            }
+            #if canImport(Darwin)
+                var status = stat()
+                try Self.check(lstat(path.cPath, &status))
+                if status.st_flags & UInt32(UF_IMMUTABLE | UF_APPEND | SF_IMMUTABLE | SF_APPEND) != 0 {
+                    throw SystemError(code: EPERM)
+                }
+            #endif
+        #endif
+    }
+
+    #if os(Linux)
+        /// Whether something is mounted on the file, as containers do with single files.
+        private func isMountPoint(_ path: String) throws(SystemError) -> Bool {
+            guard let file = try mountNumber(of: path),
+                let folder = try mountNumber(of: Paths.folder(of: path))
+            else { return false }
+            return file != folder
+        }
+
+        private func mountNumber(of path: String) throws(SystemError) -> Substring? {
+            let descriptor = try Self.check(openPath(path))
+            defer { close(descriptor) }
+            let text = (try? Files.contents(of: "/proc/self/fdinfo/\(descriptor)")).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            return text?.split(separator: "\n").first { $0.hasPrefix("mnt_id:") }
+        }
+    #endif
+}
+
+#if os(Linux)
+    // The type's method has the call's own name and hides it. O_PATH needs no right to read.
+    private func openPath(_ path: String) -> Int32 { open(path.cPath, 0o10000000 | O_NOFOLLOW | O_CLOEXEC) }
+#endif
+
+extension POSIXFileSystem {
+    #if canImport(Darwin)
+        package func copyAttributes(
+            from path: String, to descriptor: Int32
+        ) throws(SystemError) -> [String] {
+            let all = ["extended attributes and access control list"]
+            guard let source = try? open(path, .readOwn) else { return all }
+            defer { close(source) }
+            return fcopyfile(source, descriptor, nil, copyfile_flags_t(COPYFILE_ACL | COPYFILE_XATTR)) == 0
+                ? [] : all
+        }
+    #else
+        /// An access control list is an attribute too.
+        private static let accessList = "system.posix_acl_access"
+
+        package func copyAttributes(
+            from path: String, to descriptor: Int32
+        ) throws(SystemError) -> [String] {
+            let source = path.cPath
+            let names = Self.list { llistxattr(source, $0, $1) }
+            var lost: [String] = []
+            for name in names {
+                let cName = name.cPath
+                guard let value = Self.bytes(asking: { lgetxattr(source, cName, $0, $1) }) else {
+                    lost.append(name)
+                    continue
+                }
+                if fsetxattr(descriptor, cName, value, value.count, 0) == 0 { continue }
+                // What the system sets by itself (a security label) is the same already.
+                if Self.bytes(asking: { fgetxattr(descriptor, cName, $0, $1) }) != value {
+                    lost.append(name)
+                }
+            }
+            // A new file inherits its folder's list.
+            if !names.contains(Self.accessList),
+                Self.list({ flistxattr(descriptor, $0, $1) }).contains(Self.accessList),
+                fremovexattr(descriptor, Self.accessList.cPath) != 0
+            {
+                lost.append(Self.accessList)
+            }
+            return lost
+        }
+
+        private static func list(_ call: (UnsafeMutablePointer<CChar>?, Int) -> Int) -> [String] {
+            let names = bytes { call($0?.assumingMemoryBound(to: CChar.self), $1) }
+            return (names ?? []).split(separator: 0).map { String(pathBytes: $0) }
+        }
+
+        /// What a call that first tells the size gives; nil if it fails.
+        private static func bytes(asking call: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8]? {
+            let size = call(nil, 0)
+            guard size > 0 else { return size == 0 ? [] : nil }
+            var bytes = [UInt8](repeating: 0, count: size)
+            let count = bytes.withUnsafeMutableBytes { call($0.baseAddress, $0.count) }
+            return count < 0 ? nil : Array(bytes.prefix(count))
+        }
+
+        typealias RenameAt2 =
+            @Sendable @convention(c) (
+                Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+            ) -> Int32
+
+        /// Older C libraries have none.
+        static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
+    #endif
+}

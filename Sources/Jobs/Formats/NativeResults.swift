@@ -1,3 +1,4 @@
+import Faults
 import JSON
 
 /// phibatch's own format: one JSON object a line, in UTF-8.
@@ -88,5 +89,59 @@ package struct NativeResults: SelfRecordingFormat {
         mutating func check(_ bytes: UnsafeRawBufferPointer) -> Bool {
             NativeLine(bytes).map { sums.fits($0, bytes) } ?? false
         }
+    }
+}
+
+/// A line, read again.
+extension NativeResults {
+    package func fault(
+        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
+        kept: [GenerationResult.KeptValue]?
+    ) -> Message? {
+        guard let line = NativeLine(piece), let result = NativeLine.result(in: piece) else {
+            return "is no result of phibatch"
+        }
+        let names = result.kept.map(\.name)
+        if Set(names).count < names.count { return "has a member twice" }
+        if let kept, kept != result.kept { return Self.otherFields }
+        if let index = line.recorded.index, index != place.index {
+            return "has the index \(index), and should have \(place.index)"
+        }
+        var encoder = makeEncoder(for: run)
+        var again: [UInt8] = []
+        var place = place
+        place.run = line.recorded.run
+        encoder.append(result, at: place, to: &again)
+        // What comes after that is its sum, which other lines have a part in.
+        let end = line.rest.upperBound
+        return Self.difference(UnsafeRawBufferPointer(rebasing: piece[..<end]), again.prefix(end))
+    }
+}
+
+/// The sums at the ends of a native output's lines. Each is of all lines up to its own, so that not only a line that
+/// was edited shows, but also one that was put in, taken out or moved. (Lines taken from the end leave what a
+/// shorter job would have written; that they are missing only the input can tell.)
+///
+/// What lies in `timing` doesn't count, nor do the sums themselves: two runs of a job have the same sums.
+struct NativeSums {
+    private var sum: UInt64 = 0
+
+    /// - Parameters:
+    ///   - timing: what stands between its braces; empty if there is none.
+    ///   - end: of `run`.
+    /// - Returns: the sum of all lines up to this one.
+    mutating func add(_ line: UnsafeRawBufferPointer, timing: Range<Int>, end: Int) -> UInt64 {
+        let head = UnsafeRawBufferPointer(rebasing: line[..<timing.lowerBound])
+        let tail = UnsafeRawBufferPointer(rebasing: line[timing.upperBound..<end])
+        sum = Checksum.crc64(tail, after: Checksum.crc64(head, after: sum))
+        return sum
+    }
+
+    /// Whether a line is as it was written, after the one before it. Says nothing about that one: a line that
+    /// was changed differs alone.
+    mutating func fits(_ line: NativeLine, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        let sum = add(bytes, timing: line.timing, end: line.rest.upperBound)
+        self.sum = line.sum
+        return sum == line.sum
     }
 }

@@ -1,4 +1,5 @@
 import BatchEngine
+import TokenConstraints
 
 extension JobSettings {
     /// What doesn't go with the task, in words that follow nothing; nil if all does.
@@ -30,4 +31,76 @@ extension JobKey {
         "what is scored: a template over the line's fields; {{ FIELD }} alone may be a list of strings (default "
             + "{{ completion }}, or {{ text }} in lines without it)",
         .string(\.completion), effect: .ifSet)
+}
+
+extension JobSettings {
+    /// What doesn't go with choices, in words that follow nothing; nil if all does.
+    var choicesProblem: String? {
+        guard request.choices?.isEmpty == false else { return nil }
+        if let key = askedForms.first?.key {
+            return "\(key) and choices both say what the answer must be; keep one."
+        }
+        return RequestSetting.all.first { !$0.tasks.contains(.choose) && $0.isSet(in: request) }?
+            .choicesProblem
+    }
+}
+
+extension RequestSetting {
+    /// Why it has no place beside choices.
+    var choicesProblem: String {
+        switch group {
+        case .sampling, .answers:
+            "\(name) has no meaning with choices, which are compared as whole answers; leave it out."
+        case .results: "\(name) can't be combined with choices; each choice's probability is there anyway."
+        }
+    }
+}
+
+extension JobSettings {
+    /// How answers in JSON are laid out.
+    package var answerLayout: AnswerGrammar.Layout { request.indent.map { .indented($0) } ?? .compact }
+}
+
+/// When enough rows are accepted.
+extension JobSettings {
+    static let untilRange = 1...1_000_000_000
+
+    /// How many accepted rows end a job that has steps; nil where all lines are wanted.
+    public var until: Int? {
+        get { selection.wanted }
+        set { selection = newValue.map { .accepted($0, lines: nil, of: selection.shard) } ?? .all }
+    }
+
+    /// What is wrong with it; nil if nothing is.
+    var untilProblem: String? {
+        guard let wanted = until ?? untilPerLine else { return nil }
+        if steps.isEmpty { return "needs steps, which say what is accepted" }
+        let range = Self.untilRange
+        if !range.contains(wanted) { return "must be \(range.right), but is \(wanted)" }
+        guard let shard = selection.shard, let until, until < shard.count else { return nil }
+        return "can't be shared out: there are \(shard.count) shards, and \(until) accepted rows are wanted"
+    }
+
+    /// With the lines that a finished output took, where that is known only in the end.
+    package func asFinished(in output: String) throws -> JobSettings {
+        switch selection {
+        case .all, .accepted(_, lines: nil, _): break
+        default: return self
+        }
+        guard RowGates(self) != nil else { return self }
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: output, format: outputFormat.format, in: system)
+        var job = self
+        guard
+            let ended = try OutputSettings.read(at: paths, in: system)?.shard.flatMap(
+                LineSelection.init(name:))
+        else { return self }
+        switch ended {
+        case .accepted(until, _, selection.shard): job.selection = ended
+        // Each shard has decided of its rows by itself.
+        case .joined(_, until): job.selection = ended
+        default: break
+        }
+        return job
+    }
 }

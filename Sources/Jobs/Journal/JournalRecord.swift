@@ -1,3 +1,5 @@
+import JSON
+
 /// One result in the journal, as a sealed line:
 ///
 ///     {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
@@ -50,5 +52,30 @@ extension JournalRecord {
         }
         guard isRead, let key = keyReader.key, let run, let result = reader.result else { return nil }
         self.init(key: key, repetition: repetition, run: run, result: result)
+    }
+}
+
+/// Reads a work key from the members of a sealed line: "id", "sample" and "line_hash", wherever they stand.
+struct WorkKeyReader {
+    private var (id, sample, contentHash): (String?, Int?, UInt64?)
+
+    /// - Returns: false if the member is none of them; then nothing is read.
+    mutating func take(_ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner) throws -> Bool {
+        if name.spells("id") {
+            id = try scanner.string()
+        } else if name.spells("sample") {
+            sample = try scanner.count()
+        } else if name.spells("line_hash") {
+            contentHash = try scanner.hex()
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Nil if a member is missing.
+    var key: WorkKey? {
+        guard let id, let sample, let contentHash else { return nil }
+        return WorkKey(id: id, sample: sample, contentHash: contentHash)
     }
 }

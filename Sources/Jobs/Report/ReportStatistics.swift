@@ -114,3 +114,90 @@ extension GenerationResult.Timing {
     /// From when the request was ready to its end.
     package var seconds: Double { queued + prefill + decode }
 }
+
+/// How far rows that have steps got: of each step how many rows it made and dropped, and how many came through.
+package struct Funnel: Sendable, Equatable {
+    package struct Step: Sendable, Equatable {
+        package var name: String
+        package var made = 0
+        package var dropped = 0
+        /// Those of the dropped that were too much like an earlier row.
+        package var duplicates = 0
+    }
+
+    package private(set) var steps: [Step]
+    package private(set) var accepted = 0
+    /// How many steps are told apart; files of others may have any.
+    private static let stepLimit = 200
+
+    /// - Parameter names: the steps in their order, as far as it is known.
+    package init(_ names: [String] = []) { steps = names.map { Step(name: $0) } }
+
+    /// - Parameter row: a result that has steps; others count nowhere.
+    package mutating func add(_ row: ReportedResult) {
+        guard let outcome = row.outcome else { return }
+        for (number, name) in row.steps.enumerated() {
+            steps[place(of: name, before: row.steps[(number + 1)...])].made += 1
+        }
+        switch outcome {
+        case .accepted: accepted += 1
+        // It never got there.
+        case .dropped(_, .noItem): break
+        case .dropped(let name, let reason):
+            let place = place(of: name, before: [])
+            steps[place].dropped += 1
+            if reason == .duplicate { steps[place].duplicates += 1 }
+        }
+    }
+
+    /// A step that is new comes before those that come later in the row, as it may have been passed over so far.
+    private mutating func place(of name: String, before later: ArraySlice<String>) -> Int {
+        if let place = steps.firstIndex(where: { $0.name == name }) { return place }
+        if steps.count >= Self.stepLimit, name != "others" { return place(of: "others", before: []) }
+        let place = steps.firstIndex { later.contains($0.name) } ?? steps.count
+        steps.insert(Step(name: name), at: place)
+        return place
+    }
+}
+
+/// How often texts come, of which there may be very many: those that come most often are counted, and others let go.
+package struct CommonValues: Sendable {
+    package struct Entry: Sendable, Equatable {
+        /// The beginning, if it is long.
+        package var text: String
+        package var count: Int
+    }
+
+    private static let limit = 512
+    private static let textLimit = 300
+
+    private var entries: [UInt64: Entry] = [:]
+    /// All are counted. If not, counts are the least that they can be.
+    package private(set) var isExact = true
+
+    package init() {}
+
+    /// How many there are; nil if that is not known.
+    package var distinct: Int? { isExact ? entries.count : nil }
+
+    package mutating func add(_ text: String) {
+        let name = ReportPrompts.hash(text)
+        let count = entries[name]?.count ?? 0
+        if count > 0 {
+            entries[name]?.count = count + 1
+            return
+        }
+        entries[name] = Entry(text: ReportPrompts.cut(text, to: Self.textLimit), count: 1)
+        guard entries.count > Self.limit else { return }
+        isExact = false
+        // At least half of them go, so that it takes little time in all.
+        let middle = entries.values.map(\.count).sorted()[Self.limit / 2]
+        entries = entries.filter { $0.value.count > middle }
+    }
+
+    /// The most common first; of equals, in the order of their texts.
+    package func top(_ most: Int) -> [Entry] {
+        let sorted = entries.values.sorted { ($1.count, $0.text) < ($0.count, $1.text) }
+        return Array(sorted.prefix(most))
+    }
+}

@@ -152,3 +152,55 @@ extension WorkQueue.State {
         return place
     }
 }
+
+/// How long requests are likely to take, by what those before came to: so that a job's end doesn't wait for a long one
+/// that began last.
+struct ExpectedWork {
+    /// Rows of a prompt that hold a request up as long as one token of its completion: they come many to a step.
+    private static let promptRowsPerToken = 16.0
+    /// Tokens of completions that have ended.
+    private var (allowed, made) = (0, 0)
+
+    /// Takes note of a request that was computed.
+    mutating func note(_ sequence: TokenSequence) {
+        allowed += sequence.request.goal.sampledTokens
+        made += sequence.course.sampled.count
+    }
+
+    /// In tokens of a completion. What needs no model is soon done, and out of the way.
+    func cost(of work: Work) -> Double {
+        guard let goal = work.request?.goal else { return .infinity }
+        let given = Double(work.weight) / Self.promptRowsPerToken
+        guard goal.sampledTokens > 0 else { return given }
+        let share = allowed > 0 ? Double(made) / Double(allowed) : 1
+        let left = Double(goal.sampledTokens) * share - Double(goal.savedCount)
+        return given + max(1, left)
+    }
+}
+
+/// Whether a run whose input is followed waits for more of it.
+///
+/// Into a stream it does until it is stopped. An output is put in place from time to time: once all lines so far are
+/// done, or when some time has passed. Then the next run takes up what has come meanwhile.
+final class WorkLeft: Sendable {
+    /// Seconds from which on an output is put in place although lines keep coming.
+    private static let patience = 60.0
+    private let endsWhenIdle: Bool
+    private let stopFlag: StopFlag
+    private let begun = ContinuousClock.now
+    private let running = Atomic<Int>(0)
+
+    init(endsWhenIdle: Bool, stopFlag: StopFlag) {
+        self.endsWhenIdle = endsWhenIdle
+        self.stopFlag = stopFlag
+    }
+
+    /// Lines of which the loop has requests.
+    func set(running count: Int) { running.store(count, ordering: .relaxed) }
+
+    func mayGrow() -> Bool {
+        if stopFlag.isSet { return false }
+        guard endsWhenIdle else { return true }
+        return running.load(ordering: .relaxed) > 0 && (.now - begun).seconds < Self.patience
+    }
+}

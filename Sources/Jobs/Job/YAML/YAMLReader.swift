@@ -209,3 +209,266 @@ struct YAMLReader {
 
     mutating func remember(_ node: YAMLNode, as anchor: [UInt8]?) { if let anchor { anchors[anchor] = node } }
 }
+
+/// A value of a YAML document.
+struct YAMLNode {
+    package indirect enum Content {
+        /// Plain is what stands without quotes; its type is for the reader to say.
+        case scalar(String, isPlain: Bool)
+        case sequence([YAMLNode])
+        case mapping([(key: YAMLNode, value: YAMLNode)])
+    }
+
+    var content: Content
+    /// From 1; of an alias the line of what it stands for.
+    var line: Int
+}
+
+/// What keeps a text from being read.
+struct YAMLFault: Error {
+    var line: Int
+    /// What is wrong with the text, as in "is not valid YAML: ...".
+    var message: String
+}
+
+/// What is told apart by indentation.
+extension YAMLReader {
+    var empty: YAMLNode { YAMLNode(content: .scalar("", isPlain: true), line: line) }
+
+    /// The value that comes next, or an empty one if there is none.
+    /// - Parameters:
+    ///   - indent: the column of what it belongs to; on a line of its own it stands further right.
+    ///   - mayBeCompact: whether a list or mapping may begin on the same line, as after `- `.
+    ///   - isListIn: whether a list may stand in the same column, as after `key:`.
+    mutating func node(
+        in indent: Int, mayBeCompact: Bool, isListIn: Bool = false
+    ) throws(YAMLFault) -> YAMLNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.depthLimit else { throw fault("values lie too deep in each other") }
+        let missing = empty
+        let isFirst = try skip()
+        let mayBeCompact = mayBeCompact || isFirst
+        if isAtEnd || isAtMarker { return missing }
+        if isFirst, column <= indent, !(isListIn && column == indent && isSign("-")) { return missing }
+        let (start, startLine) = (column, line)
+        let before = empty
+        let properties = try properties()
+        if properties.crossed {
+            let value = try node(in: indent, mayBeCompact: true, isListIn: isListIn)
+            remember(value, as: properties.anchor)
+            return value
+        }
+        let value: YAMLNode
+        if isSign("-"), !properties.isThere {
+            guard mayBeCompact else { throw fault("a list can't begin on the line of its key") }
+            value = try list(at: start)
+        } else if peek() == UInt8(ascii: "|") || peek() == UInt8(ascii: ">") {
+            value = try blockScalar(in: indent)
+        } else {
+            let first = (properties.isThere && isAtEnd) || isSign(":") ? before : try inline(in: indent)
+            guard line == startLine else {
+                if isBeforeColon() { throw fault("a key must stand on one line") }
+                remember(first, as: properties.anchor)
+                return first
+            }
+            if isBeforeColon() {
+                guard mayBeCompact else {
+                    throw fault("a second key can't stand on the same line; quote a text with \": \"")
+                }
+                remember(first, as: properties.anchor)
+                return try mapping(at: start, first)
+            }
+            value = first
+        }
+        remember(value, as: properties.anchor)
+        return value
+    }
+
+    /// Whether `:` follows on the line.
+    private mutating func isBeforeColon() -> Bool {
+        let before = at
+        skipBlanks()
+        if isSign(":") { return true }
+        at = before
+        return false
+    }
+
+    /// A value that needs no indentation to be told.
+    private mutating func inline(in indent: Int) throws(YAMLFault) -> YAMLNode {
+        switch peek() {
+        case UInt8(ascii: "*"): try alias()
+        case UInt8(ascii: "["), UInt8(ascii: "{"): try bracketed()
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): try quoted()
+        default: try plain(in: indent)
+        }
+    }
+
+    /// After an entry at this column: whether another one follows.
+    private mutating func goesOn(at start: Int) throws(YAMLFault) -> Bool {
+        let isFirst = try skip()
+        if isAtEnd || isAtMarker || (isFirst && column < start) { return false }
+        guard isFirst, column == start else {
+            throw fault(
+                isFirst
+                    ? "a line is indented further than those before it, which it doesn't belong to"
+                    : "something follows a value that is complete; quote a text that holds it all")
+        }
+        return true
+    }
+
+    private mutating func list(at start: Int) throws(YAMLFault) -> YAMLNode {
+        let line = line
+        var elements: [YAMLNode] = []
+        repeat {
+            at += 1
+            elements.append(try node(in: start, mayBeCompact: true))
+        } while try goesOn(at: start) && isSign("-")
+        return YAMLNode(content: .sequence(elements), line: line)
+    }
+
+    /// - Parameter first: its first key, which is read up to the colon.
+    private mutating func mapping(at start: Int, _ first: YAMLNode) throws(YAMLFault) -> YAMLNode {
+        var members = YAMLMembers(line: first.line)
+        var key = first
+        while true {
+            at += 1
+            try members.add(key, node(in: start, mayBeCompact: false, isListIn: true))
+            guard try goesOn(at: start) else { return members.node }
+            key = try self.key(in: start)
+        }
+    }
+
+    private mutating func key(in indent: Int) throws(YAMLFault) -> YAMLNode {
+        let startLine = line
+        let properties = try properties()
+        let key = isSign(":") ? empty : try inline(in: indent)
+        guard line == startLine, isBeforeColon() else {
+            line = startLine
+            throw fault("this should be a key, with a colon and a space after it")
+        }
+        remember(key, as: properties.anchor)
+        return key
+    }
+}
+
+/// A mapping that is being read.
+struct YAMLMembers {
+    let line: Int
+    private var members: [(key: YAMLNode, value: YAMLNode)] = []
+    private var lines: [String: Int] = [:]
+
+    init(line: Int) { self.line = line }
+
+    var node: YAMLNode { YAMLNode(content: .mapping(members), line: line) }
+
+    /// - Throws: if the key is there already, with the line of the first one.
+    mutating func add(_ key: YAMLNode, _ value: YAMLNode) throws(YAMLFault) {
+        if case .scalar(let name, _) = key.content {
+            if let line = lines[name] {
+                throw YAMLFault(
+                    line: line, message: "the key \(name.prefix(64)) is given more than once; keep one")
+            }
+            lines[name] = key.line
+        }
+        members.append((key, value))
+    }
+}
+
+/// Lists and mappings in brackets, as in JSON.
+extension YAMLReader {
+    mutating func bracketed() throws(YAMLFault) -> YAMLNode {
+        if peek() == UInt8(ascii: "{"), peek(1) == UInt8(ascii: "{") {
+            throw fault("a text that begins with {{ must have quotes around it: \"{{ prompt }}\"")
+        }
+        brackets += 1
+        defer { brackets -= 1 }
+        return peek() == UInt8(ascii: "[") ? try bracketedList() : try bracketedMapping()
+    }
+
+    private mutating func bracketedList() throws(YAMLFault) -> YAMLNode {
+        let line = line
+        var elements: [YAMLNode] = []
+        at += 1
+        while try !closes(UInt8(ascii: "]")) {
+            let start = self.line
+            let element = try bracketedNode()
+            try skip()
+            if peek() == UInt8(ascii: ":") {
+                var pair = YAMLMembers(line: start)
+                try pair.add(element, bracketedValue())
+                elements.append(pair.node)
+            } else {
+                elements.append(element)
+            }
+            try separate(UInt8(ascii: "]"))
+        }
+        return YAMLNode(content: .sequence(elements), line: line)
+    }
+
+    private mutating func bracketedMapping() throws(YAMLFault) -> YAMLNode {
+        var members = YAMLMembers(line: line)
+        at += 1
+        while try !closes(UInt8(ascii: "}")) {
+            let key = try bracketedNode()
+            try skip()
+            try members.add(key, peek() == UInt8(ascii: ":") ? bracketedValue() : empty)
+            try separate(UInt8(ascii: "}"))
+        }
+        return members.node
+    }
+
+    /// Takes the closing bracket, if it is next.
+    private mutating func closes(_ bracket: UInt8) throws(YAMLFault) -> Bool {
+        try skip()
+        guard !isAtEnd, !isAtMarker else {
+            throw fault("a bracket is not closed; \(Character(Unicode.Scalar(bracket))) is missing")
+        }
+        guard peek() == bracket else { return false }
+        at += 1
+        return true
+    }
+
+    /// Takes the comma after an entry, unless the bracket closes.
+    private mutating func separate(_ bracket: UInt8) throws(YAMLFault) {
+        try skip()
+        if peek() == UInt8(ascii: ",") {
+            at += 1
+        } else if peek() != bracket {
+            throw fault("expected a comma or \(Character(Unicode.Scalar(bracket))) within brackets")
+        }
+    }
+
+    /// After a colon; empty if nothing comes before the next comma.
+    private mutating func bracketedValue() throws(YAMLFault) -> YAMLNode {
+        at += 1
+        try skip()
+        switch peek() {
+        case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"): return empty
+        default: return try bracketedNode()
+        }
+    }
+
+    private mutating func bracketedNode() throws(YAMLFault) -> YAMLNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.depthLimit else { throw fault("values lie too deep in each other") }
+        let before = empty
+        let properties = try properties()
+        let node: YAMLNode
+        switch peek() {
+        case UInt8(ascii: "*"): node = try alias()
+        case UInt8(ascii: "["), UInt8(ascii: "{"): node = try bracketed()
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): node = try quoted()
+        case _ where isSign(":"): node = before
+        case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"):
+            guard properties.isThere else {
+                throw fault("a value is missing before \(Character(Unicode.Scalar(peek())))")
+            }
+            node = before
+        default: node = try plain(in: -1)
+        }
+        remember(node, as: properties.anchor)
+        return node
+    }
+}

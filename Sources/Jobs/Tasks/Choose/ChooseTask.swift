@@ -1,4 +1,5 @@
 import BatchEngine
+import OperatingSystem
 import PhiText
 
 /// The likeliest of some answers is chosen, as a whole.
@@ -210,4 +211,111 @@ private struct ChoicePart: WorkPart {
             ChosenResult(answer, probabilities), .init(sequence, label, made: tokens.count, end: .now),
             isOwn: sequence.isOwn(label))
     }
+}
+
+/// How likely a model finds each of some answers, and which of them is the result. In Doubles, by fixed arithmetic and
+/// in the order given: the same bits on every machine.
+struct ChoiceWeights {
+    /// Natural logarithms of each choice's probability as the whole answer: the sum over its tokens, and of the end
+    /// after them, whichever of the tokens that end an answer it is.
+    let logprobs: [Double]
+    private let most: Double
+
+    /// - Parameter answers: to all questions of the tree.
+    init(_ tree: ChoiceTree, count: Int, answers: [Float]) {
+        let answers = answers.map { Double($0.isFinite ? $0 : LogprobEntry.impossible) }
+        logprobs = (0..<count).map { choice in
+            let path = tree.path(of: choice)
+            return path.tokens.reduce(0) { $0 + answers[$1] } + Self.logSum(answers[path.ends])
+        }
+        most = logprobs.max() ?? 0
+    }
+
+    /// ln(e^a + e^b + …); of one value itself.
+    private static func logSum(_ values: ArraySlice<Double>) -> Double {
+        let most = values.max() ?? 0
+        return most + FixedArithmetic.log(values.reduce(0) { $0 + FixedArithmetic.exp($1 - most) })
+    }
+
+    /// Each e^((logprob - most) / temperature).
+    private func weights(_ temperature: Double = 1) -> [Double] {
+        logprobs.map { FixedArithmetic.exp(($0 - most) / temperature) }
+    }
+
+    /// How likely each choice is among all; they add up to 1, but for rounding.
+    var probabilities: [Double] {
+        let weights = weights()
+        let sum = weights.reduce(0, +)
+        return weights.map { $0 / sum }
+    }
+
+    /// At temperature 0 the likeliest, of equals the first; else drawn with probabilities p^(1/temperature), which are
+    /// normalized again.
+    /// - Parameter stream: the request's own random stream, of which the first number is used.
+    func chosen(temperature: Float, stream: UInt64) -> Int {
+        let likeliest = logprobs.indices.reduce(0) { logprobs[$1] > logprobs[$0] ? $1 : $0 }
+        guard temperature > 0 else { return likeliest }
+        let weights = weights(Double(max(temperature, 1e-6)))
+        let target = RandomStream.uniform(stream: stream, position: 0) * weights.reduce(0, +)
+        var sum = 0.0
+        for (choice, weight) in weights.enumerated() {
+            sum += weight
+            if sum > target { return choice }
+        }
+        return likeliest
+    }
+}
+
+/// What a model thinks before it chooses, as a request of its own.
+struct PreparedThought: PreparedLine {
+    let thought: Thought
+    /// The most tokens of the thought and the choice together.
+    let maxTokens: Int
+    let use: Reasoning.Use
+    let choice: PreparedChoice
+
+    private var question: EncodedQuestion { choice.question }
+    var prompt: [Int32] { choice.prompt }
+    var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, maxTokens)] }
+    var isCovered: Bool { choice.isCovered }
+    var missing: [String] { choice.missing }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        let settings = question.settings
+        let goal = Sampling(
+            maxTokens: maxTokens - choice.tree.depth, sampling: SamplingParameters(settings),
+            constraintID: Array("choices".utf8), thought: thought, formAfterThought: { _ in NothingMore() },
+            stream: RandomStream.key(
+                seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample, attempt: 0),
+            endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream(),
+            saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
+        let part = ThoughtPart(label: label, choice: choice, use: use, maker: maker)
+        return [.request(maker.request(prompt, goal, asked: settings.content(of: .generate), for: part))]
+    }
+}
+
+/// A thought, after which one of some answers is chosen.
+private struct ThoughtPart: WorkPart {
+    var label: WorkLabel
+    let choice: PreparedChoice
+    let use: Reasoning.Use
+    let maker: RequestMaker
+
+    /// The choice comes after it.
+    var mayComeAgain: Bool { true }
+
+    func outcome(
+        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
+    ) -> WorkOutcome {
+        .more([
+            .request(choice.request(label, after: (sequence.outcome(SamplingCourse.self), use), maker))
+        ])
+    }
+}
+
+/// After a thought by itself nothing comes.
+private struct NothingMore: Constraint {
+    let isComplete = true
+    func allowed() -> TokenMask { TokenMask(count: 0) }
+    mutating func accept(_ token: Int32) -> Bool { false }
 }

@@ -1,5 +1,6 @@
 import Essentials
 import JSON
+import OperatingSystem
 
 /// What is decided of rows in the order of the input, whichever is ready first: which are too much like earlier ones,
 /// and when enough are accepted. So what comes of them does not depend on timing.
@@ -213,5 +214,114 @@ package struct PastRow: Sendable {
         isAccepted = result?.isAccepted ?? false
         guard let result = result as? StepsResult, let fields else { return }
         texts = plan.comparedTexts(of: result, fields)
+    }
+}
+
+/// Things that come in any order, each with its number, and are given out by their numbers from 0 on.
+struct InOrder<Element> {
+    /// The number of the next one that is given out.
+    private(set) var next = 0
+    private var early: [Int: Element] = [:]
+
+    /// Takes one. What comes twice counts once.
+    mutating func add(_ element: Element, at number: Int) {
+        if number >= next, early[number] == nil { early[number] = element }
+    }
+
+    /// - Returns: nil if the next one has not come yet.
+    mutating func pop() -> Element? {
+        guard let element = early.removeValue(forKey: next) else { return nil }
+        next += 1
+        return element
+    }
+
+    /// Those that wait for an earlier one.
+    var waiting: some Sequence<Element> { early.values }
+}
+
+/// The texts of rows that a step let pass, so far as is needed to find one that is like another: not the texts.
+struct KeptTexts {
+    private enum Texts {
+        /// Their digests, and the number of the row of each.
+        case equal([[UInt8]: Int])
+        case similar(SimilarTexts)
+    }
+
+    private var texts: Texts
+    private var ids: [String] = []
+
+    init(_ distinctness: Distinctness) {
+        texts = distinctness.similarity.map { .similar(SimilarTexts(similarity: $0)) } ?? .equal([:])
+    }
+
+    /// Takes a text, unless there is one that is like it.
+    /// - Parameter isKept: it passed in an earlier run, and stays.
+    /// - Returns: the id of the first row whose text it is like; nil if it is taken.
+    mutating func take(_ text: String, of id: String, isKept: Bool = false) -> String? {
+        switch texts {
+        case .equal(var known):
+            texts = .equal([:])
+            defer { texts = .equal(known) }
+            let digest = SHA.sha256(of: text.utf8)
+            if let number = known[digest] { return ids[number] }
+            known[digest] = ids.count
+        case .similar(var known):
+            let signature = MinHash(text)
+            if !isKept, let number = known.first(like: signature) { return ids[number] }
+            texts = .equal([:])
+            known.add(signature)
+            texts = .similar(known)
+        }
+        ids.append(id)
+        return nil
+    }
+}
+
+/// How many accepted rows of a line are enough, where a job says so: then the others are not made.
+///
+/// A row begins once it is certain that it is needed: fewer of those before it are accepted, or may yet be. So none is
+/// made in vain, and which ones are made does not depend on which is ready first.
+struct RowQuota {
+    enum Need: Equatable {
+        case needed, notNeeded
+        /// It depends on rows that are under way.
+        case open
+    }
+
+    /// What is known of a line of which not all rows have come to their end.
+    private struct Line {
+        var accepted = 0
+        /// Those that came to their end without.
+        var others = 0
+    }
+
+    let wanted: Int
+    private let samples: Int
+    private var lines: [Int: Line] = [:]
+    /// Lines of which all rows have come to their end, and fewer are accepted.
+    private(set) var shortLines = 0
+
+    init(_ wanted: Int, samples: Int) { (self.wanted, self.samples) = (wanted, samples) }
+
+    /// How many rows of a line wait for each that runs.
+    var waitingRows: Int { (samples + wanted - 1) / wanted }
+
+    func need(of position: Int) -> Need {
+        guard let line = lines[position / samples] else {
+            return position % samples < wanted ? .needed : .open
+        }
+        if position % samples < wanted + line.others { return .needed }
+        return line.accepted >= wanted ? .notNeeded : .open
+    }
+
+    /// A row has come to its end, or was at it before this run.
+    mutating func ended(_ position: Int, isAccepted: Bool) {
+        var line = lines.removeValue(forKey: position / samples) ?? Line()
+        if isAccepted { line.accepted += 1 } else { line.others += 1 }
+        if line.accepted + line.others < samples {
+            lines[position / samples] = line
+        } else if line.accepted < wanted {
+            shortLines += 1
+        }
     }
 }
