@@ -9,11 +9,10 @@ struct ConvertCommand: ParsableCommand {
         abstract: "Turn a GGUF file, or a model that others have quantized, into a model folder.",
         discussion: """
             Takes GGUF files of architecture phi2, phi3, phimoe and llama, in \(GGMLType.supportedNames); and folders in \
-            AWQ (GEMM), GPTQ (2, 4, 8 bits), compressed-tensors (4 and 8 bits, MXFP4), bitsandbytes (NF4, FP4, 8 bits), \
-            MLX's mxfp4, and Microsoft's ONNX of Phi-3 and Phi-4 (MatMulNBits). The folder gets the weights in MLX's \
-            quantized format, config.json and the tokenizer. Weights keep their exact values, but for those of Q2_K, Q6_K, \
-            IQ2_XS, IQ2_S, NF4, FP4, GPTQ with desc_act, and blocks of fewer than 32 weights, which become 8 bits; how far off \
-            they are is said at the end.
+            AWQ (GEMM), GPTQ (2, 4, 8 bits) and compressed-tensors (4 and 8 bits). The folder gets the weights in MLX's \
+            quantized format, config.json and the tokenizer. Weights keep their exact values, but for those of Q6_K, GPTQ \
+            with desc_act, and blocks of fewer than 32 weights, which become 8 bits; how far off they are is said at the \
+            end. Of other formats take the model in floats, and "phibatch quantize".
 
             All these run without it, too: they are converted into the cache once.
 

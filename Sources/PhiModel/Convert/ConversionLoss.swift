@@ -1,4 +1,4 @@
-/// What a conversion changed in matrices of one type that MLX's format can't hold exactly.
+/// Differences that a conversion made in matrices of one type that MLX's format can't hold exactly.
 package struct ConversionLoss: Sendable, Equatable {
     /// GGUF's name of the type, as in "Q6_K".
     package var type: String
@@ -58,8 +58,7 @@ package struct ConversionLoss: Sendable, Equatable {
                         let (scale, bias) = QuantizedBlock.affine(
                             bytes, at: offset, group: group, type: tensor.type)
                         QuantizedBlock.codes(bytes, at: offset, group: group, type: tensor.type, into: base)
-                        HalfGroups.values(
-                            bytes, at: offset, group: group, type: tensor.type, into: &values)
+                        SixBitBlock.values(bytes, at: offset, group: group, into: &values)
                         for (index, value) in values.enumerated() {
                             let change = Double(scale * Float(base[index]) + bias - value)
                             difference += change * change

@@ -8,33 +8,17 @@ package enum GGMLType: UInt32 {
     case q5Type0 = 6
     case q5Type1 = 7
     case q8Type0 = 8
-    case q2K = 10
-    case q3K = 11
     case q4K = 12
     case q5K = 13
     case q6K = 14
-    case iq2XXS = 16
-    case iq2XS = 17
-    case iq3XXS = 18
-    case iq1S = 19
-    case iq4NL = 20
-    case iq3S = 21
-    case iq2S = 22
-    case iq4XS = 23
-    case iq1M = 29
     case bf16 = 30
-    case tq1 = 34
-    case tq2 = 35
-    case mxfp4 = 39
 
     /// Values that are stored together.
     var blockLength: Int {
         switch self {
         case .f32, .f16, .bf16: 1
-        case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0, .iq4NL, .mxfp4: 32
-        case .q2K, .q3K, .q4K, .q5K, .q6K, .iq1S, .iq1M, .iq2XXS, .iq2XS, .iq2S, .iq3XXS, .iq3S, .iq4XS, .tq1,
-            .tq2:
-            256
+        case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0: 32
+        case .q4K, .q5K, .q6K: 256
         }
     }
 
@@ -50,23 +34,9 @@ package enum GGMLType: UInt32 {
         case .q5Type0: 2 + 4 + 16
         case .q5Type1: 4 + 4 + 16
         case .q8Type0: 2 + 32
-        case .q2K: 16 + 64 + 4
-        case .q3K: 32 + 64 + 12 + 2
         case .q4K: 4 + 12 + 128
         case .q5K: 4 + 12 + 32 + 128
         case .q6K: 128 + 64 + 16 + 2
-        case .iq1S: 2 + 32 + 16
-        case .iq1M: 32 + 16 + 8
-        case .iq2XXS: 2 + 64
-        case .iq2XS: 2 + 64 + 8
-        case .iq2S: 2 + 32 + 32 + 8 + 8
-        case .iq3XXS: 2 + 64 + 32
-        case .iq3S: 2 + 64 + 8 + 32 + 4
-        case .iq4NL: 2 + 16
-        case .iq4XS: 2 + 2 + 4 + 128
-        case .tq1: 48 + 4 + 2
-        case .tq2: 64 + 2
-        case .mxfp4: 1 + 16
         }
     }
 
@@ -74,15 +44,10 @@ package enum GGMLType: UInt32 {
     var bits: Int? {
         switch self {
         case .f32, .f16, .bf16: nil
-        case .tq1, .tq2, .iq1S: 2
-        case .q4Type0, .q4Type1, .q4K, .iq3S: 4
-        // MXFP4's values are whole numbers from -12 to 12, times the scale.
-        case .q5Type0, .q5Type1, .q5K, .mxfp4: 5
-        // Up to 31 either way.
-        case .iq3XXS: 6
-        // Those of Q3_K, IQ1_M, IQ2_XXS and the IQ4 types are whole numbers of 8 bits. The others have a scale for each
-        // 16 values, MLX one for 32: only 8 bits come near both.
-        case .q8Type0, .q2K, .q3K, .q6K, .iq1M, .iq2XXS, .iq2XS, .iq2S, .iq4NL, .iq4XS: 8
+        case .q4Type0, .q4Type1, .q4K: 4
+        case .q5Type0, .q5Type1, .q5K: 5
+        // Q6_K has a scale for each 16 values, MLX one for 32: only 8 bits come near both.
+        case .q8Type0, .q6K: 8
         }
     }
 
@@ -112,9 +77,8 @@ package enum GGMLType: UInt32 {
     }
 
     /// Whether MLX's format holds its values exactly.
-    var isLossless: Bool { ![.q2K, .q6K, .iq2XS, .iq2S].contains(self) }
+    var isLossless: Bool { self != .q6K }
 
     package static let supportedNames =
-        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, "
-        + "IQ2_S, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0 and MXFP4"
+        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K"
 }

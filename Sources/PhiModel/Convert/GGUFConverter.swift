@@ -35,7 +35,7 @@ package struct ConversionProgress: Sendable, Equatable {
 }
 
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
-/// Q2_K and Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
+/// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
 /// Takes models of architecture `phi3`, `phi2` and `phimoe`, and `llama`, whose block is a Phi-3 block with q, k, v and
 /// gate, up apart; in the types of `GGMLType`.

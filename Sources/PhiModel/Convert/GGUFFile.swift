@@ -46,7 +46,7 @@ struct GGUFFile {
         let tensorCount = try cursor.count("tensors", minimumSize: 24)
         let entryCount = try cursor.count("metadata entries", minimumSize: 13)
         let metadata = try Self.metadata(&cursor, count: entryCount)
-        let entries = try Self.entries(&cursor, count: tensorCount)
+        let entries = try Self.entries(&cursor, count: tensorCount, metadata)
         tensors = try Self.locate(entries, cursor: cursor, alignment: try Self.alignment(metadata, cursor))
         self.file = file
         self.metadata = metadata
@@ -79,7 +79,9 @@ struct GGUFFile {
         let offset: UInt64
     }
 
-    private static func entries(_ cursor: inout GGUFCursor, count: Int) throws -> [Entry] {
+    private static func entries(
+        _ cursor: inout GGUFCursor, count: Int, _ metadata: [String: GGUFValue]
+    ) throws -> [Entry] {
         var entries: [Entry] = []
         for _ in 0..<count {
             let name = try cursor.string("a tensor name")
@@ -97,10 +99,15 @@ struct GGUFFile {
             }
             let number = try cursor.integer(UInt32.self, "a tensor type")
             guard let type = GGMLType(rawValue: number) else {
+                let link = try metadata["general.base_model.0.repo_url"]?.string() ?? ""
+                let parts = link.split(separator: "/").suffix(2)
+                let instead =
+                    parts.count == 2
+                    ? PublishedFormats.instead(parts.joined(separator: "/")) : PublishedFormats.instead()
                 throw ModelError(
                     .unsupported, path: cursor.file.path,
-                    "tensor \"\(name)\" has type \(GGMLType.name(of: number)); "
-                        + "\(GGMLType.supportedNames) can be converted.")
+                    "tensor \"\(name)\" has type \(GGMLType.name(of: number)), which is not read. \(GGMLType.supportedNames) "
+                        + "are; or \(instead).")
             }
             let offset = try cursor.integer(UInt64.self, "a tensor offset")
             entries.append(Entry(name: name, sizes: sizes, type: type, offset: offset))

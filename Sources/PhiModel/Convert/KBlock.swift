@@ -34,10 +34,4 @@ enum KBlock {
         let start = offset + group / 2 * 32
         for index in 0..<32 { codes[index] = bytes[start + index] >> UInt8(group % 2 * 4) & 0xF }
     }
-
-    /// Code `index` of a group of Q2_K, Q3_K or TQ2_0: each 32 bytes hold four groups, the first in the lowest 2 bits.
-    @inline(__always)
-    static func twoBits(_ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, _ index: Int) -> UInt8 {
-        bytes[offset + group / 4 * 32 + index] >> UInt8(group % 4 * 2) & 3
-    }
 }

@@ -11,14 +11,7 @@ enum QuantizedBlock {
     ) -> (scale: Float, bias: Float) {
         switch type {
         case .q4K, .q5K: return KBlock.affine(bytes, at: offset, group: group)
-        case .q2K, .q6K, .iq2XS, .iq2S:
-            return HalfGroups.affine(bytes, at: offset, group: group, type: type)
-        case .iq1S, .iq1M, .iq2XXS, .iq3XXS, .iq3S:
-            return CodeBookBlock.affine(bytes, at: offset, group: group, type: type)
-        case .q3K: return ThreeBitBlock.affine(bytes, at: offset)
-        case .iq4NL, .iq4XS, .mxfp4:
-            return TableBlock.affine(bytes, at: offset, group: group, type: type)
-        case .tq1, .tq2: return TernaryBlock.affine(bytes, at: offset, type: type)
+        case .q6K: return SixBitBlock.affine(bytes, at: offset, group: group)
         default: break
         }
         let scale = half(bytes, at: offset)
@@ -46,14 +39,7 @@ enum QuantizedBlock {
             for index in 0..<32 {
                 codes[index] |= (bytes[offset + 16 + index] >> UInt8(group) & 1) << 4
             }
-        case .q2K, .q6K, .iq2XS, .iq2S:
-            HalfGroups.codes(bytes, at: offset, group: group, type: type, into: codes)
-        case .iq1S, .iq1M, .iq2XXS, .iq3XXS, .iq3S:
-            CodeBookBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
-        case .q3K: ThreeBitBlock.codes(bytes, at: offset, group: group, into: codes)
-        case .iq4NL, .iq4XS, .mxfp4:
-            TableBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
-        case .tq1, .tq2: TernaryBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
+        case .q6K: SixBitBlock.codes(bytes, at: offset, group: group, into: codes)
         case .f32, .f16, .bf16: preconditionFailure("a float tensor has no codes")
         }
     }
@@ -65,7 +51,7 @@ enum QuantizedBlock {
 
     /// Low halves of the 16 bytes are the first 16 values, high halves the others.
     @inline(__always)
-    static func nibbles(
+    private static func nibbles(
         _ bytes: UnsafeRawBufferPointer, at offset: Int, into codes: UnsafeMutablePointer<UInt8>
     ) {
         for index in 0..<16 {

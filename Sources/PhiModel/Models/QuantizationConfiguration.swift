@@ -47,7 +47,7 @@ extension QuantizationConfiguration {
                 .unsupported, "quant_method",
                 "is \"\(method)\": weights packed so are not read. Take the model in MLX's format (mlx-community on "
                     + "Hugging Face, or a name of \"phibatch models\"), in one of "
-                    + "\(PublishedFormats.methods.joined(separator: ", ")), or its original and \"phibatch quantize\""
+                    + "\(PublishedFormats.methods.joined(separator: ", ")), or \(PublishedFormats.instead())"
             )
         }
         let standard = try Self.parameters(reader, fallback: nil)
@@ -81,7 +81,9 @@ extension QuantizationConfiguration {
             throw reader.fault(.unsupported, "group_size", "is \(groupSize); 32, 64 and 128 are supported")
         }
         if let mode = try reader.optionalString("mode"), mode != "affine" {
-            throw reader.fault(.unsupported, "mode", "is \"\(mode)\"; only \"affine\" is supported")
+            throw reader.fault(
+                .unsupported, "mode",
+                "is \"\(mode)\"; only \"affine\" is supported; \(PublishedFormats.instead())")
         }
         return QuantizationParameters(groupSize: groupSize, bits: bits)
     }

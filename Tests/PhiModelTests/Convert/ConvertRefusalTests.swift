@@ -100,6 +100,15 @@ struct ConvertRefusalTests {
         #expect(error?.kind == .unsupported)
         #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type Q8_K") == true)
         #expect(fault { $0.tensors[1].type = 4_000_000_000 }?.message.contains("number 4000000000") == true)
+        // The message says which repository to quantize, where the file knows it.
+        let code = fault { $0.tensors[1].type = 17 }
+        #expect(code?.message.contains("IQ2_XS, which is not read") == true)
+        #expect(code?.message.contains("\"phibatch quantize ORG/NAME FOLDER\"") == true)
+        let known = fault {
+            $0.tensors[1].type = 34
+            $0.set("general.base_model.0.repo_url", .string("https://hub.example/microsoft/phi-4"))
+        }
+        #expect(known?.message.contains("\"phibatch quantize microsoft/phi-4 FOLDER\"") == true)
     }
 
     @Test func tensorsThatDoNotFitAreNamed() {

@@ -1,6 +1,6 @@
 """Writes published.json: matrices as other programs publish them, and the values that those give.
 
-    pip install numpy torch compressed-tensors bitsandbytes
+    pip install numpy torch compressed-tensors
     python3 make_published.py
 
 AWQ and GPTQ are packed and computed here as AutoAWQ and GPTQModel do; the others by their own libraries.
@@ -9,11 +9,8 @@ AWQ and GPTQ are packed and computed here as AutoAWQ and GPTQModel do; the other
 import json
 import os
 
-import bitsandbytes.functional as bnb
 import numpy as np
 import torch
-from compressed_tensors.compressors.mx_utils import decompress_mx_scale
-from compressed_tensors.compressors.nvfp4.helpers import pack_fp4_to_uint8
 from compressed_tensors.compressors.pack_quantized.helpers import pack_to_int32
 
 ROWS, COLUMNS = 16, 128
@@ -177,69 +174,6 @@ compressed("compressed-tensors, W8A16, asymmetric, F32", 8, 4, zeros="packed", k
 compressed("compressed-tensors, W8, not packed", 8, 1, plain=True)
 compressed("compressed-tensors, W8, not packed, asymmetric", 8, 1, zeros="plain", plain=True)
 compressed("compressed-tensors, W8, one scale", 8, 1, plain=True, shape=[1])
-
-# MXFP4, in the three ways it is called.
-levels = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
-codes = torch.randint(0, 16, (ROWS, COLUMNS))
-powers = torch.from_numpy(random.integers(110, 130, (ROWS, COLUMNS // 32)).astype(np.uint8))
-packed = pack_fp4_to_uint8(levels[codes].to(torch.bfloat16))
-expected = levels[codes].to(torch.bfloat16) * decompress_mx_scale(powers).to(torch.bfloat16).repeat_interleave(32, dim=1)
-weights = {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32}
-add(
-    "MXFP4 of compressed-tensors",
-    {
-        "quant_method": "compressed-tensors",
-        "format": "mxfp4-pack-quantized",
-        "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}},
-    },
-    {".weight_packed": packed, ".weight_scale": powers},
-    expected,
-    5,
-)
-add(
-    "MXFP4 in blocks",
-    {"quant_method": "mxfp4"},
-    {"_blocks": packed.reshape(ROWS, COLUMNS // 32, 16), "_scales": powers},
-    expected,
-    5,
-)
-add(
-    "MXFP4 of MLX",
-    {"group_size": 32, "bits": 4, "mode": "mxfp4"},
-    {".weight": packed.contiguous().numpy().view(np.uint32), ".scales": powers},
-    expected,
-    5,
-    key="quantization",
-)
-
-# bitsandbytes, by its own functions on the processor.
-for form, nested, kind, block in [
-    ("nf4", False, torch.bfloat16, 64),
-    ("nf4", True, torch.bfloat16, 64),
-    ("fp4", False, torch.float16, 64),
-    ("nf4", True, torch.float32, 128),
-]:
-    matrix = (torch.randn(ROWS, COLUMNS) / 20).to(kind)
-    packed, state = bnb.quantize_4bit(matrix, blocksize=block, compress_statistics=nested, quant_type=form)
-    tensors = {".weight": packed}
-    for key, value in state.as_dict(packed=True).items():
-        tensors[".weight." + key] = value
-    add(
-        f"bitsandbytes {form}, {kind}, {block}{', double' if nested else ''}",
-        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": form},
-        tensors,
-        bnb.dequantize_4bit(packed, state),
-        8,
-    )
-matrix = torch.randn(ROWS, COLUMNS) / 20
-codes, scales, _ = bnb.int8_vectorwise_quant(matrix.to(torch.float16))
-add(
-    "bitsandbytes, 8 bits",
-    {"quant_method": "bitsandbytes", "load_in_8bit": True},
-    {".weight": codes, ".SCB": scales.flatten(), ".weight_format": np.array(0, np.uint8)},
-    bnb.int8_vectorwise_dequant(codes, scales),
-    8,
-)
 
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
 with open(path, "w") as file:

@@ -192,6 +192,10 @@ struct CheckpointConfigurationTests {
             "is \"gptq\": weights packed so are not read. Take the model in MLX's format"
         ),
         ("quantization_config", #"{"quant_method": "awq"}"#, .unsupported, "phibatch quantize"),
+        (
+            "quantization_config", #"{"quant_method": "bitsandbytes", "load_in_4bit": true}"#, .unsupported,
+            "phibatch quantize ORG/NAME FOLDER"
+        ),
         ("model_type", "\"mixformer-sequential\"", .unsupported, "take phi-1.5"),
     ]
 

@@ -8,13 +8,13 @@ struct CompressedTensorsFormat: PublishedFormat {
         ".weight_scale", ".weight_packed", ".weight", ".weight_zero_point", ".weight_shape", ".weight_g_idx",
     ]
 
-    static func format(_ config: ConfigReader) throws -> any PublishedFormat {
+    init(_ config: ConfigReader) throws {
         let format = try config.optionalString("format") ?? ""
-        let names = ["pack-quantized", "int-quantized", "naive-quantized", "mxfp4-pack-quantized"]
+        let names = ["pack-quantized", "int-quantized", "naive-quantized"]
         guard names.contains(format) else {
             throw config.fault(
                 .unsupported, "format",
-                "is \"\(format)\"; \"pack-quantized\", \"int-quantized\" and \"mxfp4-pack-quantized\" are read"
+                "is \"\(format)\"; \"pack-quantized\" and \"int-quantized\" are read; \(PublishedFormats.instead())"
             )
         }
         for key in ["kv_cache_scheme", "sparsity_config", "transform_config"] {
@@ -27,18 +27,16 @@ struct CompressedTensorsFormat: PublishedFormat {
         for member in groups.members {
             let group = try groups.object(member.name)
             let weights = try group.object("weights")
-            let isFloat = format == "mxfp4-pack-quantized"
             let type = try weights.optionalString("type") ?? "int"
-            guard type == (isFloat ? "float" : "int") else {
+            guard type == "int" else {
                 throw weights.fault(
                     .unsupported, "type", "is \"\(type)\", which does not go with \"\(format)\"")
             }
             let bits = try weights.integer("num_bits", 1...64)
-            guard bits == 4 || bits == 8 && !isFloat else {
+            guard bits == 4 || bits == 8 else {
                 throw weights.fault(.unsupported, "num_bits", "is \(bits); 4 and 8 bits are read")
             }
         }
-        return format == "mxfp4-pack-quantized" ? MXFP4Format.compressed : CompressedTensorsFormat()
     }
 
     func matrix(_ tensors: LayerTensors) throws -> PublishedMatrix {

@@ -9,8 +9,6 @@ struct PublishedConverter {
     let folder: String
     let format: any PublishedFormat
     private let source: JSONObject
-    /// The file of a model in ONNX; nil for one in safetensors.
-    private let onnx: String?
 
     private static let maximumFileSize = 64 << 20
     /// Bytes of values that one thread works on at a time.
@@ -23,45 +21,17 @@ struct PublishedConverter {
         // What else is wrong with it is for others to say.
         guard let config = try? JSONFile.object(path, maximumBytes: Self.maximumFileSize) else { return nil }
         let reader = ConfigReader(path: path, members: config)
-        if let format = try PublishedFormats.format(of: reader) {
-            (self.folder, self.format, source, onnx) = (folder, format, config, nil)
-        } else if let file = Self.onlyONNX(in: folder) {
-            guard config["model_type"] == "phi3" else {
-                throw reader.fault(.unsupported, "model_type", "is not \"phi3\", which is read from ONNX")
-            }
-            (self.folder, format, source, onnx) = (folder, ONNXFormat(), config, file)
-        } else {
-            return nil
-        }
+        guard let format = try PublishedFormats.format(of: reader) else { return nil }
+        (self.folder, self.format, source) = (folder, format, config)
         try ModelFolder.checkLinks(folder)
     }
 
-    /// The file of a folder that holds no other model.
-    private static func onlyONNX(in folder: String) -> String? {
-        let names = (try? Files.names(in: folder)) ?? []
-        let files = names.filter { $0.hasSuffix(".onnx") }
-        guard files.count == 1, !names.contains(where: { $0.hasSuffix(".safetensors") }) else { return nil }
-        return Paths.join(folder, files[0])
-    }
-
-    /// The tensors, and the files that hold them.
-    private func opened() throws -> (store: TensorStore, files: SourceFiles) {
-        guard let onnx else {
-            let store = try TensorStore(folder: folder)
-            return (store, store.sources)
-        }
-        let file = try ONNXFile(path: onnx)
-        var files = SourceFiles()
-        for file in file.files { files.add(Paths.name(of: file.path), path: file.path, state: file.state) }
-        return (try ONNXFormat.store(file, folder: folder), files)
-    }
-
     /// - Throws: `ModelError` naming the tensor at fault.
-    func plan() throws -> PublishedPlan { try PublishedPlan(format, opened().store) }
+    func plan() throws -> PublishedPlan { try PublishedPlan(format, TensorStore(folder: folder)) }
 
     /// What the model is made of.
     func sources() throws -> SourceFiles {
-        var sources = try opened().files
+        var sources = try TensorStore(folder: folder).sources
         sources.add(["config.json"] + ConversionFolder.companionNames(in: folder), in: folder)
         return sources
     }
@@ -71,20 +41,15 @@ struct PublishedConverter {
         to target: String, overwrite: Bool, threads: Int = Processors.count,
         progress: (ConversionProgress) -> Void
     ) throws -> ConversionSummary {
-        let (store, sources) = try opened()
+        let store = try TensorStore(folder: folder)
         let plan = try PublishedPlan(format, store)
-        var members = try plan.config(source)
-        if onnx != nil {
-            // The file may hold a head of its own, quantized, beside the embedding.
-            members["tie_word_embeddings"] = .bool(!plan.layers.contains { $0.path == "lm_head" })
-        }
-        let config = Data(JSONValue.object(members).indentedText.utf8)
+        let config = Data(JSONValue.object(try plan.config(source)).indentedText.utf8)
         try GGUFConverter.checkReadable(config, path: Paths.join(folder, "config.json"))
         let files = [("config.json", config)] + (try ConversionFolder.companions(in: folder))
         let outputs = plan.outputs
         try Quantizer.checkRoom(outputs.reduce(0) { $0 + $1.byteCount }, in: target)
         let output = try ConversionFolder(
-            target, sources: sources.paths, overwrite: overwrite)
+            target, sources: store.sources.paths, overwrite: overwrite)
         defer { output.removePartialFiles() }
         for file in files { try output.write(file.1, name: file.0) }
         let name = ConversionFolder.weightsName

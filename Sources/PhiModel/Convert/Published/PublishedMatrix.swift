@@ -1,16 +1,16 @@
 import CPhiKernels
 
-/// A matrix of a checkpoint that another program has quantized: value = scale * (code - zero), or scale * level of the
-/// code, rounded to the type in which that program's library computes it.
+/// A matrix of a checkpoint that another program has quantized: value = scale * (code - zero),
+/// rounded to the type in which that program's library computes it.
 ///
 /// Without the rounding, codes with a zero are MLX's affine form, with bias = -scale * zero. A scale of 16 bits times a
 /// zero of at most 8 is exact in single precision, so that such a matrix loses nothing; scales and biases stay in
 /// 16 bits where those hold them all. Only of scales that are in single precision themselves can a bias be rounded, by
 /// at most 2^-24 of it.
 struct PublishedMatrix: Sendable {
-    /// The last two dimensions are the matrix' own; there may be a stack of them.
+    /// [rows, columns]
     let shape: [Int]
-    /// 2, 4, 5 or 8.
+    /// 2, 4 or 8.
     let bits: Int
     /// How many values, in the order of rows, share a scale; with `order`, how many of a row.
     let run: Int
@@ -18,8 +18,6 @@ struct PublishedMatrix: Sendable {
     let scales: [Float]
     /// One for each scale, or one for all.
     let zeros: [UInt8]
-    /// What codes stand for before they are scaled; nil if it is themselves, less the zero.
-    var levels: [Float]?
     /// Which of a row's scales each column has, if not one after the other.
     var order: [Int]?
     /// The type of the values.
@@ -27,8 +25,8 @@ struct PublishedMatrix: Sendable {
     /// Writes the codes of a row, in order of columns.
     let codes: @Sendable (_ row: Int, _ into: UnsafeMutablePointer<UInt8>) -> Void
 
-    var columns: Int { shape[shape.count - 1] }
-    var rows: Int { shape.dropLast().reduce(1, *) }
+    var rows: Int { shape[0] }
+    var columns: Int { shape[1] }
 
     /// What becomes of it.
     enum Target {
@@ -44,7 +42,7 @@ struct PublishedMatrix: Sendable {
 
     var target: Target {
         let sizes = QuantizationParameters.supportedGroupSizes.sorted(by: >)
-        if levels == nil, order == nil, columns % run == 0,
+        if order == nil, columns % run == 0,
             let group = sizes.first(where: { run % $0 == 0 })
         {
             return .affine(group: group, scales: hasExactBiases ? floats : .f32)
@@ -86,9 +84,7 @@ struct PublishedMatrix: Sendable {
             let perRow = scales.count / rows
             for column in 0..<columns {
                 let index = order.map { row * perRow + $0[column] } ?? (row * columns + column) / run
-                let code = codes[column]
-                values[column] =
-                    (levels.map { $0[Int(code)] } ?? Float(Int(code) - Int(zero(index)))) * scales[index]
+                values[column] = Float(Int(codes[column]) - Int(zero(index))) * scales[index]
             }
         }
         phi_round(values, floats.kernelType, columns)

@@ -49,7 +49,7 @@ package struct PublishedModel {
     }
 
     /// The GGUF file of a folder that holds no other model.
-    /// - Throws: `ModelError` of kind `unsupported` for several, or for a model in ONNX alone.
+    /// - Throws: `ModelError` of kind `unsupported` for several, or for a model in ONNX.
     private static func onlyGGUF(in folder: String) throws -> String? {
         let names = ((try? Files.names(in: folder)) ?? []).sorted()
         guard !names.contains(where: { $0.hasSuffix(".safetensors") }) else { return nil }
@@ -62,8 +62,7 @@ package struct PublishedModel {
         if files.isEmpty, let name = names.first(where: { $0.hasSuffix(".onnx") }) {
             throw ModelError(
                 .unsupported, path: folder,
-                "holds a model in ONNX (\(name)) without its config.json, or more than one, which is not read."
-            )
+                "holds a model in ONNX (\(name)), which is not read; \(PublishedFormats.instead()).")
         }
         return files.first.map { Paths.join(folder, $0) }
     }

@@ -12,8 +12,8 @@ struct PublishedPlan {
         let outputs: [SafetensorsWriter.Announcement]
 
         var path: String { tensors.path }
-        var rows: Int { shape.dropLast().reduce(1, *) }
-        var columns: Int { shape[shape.count - 1] }
+        var rows: Int { shape[0] }
+        var columns: Int { shape[1] }
 
         /// How MLX's format says what it is; nil for floats.
         var parameters: QuantizationParameters? {
@@ -28,7 +28,7 @@ struct PublishedPlan {
             self.tensors = tensors
             (shape, bits, target) = (matrix.shape, matrix.bits, matrix.target)
             func output(_ end: String, _ type: TensorType, _ width: Int) -> SafetensorsWriter.Announcement {
-                let shape = Array(matrix.shape.dropLast()) + [width]
+                let shape = [matrix.rows, width]
                 return SafetensorsWriter.Announcement(
                     name: tensors.path + end, type: type, shape: shape,
                     byteCount: shape.reduce(1, *) * (type.itemSize ?? 0))
@@ -57,8 +57,8 @@ struct PublishedPlan {
     /// - Throws: `ModelError` naming the tensor at fault.
     init(_ format: any PublishedFormat, _ store: TensorStore) throws {
         let names = store.names
-        let paths = try names.filter { $0.hasSuffix(format.ends[0]) }
-            .filter { format.isLayer(try store.tensor($0)) }.map { String($0.dropLast(format.ends[0].count)) }
+        let paths = names.filter { $0.hasSuffix(format.ends[0]) }
+            .map { String($0.dropLast(format.ends[0].count)) }
         guard !paths.isEmpty else {
             throw ModelError(
                 .malformed, path: store.folder,
@@ -99,16 +99,7 @@ struct PublishedPlan {
 
     /// config.json of the model to be made.
     func config(_ source: JSONObject) throws -> JSONObject {
-        var parameters = layers.compactMap { layer in layer.parameters.map { (layer.path, $0) } }
-        // MLX's affine layers beside those in another mode.
-        if case .object(let members)? = source["quantization"] {
-            for case (let path, .object(let own)) in members.map({ ($0.name, $0.value) }) {
-                guard case .int(let bits)? = own["bits"], case .int(let group)? = own["group_size"],
-                    copies.contains(where: { $0.name == path + ".biases" })
-                else { continue }
-                parameters.append((path, QuantizationParameters(groupSize: group, bits: bits)))
-            }
-        }
+        let parameters = layers.compactMap { layer in layer.parameters.map { (layer.path, $0) } }
         var members = source
         for key in PublishedFormats.keys { members[key] = nil }
         if let quantization = QuantizationConfiguration.member(parameters) {

@@ -62,7 +62,8 @@ import Testing
         let onnx = try ScratchFolder()
         try onnx.write("model.onnx", "")
         let error = try #require(throws: ModelError.self) { try PublishedModel(onnx.path) }
-        #expect(error.description.contains("a model in ONNX (model.onnx)"))
+        #expect(error.description.contains("a model in ONNX (model.onnx), which is not read"))
+        #expect(error.description.contains("\"phibatch quantize ORG/NAME FOLDER\""))
     }
 
     @Test func aConversionThatWasKilledIsMadeAnew() throws {
