@@ -30,7 +30,6 @@ package struct SequenceTable: Sendable {
 
     private let limits: ModelLimits
     package let blockBytes: Int
-    private let hasState: Bool
     private let slots: SequenceSlots?
     private var freeSlots: [Int32]
     package var blocks: KVBlocks
@@ -40,17 +39,13 @@ package struct SequenceTable: Sendable {
     /// - Parameters:
     ///   - capacity: blocks.
     ///   - blockLength: positions of a block.
-    ///   - hasState: whether a block holds more than its positions: the state that a sequence has after the last of them.
-    ///     A full block's state is as good as its positions, so that it is shared and kept with them. But it can't go
-    ///     back within a block: then rows are computed again from the block's beginning.
-    ///   - slots: where sequences have their states and windows, if these are not in blocks. Then they share nothing, and
-    ///     rows are computed again from the first position where the rings have lost what they need.
+    ///   - slots: states and windows of sequences, for models that have them. Then sequences share nothing. A state can't
+    ///     go back within a block: rows are computed again from the block's beginning, or from the first position where
+    ///     the rings have lost what they need.
     package init(
-        _ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int, hasState: Bool = false,
-        slots: SequenceSlots? = nil
+        _ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int, slots: SequenceSlots? = nil
     ) {
         self.limits = limits
-        self.hasState = hasState
         self.slots = slots
         freeSlots = (0..<Int32(slots?.count ?? 0)).reversed()
         self.blockBytes = blockBytes
@@ -87,7 +82,7 @@ package struct SequenceTable: Sendable {
         case .leased(let lease):
             let entry = Entry(
                 lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long,
-                tokens: hasState ? Array(tokens.prefix(lease.cached)) : [], stateLength: lease.cached,
+                tokens: slots != nil ? Array(tokens.prefix(lease.cached)) : [], stateLength: lease.cached,
                 slot: freeSlots.popLast(), reach: lease.cached)
             entries[id] = entry
             return .ready(cached: lease.cached, room: room(entry))
@@ -147,7 +142,7 @@ package struct SequenceTable: Sendable {
     /// The blocks of a sequence that hold some of its first `count` tokens and that another does not have yet, each with
     /// the other's own in that place; none where more than blocks would have to be copied.
     func blocks(missing count: Int, in id: RequestID, from other: RequestID) -> [(from: Int32, to: Int32)] {
-        guard !hasState, slots == nil, let entry = entries[id], let source = entries[other],
+        guard slots == nil, let entry = entries[id], let source = entries[other],
             source.length >= count, source.longRope == entry.longRope, entry.length < count
         else { return [] }
         return (entry.length / blocks.blockLength..<blocks.blocks(for: count)).map {
@@ -174,8 +169,9 @@ package struct SequenceTable: Sendable {
         }
         precondition(!input.tokens.isEmpty && entry.length + input.tokens.count <= room(entry))
         precondition(areKnown(input.tokens) && areKnown(input.targets))
-        let (start, tokens) = hasState ? rowsFromState(&entry, input.tokens) : (entry.length, input.tokens)
-        if hasState || input.start != nil { entries[input.sequence] = entry }
+        let (start, tokens) =
+            slots.map { rowsFromState(&entry, input.tokens, $0) } ?? (entry.length, input.tokens)
+        if slots != nil || input.start != nil { entries[input.sequence] = entry }
         return RowRun(
             tokens: tokens, start: start, blocks: entry.lease.blocks, longRope: entry.longRope,
             logitRows: input.logitRows, slot: entry.slot)
@@ -189,11 +185,11 @@ package struct SequenceTable: Sendable {
 
     /// The rows of `tokens`, and before them those that the state does not know or has to forget.
     private func rowsFromState(
-        _ entry: inout Entry, _ tokens: ArraySlice<Int32>
+        _ entry: inout Entry, _ tokens: ArraySlice<Int32>, _ slots: SequenceSlots
     ) -> (start: Int, tokens: ArraySlice<Int32>) {
         let length = entry.length
         var start = entry.stateLength == length ? length : length - length % blocks.blockLength
-        if let slots, entry.stateLength != length,
+        if entry.stateLength != length,
             !slots.holds(
                 beginningOf: start / blocks.blockLength, reach: entry.reach, blockLength: blocks.blockLength)
         {

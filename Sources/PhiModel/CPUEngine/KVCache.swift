@@ -80,14 +80,9 @@ struct KVCache: ~Copyable {
                     blockBytes += bytes
                 }
             }
-            // States lie after all positions.
             for (number, shape) in shapes.enumerated() {
-                layers[number].stateOffset = usesSlots ? stateBytes : blockBytes
-                if usesSlots {
-                    stateBytes += 4 * shape.stateWidth
-                } else {
-                    blockBytes += 4 * shape.stateWidth
-                }
+                layers[number].stateOffset = stateBytes
+                stateBytes += 4 * shape.stateWidth
             }
             blockBytes = blockBytes.rounded(up: 64)
         }
@@ -191,12 +186,9 @@ struct KVCache: ~Copyable {
 
     /// A layer's state after the last position of a sequence's block; a ring has the last ones alone.
     func state(of run: RowRun, place: Int, layer: Int) -> UnsafeMutablePointer<Float> {
-        let offset = layers[layer].stateOffset
-        guard let slots else {
-            return (base + Int(run.blocks[place]) * blockBytes + offset).assumingMemoryBound(to: Float.self)
-        }
+        guard let slots else { preconditionFailure("a layer has a state, and its sequences no slots") }
         let number = Int(run.slot ?? slots.spare) * SequenceSlots.states + place % SequenceSlots.states
-        return (states + number * stateBytes + offset).assumingMemoryBound(to: Float.self)
+        return (states + number * stateBytes + layers[layer].stateOffset).assumingMemoryBound(to: Float.self)
     }
 
     /// The memory of a block.

@@ -101,7 +101,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         identity = Self.identity(options)
         sequences = SequenceTable(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
-            hasState: shape.hasState, slots: cache.slots)
+            slots: cache.slots)
         prefixes =
             cache.slots == nil
             ? sources.store(options, store, blockBytes: cache.blockBytes, threads: threads) : nil

@@ -148,17 +148,6 @@ package final class RowOps: RowOperations {
         tally.countAttention()
     }
 
-    package func convolve(layer: Int, _ weights: ConvolutionWeights) throws(ModelError) {
-        precondition(kept.count == rowCount && !addsProjected && weights.width == shape.hiddenSize)
-        attendedWidth = weights.width
-        try attended.reserve(rowCount * attendedWidth)
-        ShortConvolution(
-            weights: weights, rows: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs,
-            state: { self.cache.state(of: $0, place: $1, layer: layer) }, kernels: kernels
-        ).run(into: attended.pointer, pool)
-        tally.countAttention()
-    }
-
     package func attend(layer: Int, _ weights: DifferenceWeights) throws(ModelError) {
         precondition(!addsProjected)
         let shape = shape.layers[layer]

@@ -65,7 +65,7 @@ final class SelectiveScan {
         for buffer in [convolved, steps, made] { try buffer.reserve(count * width) }
         ShortConvolution(
             weights: weights.convolution, rows: rows, stride: stride, runs: runs, state: state,
-            keptStates: SequenceSlots.states, kernels: kernels
+            kernels: kernels
         ).run(into: convolved.pointer, pool)
         let numberWidth = weights.numbers.matrix.blocks * 16
         try numbers.reserve(count * numberWidth)

@@ -5,13 +5,13 @@ import CPhiKernels
 package struct ConvolutionWeights: Sendable {
     /// [length][width]: those of the earliest position first.
     let values: [Float]
-    /// [width], added to the sums, with which the convolution is Mamba's; nil of LFM2's gated one.
-    let bias: [Float]?
+    /// [width], added to the sums.
+    let bias: [Float]
     let width: Int
     let length: Int
 
     /// - Parameter values: [width][length]
-    init(_ values: [Float], bias: [Float]? = nil, width: Int, length: Int) {
+    init(_ values: [Float], bias: [Float], width: Int, length: Int) {
         self.values = (0..<width * length).map { values[$0 % width * length + $0 / width] }
         (self.bias, self.width, self.length) = (bias, width, length)
     }
@@ -20,21 +20,18 @@ package struct ConvolutionWeights: Sendable {
     var stateWidth: Int { (length - 1) * width }
 }
 
-/// A convolution of a step's rows: of b * x, multiplied by c; or, where there is a bias, of x alone, on which the bias
-/// and SiLU follow. Each operation rounds once, whatever the processor has.
+/// Mamba's convolution of a step's rows, on which the bias and SiLU follow. Each operation rounds once, whatever the
+/// processor has.
 ///
-/// A block of the cache holds, beside its positions, the last length - 1 values that the sequence has come to in it: so a
-/// sequence goes on from its last block, or from a full one that it shares.
+/// A state holds the last length - 1 values that the sequence has come to in a block of positions.
 struct ShortConvolution {
     let weights: ConvolutionWeights
-    /// [rows][stride]: b, c and x, each [width]; with a bias x first.
+    /// [rows][stride]: the values come first.
     let rows: UnsafePointer<Float>
     let stride: Int
     let runs: [RowRun]
     /// The state [length - 1][width] after a run's block, by the block's place.
     let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
-    /// The states of so many of a run's last blocks are kept.
-    var keptStates = Int.max
     let kernels: PhiKernels
 
     private var width: Int { weights.width }
@@ -74,13 +71,8 @@ struct ShortConvolution {
                 }
             }
         }
-        if let bias = weights.bias {
-            kernels.add(out, bias, width)
-            kernels.silu(out, width, out)
-        } else {
-            let c = rows + (first + place) * stride + width
-            for i in 0..<width { out[i] *= c[i] }
-        }
+        kernels.add(out, weights.bias, width)
+        kernels.silu(out, width, out)
     }
 
     /// value [width] = what is convolved of a run's row, or what the state has of the ones before its first.
@@ -88,10 +80,7 @@ struct ShortConvolution {
         _ run: RowRun, _ first: Int, _ place: Int, _ value: UnsafeMutablePointer<Float>
     ) {
         if place >= 0 {
-            let b = rows + (first + place) * stride
-            if weights.bias != nil { return value.update(from: b, count: width) }
-            let x = b + 2 * width
-            for i in 0..<width { value[i] = b[i] * x[i] }
+            value.update(from: rows + (first + place) * stride, count: width)
         } else if run.start > 0 {
             value.update(
                 from: state(run, (run.start - 1) / KVCache.blockLength) + (before + place) * width,
@@ -108,7 +97,7 @@ struct ShortConvolution {
             guard let values = values.baseAddress else { return }
             // The last one first: the others' rows may be before the first row, in a state that is overwritten here.
             let blocks = run.start / KVCache.blockLength...(end - 1) / KVCache.blockLength
-            for block in blocks.suffix(keptStates).reversed() {
+            for block in blocks.suffix(SequenceSlots.states).reversed() {
                 let last = min(end, (block + 1) * KVCache.blockLength) - run.start
                 for number in 0..<before {
                     load(run, first, last - before + number, values + number * width)

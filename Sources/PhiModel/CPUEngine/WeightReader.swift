@@ -83,15 +83,6 @@ package struct WeightReader: WeightReading {
             adapter: part)
     }
 
-    package mutating func convolution(
-        _ path: String, _ width: Int, _ length: Int
-    ) throws -> ConvolutionWeights {
-        names.insert(path + ".weight")
-        return ConvolutionWeights(
-            try store.convolution(path, width: width, length: length).finiteFloats(), width: width,
-            length: length)
-    }
-
     /// An adapter can't change what makes a scan's numbers.
     package mutating func scan(_ tensors: ScanTensors) throws -> ScanWeights {
         let (path, width, states) = (tensors.path, tensors.width, tensors.states)
@@ -106,7 +97,7 @@ package struct WeightReader: WeightReading {
         names.insert(path + ".conv1d.weight")
         return ScanWeights(
             convolution: ConvolutionWeights(
-                try store.convolution(path + ".conv1d", width: width, length: tensors.length, hasBias: true)
+                try store.convolution(path + ".conv1d", width: width, length: tensors.length)
                     .finiteFloats(), bias: try vector(path + ".conv1d.bias", width), width: width,
                 length: tensors.length),
             numbers: try matrix("x_proj", tensors.rank + 2 * states, width),

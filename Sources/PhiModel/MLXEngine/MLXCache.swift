@@ -8,8 +8,6 @@ final class MLXCache {
     /// Each [positions, key heads * head dimension].
     private var keys: [MLXArray?]
     private var values: [MLXArray?]
-    /// What each block holds of a layer beside positions [blocks, state width].
-    private var states: [MLXArray?]
     /// Blocks that there is memory for.
     private var blocks = 0
     /// Blocks that there may be.
@@ -23,16 +21,15 @@ final class MLXCache {
         self.element = element
         blockBytes =
             element.size
-            * shapes.reduce(0) { $0 + 2 * KVCache.blockLength * $1.keyWidth + $1.stateWidth }
+            * shapes.reduce(0) { $0 + 2 * KVCache.blockLength * $1.keyWidth }
         // Places are 32-bit numbers.
         capacity = min(max(0, budget) / blockBytes, Int(Int32.max) / KVCache.blockLength)
         keys = Array(repeating: nil, count: shape.layerCount)
         values = keys
-        states = keys
     }
 
     /// All memory that there is, to be evaluated with a step.
-    var arrays: [MLXArray] { (keys + values + states).compactMap(\.self) }
+    var arrays: [MLXArray] { (keys + values).compactMap(\.self) }
 
     /// Makes room for block number `last`.
     /// - Throws: `ModelError` of kind `resources`.
@@ -44,7 +41,6 @@ final class MLXCache {
             let positions = (count - blocks) * KVCache.blockLength
             try grow(&keys[layer], by: positions, width: shapes[layer].keyWidth)
             try grow(&values[layer], by: positions, width: shapes[layer].keyWidth)
-            try grow(&states[layer], by: count - blocks, width: shapes[layer].stateWidth)
         }
         blocks = count
     }
@@ -94,35 +90,5 @@ final class MLXCache {
             ).transposed(0, 2, 1, 3).reshaped(group.rows.count, shape.queryWidth)
         }
         return .concatenated(found, axis: 0)
-    }
-
-    /// What a convolution makes of `values` [rows, width] and the ones that were before them, [rows, width]. The blocks
-    /// hold the last ones then.
-    /// - Parameter weights: [1, width] for each position, the earliest first.
-    func convolve(_ values: MLXArray, _ weights: [MLXArray], layer: Int, _ rows: MLXRows) -> MLXArray {
-        guard let state = states[layer] else { preconditionFailure("the cache has no memory yet") }
-        let (width, before) = (values.dimension(1), weights.count - 1)
-        var (made, kept, places): ([MLXArray], [MLXArray], [Int32]) = ([], [], [])
-        for group in rows.groups(nil) {
-            let all = MLXArray.concatenated(
-                [
-                    group.states(state, before: before, width: width),
-                    values.slice(axis: 0, group.rows).reshaped(group.count, group.width, width),
-                ], axis: 1)
-            var sum = all.slice(axis: 1, 0..<group.width) * weights[0]
-            for number in 1...before {
-                sum = sum + all.slice(axis: 1, number..<number + group.width) * weights[number]
-            }
-            made.append(sum.reshaped(group.rows.count, width))
-            let (indices, blocks) = group.lastRows(before: before)
-            kept.append(
-                all.reshaped(-1, width).taking(.integers(mlx, indices)).reshaped(blocks.count, before * width)
-            )
-            places += blocks
-        }
-        states[layer] = nil
-        states[layer] = state.putting(
-            MLXArray.concatenated(kept, axis: 0).converted(to: element), at: .integers(mlx, places))
-        return .concatenated(made, axis: 0)
     }
 }

@@ -84,8 +84,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         self.shape = shape
         limits = ModelLimits(shape, codec)
         sequences = SequenceTable(
-            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
-            hasState: shape.hasState)
+            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
         let pool = ComputePool(threads: options.threads ?? Processors.count)
         threads = pool.threads
         logits = LogitReader(Sampler(try Kernels.chosen().table), pool)

@@ -4,7 +4,6 @@ final class MLXOperations: RowOperations {
     typealias Embedding = MLXMatrix
     typealias Norm = MLXNorm
     typealias Experts = MLXExperts
-    typealias Convolution = [MLXArray]
     /// Models that have these are refused at loading.
     typealias Scan = Never
     typealias Difference = Never
@@ -53,12 +52,6 @@ final class MLXOperations: RowOperations {
         }
         cache.put(rotated(parts[1], norms?.key), parts[2], layer: layer, rows)
         attended = cache.attend(rotated(parts[0], norms?.query), layer: layer, rows)
-    }
-
-    func convolve(layer: Int, _ weights: [MLXArray]) {
-        let width = shape.hiddenSize
-        let parts = split([width, width, width])
-        attended = parts[1] * cache.convolve(parts[0] * parts[2], weights, layer: layer, rows)
     }
 
     func attend(layer: Int, _ weights: Never) {}

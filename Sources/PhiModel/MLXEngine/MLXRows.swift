@@ -61,7 +61,6 @@ struct MLXRows {
         /// NaN, and then even nothing of it is NaN.
         let isOwn: MLXArray?
         let isCausal: Bool
-        fileprivate let runs: [RowRun]
     }
 
     let count: Int
@@ -141,7 +140,6 @@ extension MLXRows.Group {
     /// - Parameter runs: of equally many tokens, at least one.
     init(_ mlx: MLXLibrary, _ runs: [RowRun], _ rows: Range<Int>, _ sight: MLXSight?) {
         self.rows = rows
-        self.runs = runs
         count = runs.count
         let width = runs[0].tokens.count
         let blocks = runs.reduce(0) { max($0, $1.usedBlocks) }
@@ -181,35 +179,5 @@ extension MLXRows.Group {
             }
         }
         mask = .values(mlx, sees, .bool, [runs.count, heads, width, length])
-    }
-}
-
-/// What layers with a state need.
-extension MLXRows.Group {
-    /// The states before the rows [count, before, width]: zeros where nothing was.
-    /// - Parameter states: of all blocks.
-    func states(_ states: MLXArray, before: Int, width: Int) -> MLXArray {
-        let blocks = runs.map { run in
-            run.start > 0 ? run.blocks[(run.start - 1) / KVCache.blockLength] : run.blocks[0]
-        }
-        let found = states.taking(.integers(states.mlx, blocks)).reshaped(count, before, width)
-        guard runs.contains(where: { $0.start == 0 }) else { return found }
-        let isThere = MLXArray.values(states.mlx, runs.map { $0.start > 0 }, .bool, [count, 1, 1])
-        return isThere.select(found, found.scalar(0))
-    }
-
-    /// The blocks that rows lie in, and for each the last `before` rows up to its end, among `before` rows and then its
-    /// own for each sequence.
-    func lastRows(before: Int) -> (indices: [Int32], blocks: [Int32]) {
-        var (indices, blocks): ([Int32], [Int32]) = ([], [])
-        for (number, run) in runs.enumerated() {
-            for block in run.start / KVCache.blockLength...(run.length - 1) / KVCache.blockLength {
-                let end = min(run.length, (block + 1) * KVCache.blockLength) - run.start
-                let first = number * (before + width) + end
-                indices += (first..<first + before).map(Int32.init)
-                blocks.append(run.blocks[block])
-            }
-        }
-        return (indices, blocks)
     }
 }

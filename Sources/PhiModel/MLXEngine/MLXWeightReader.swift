@@ -80,13 +80,6 @@ struct MLXWeightReader: WeightReading {
             bias: scaled(try vector(path + ".bias", count)), epsilon: Float(epsilon))
     }
 
-    /// The columns' weights, those of the earliest position first.
-    func convolution(_ path: String, _ width: Int, _ length: Int) throws -> [MLXArray] {
-        let weights = try array(store.convolution(path, width: width, length: length), isFloat: true)
-            .reshaped(width, length).transposed(1, 0).contiguous
-        return (0..<length).map { weights.slice(axis: 0, $0..<$0 + 1) }
-    }
-
     func scan(_ tensors: ScanTensors) throws -> Never {
         throw MLXEngine.refusal(Phi4Flash.self, store.folder)
     }

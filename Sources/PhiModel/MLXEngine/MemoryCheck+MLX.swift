@@ -15,7 +15,7 @@ extension MemoryCheck {
         self.init(
             weightBytes: weightBytes,
             workingBytes: 400_000_000 + 2 * rows * model.rowBytes + 64 * shape.vocabularySize * 4 + scores,
-            workerBytes: 4 * tokens * shape.layers.reduce(0) { $0 + $1.keyWidth + $1.stateWidth },
+            workerBytes: 4 * tokens * shape.layers.reduce(0) { $0 + $1.keyWidth },
             folder: store.folder)
     }
 }

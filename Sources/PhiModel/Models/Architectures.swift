@@ -6,7 +6,6 @@ package enum Architectures {
     static let all: [any Architecture.Type] = [
         Phi3.self,
         Phi2.self,
-        EarlyPhi2.self,
         PhiMoE.self,
         Phi4Multimodal.self,
         Phi4MultimodalOfTransformers.self,
@@ -15,7 +14,6 @@ package enum Architectures {
         Llama.self,
         Qwen2.self,
         Qwen3.self,
-        Lfm2.self,
         Phi4Flash.self,
     ]
 
@@ -55,7 +53,9 @@ package enum Architectures {
     /// What to take in the place of models that are kin to those.
     private static func instead(of type: String) -> String {
         let kin = [
-            ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5")
+            ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
+            ("phi-msft", "an early form of Phi-1.5 and Phi-2", "phi-2 or phi-1.5"),
+            ("lfm2", "LFM2, whose convolutions are not computed here", "phi-4-mini"),
         ]
         guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }
         return ", which is \(name); take \(model) (\"phibatch models\" lists what there is)"

@@ -15,6 +15,7 @@ package struct AttentionShape: Sendable, Equatable {
     /// What products of queries and keys are multiplied by; nil takes 1 / sqrt(headDimension).
     package var scale: Float?
     /// Floats that a sequence has in this layer beside what it keeps of each position: its state after the last one.
+    /// Only layers that use slots have one.
     package var stateWidth = 0
     /// Two heads side by side make one difference, and the cache has their keys, and their values, as one head.
     package var isDifferential = false

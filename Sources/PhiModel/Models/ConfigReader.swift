@@ -116,18 +116,6 @@ package struct ConfigReader {
         }
     }
 
-    /// A list of whole numbers; nil if absent.
-    func optionalIntegers(_ key: String, _ range: ClosedRange<Int>) throws -> [Int]? {
-        try optionalList(key, of: "whole numbers")?.enumerated().map { index, element in
-            guard case .int(let number) = element, range.contains(number) else {
-                throw fault(
-                    .malformed, "\(key)[\(index)]",
-                    "is no whole number from \(range.lowerBound) to \(range.upperBound)")
-            }
-            return number
-        }
-    }
-
     /// One token id or a list of them; nil if absent.
     func optionalTokens(_ key: String) throws -> [Int32]? {
         guard let value = value(key) else { return nil }

@@ -17,8 +17,6 @@ package struct ModelShape: Sendable, Equatable {
     package var layerCount: Int { layers.count }
     /// The first attention: in most models, that of all layers.
     package var attention: AttentionShape { layers.first { $0.headCount > 0 } ?? layers[0] }
-    /// Whether a sequence has more than what it keeps of each position.
-    package var hasState: Bool { layers.contains { $0.stateWidth > 0 } }
 }
 
 extension ModelShape {

@@ -11,8 +11,6 @@ struct NetworkLayer<Operations: RowOperations> {
         case attention(HeadNorms<Operations.Norm>?)
         /// Takes queries, and where the layer has its own, keys and values.
         case difference(Operations.Difference)
-        /// Takes b, c and x.
-        case convolution(Operations.Convolution)
         /// Takes x, then z.
         case scan(Operations.Scan)
         /// Gates what the last scan gave.
@@ -41,7 +39,6 @@ struct NetworkLayer<Operations: RowOperations> {
         switch mixer {
         case .attention(let norms): try rows.attend(layer: number, norms: norms)
         case .difference(let weights): try rows.attend(layer: number, weights)
-        case .convolution(let weights): try rows.convolve(layer: number, weights)
         case .scan(let weights): try rows.scan(layer: number, weights)
         case .memory(let weights): try rows.recall(weights)
         }

@@ -13,8 +13,6 @@ package protocol RowOperations: AnyObject {
     associatedtype Norm
     /// A feed-forward network of which each row uses a part.
     associatedtype Experts
-    /// The weights of a convolution over positions.
-    associatedtype Convolution
     /// The weights of Mamba's selective scan.
     associatedtype Scan
     /// What differential attention makes of two heads.
@@ -29,10 +27,6 @@ package protocol RowOperations: AnyObject {
     /// order and each by heads.
     /// - Parameter norms: of each head's queries and keys, before they are rotated; nil where there are none.
     func attend(layer: Int, norms: HeadNorms<Norm>?) throws(ModelError)
-    /// A gated convolution of the last product's results b, c and x, each of hidden size: c * (what `weights` make of
-    /// b * x, at each position of it and the ones before, for each column by itself). It counts as what attention made.
-    /// The last values of b * x are the layer's state.
-    func convolve(layer: Int, _ weights: Convolution) throws(ModelError)
     /// Attention, where two heads side by side make one difference, which counts as what attention made; of the last
     /// product's queries, and where the layer has its own, keys and values.
     func attend(layer: Int, _ weights: Difference) throws(ModelError)

@@ -26,8 +26,6 @@ package protocol WeightReading {
     mutating func layerNorm(
         _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
     ) throws -> Operations.Norm
-    /// A convolution's weights, of `length` positions for each of `width` columns, in the order of positions.
-    mutating func convolution(_ path: String, _ width: Int, _ length: Int) throws -> Operations.Convolution
     /// The weights of Mamba's selective scan, with its convolution and all that makes its numbers.
     mutating func scan(_ tensors: ScanTensors) throws -> Operations.Scan
     /// What differential attention in layer `number` makes of two heads of `headDimension`.

@@ -40,7 +40,6 @@ package enum LinearTensors: Sendable {
 extension TensorStore {
     /// The layer at `path` (as in "model.layers.0.mlp.down_proj"), checked against what the model needs.
     /// It is quantized exactly if it has scales.
-    /// - Parameter hasBias: whether a tensor `path`.bias belongs to it, which `vector` reads.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
     package func linear(
         _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?,
@@ -132,13 +131,7 @@ extension TensorStore {
     /// A convolution's weights of `length` positions for each of `width` columns, as Hugging Face or MLX lays them out.
     /// - Parameter hasBias: whether a tensor `path`.bias belongs to it, which `vector` reads.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
-    package func convolution(
-        _ path: String, width: Int, length: Int, hasBias: Bool = false
-    ) throws -> TensorView {
-        if !hasBias, contains(path + ".bias") {
-            throw ModelError(
-                .unsupported, path: folder, "tensor \"\(path).bias\": this model has no bias there.")
-        }
+    package func convolution(_ path: String, width: Int, length: Int) throws -> TensorView {
         let weight = try tensor(path + ".weight")
         guard weight.type.isWeightFloat else {
             throw weight.fault(.malformed, "has type \(weight.type); F16, BF16 or F32 is needed.")

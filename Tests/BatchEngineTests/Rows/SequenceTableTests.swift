@@ -7,9 +7,9 @@ import Testing
     private static let limits = ModelLimits(contextLength: 100, vocabularySize: 100, endOfSequence: [])
     private let id = RequestID(1)
 
-    private func table(hasState: Bool, slots: SequenceSlots? = nil) throws -> SequenceTable {
+    private func table(slots: SequenceSlots? = nil) throws -> SequenceTable {
         var table = SequenceTable(
-            Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, hasState: hasState, slots: slots)
+            Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, slots: slots)
         let admission = table.admit(
             id, tokens: Array(10..<16), ceiling: 40, lookahead: 0, cacheable: .max, rope: .byLength)
         #expect(admission == .ready(cached: 0, room: 8))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func rowsAreComputedAgainFromTheBlocksBeginning() throws {
-        var table = try table(hasState: true)
+        var table = try table(slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
         var run = send(&table, Array(10..<16))
         #expect(run.start == 0 && Array(run.tokens) == Array(10..<16))
         // Goes on where the state is.
@@ -49,7 +49,7 @@ import Testing
     /// Four states, and keys and values of six blocks of four, of which a row sees eleven.
     @Test func fromTheBeginningWhereRingsHaveLostWhatIsNeeded() throws {
         var table = try table(
-            hasState: true, slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
+            slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
         _ = send(&table, Array(10..<16))
         _ = send(&table, Array(20..<30), wrong: 9)
         // After the state at 4 come those at 8, 12 and 16.
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func slotsAreOfOneSequenceEach() throws {
-        var table = try table(hasState: true, slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
+        var table = try table(slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
         _ = send(&table, Array(10..<20))
         let other = RequestID(2)
         func admit(_ table: inout SequenceTable) -> Admission {
@@ -96,24 +96,10 @@ import Testing
     }
 
     @Test func withoutStateNothingIsComputedAgain() throws {
-        var table = try table(hasState: false)
+        var table = try table()
         _ = send(&table, Array(10..<16))
         _ = send(&table, [20, 21, 22], wrong: 2)
         let run = send(&table, [30], start: 6)
         #expect(run.start == 6 && Array(run.tokens) == [30])
-    }
-
-    /// A full block's state is there with its positions.
-    @Test func sharedBlocksHaveTheirState() throws {
-        var table = try table(hasState: true)
-        _ = send(&table, Array(10..<16))
-        let other = RequestID(2)
-        let admission = table.admit(
-            other, tokens: [10, 11, 12, 13, 50, 51], ceiling: 40, lookahead: 0, cacheable: .max,
-            rope: .byLength)
-        #expect(admission == .ready(cached: 4, room: 8))
-        let run = table.begin(StepInput(sequence: other, tokens: [50, 51]))
-        #expect(
-            run.start == 4 && Array(run.tokens) == [50, 51] && run.blocks[0] == table[id]?.lease.blocks[0])
     }
 }

@@ -111,10 +111,6 @@ import Testing
             name: "phi-3-small-long-bf16", model: .phi3Small, hidden: 192, heads: 6, kvHeads: 1, rope: .su,
             theta: 1e6, context: 1024, originalContext: 64, bits: 8, group: 32, floats: .bf16,
             small: .init(stride: 3, isHomogeneous: true, denseEvery: 3)),
-        .init(name: "lfm2", model: .lfm2, layers: 3, tied: true),
-        .init(
-            name: "lfm2-long-bf16", model: .lfm2, layers: 4, kvHeads: 4, convolutionLength: 5, bits: 8,
-            group: 32, floats: .bf16),
         .init(
             name: "phi-mini-moe-28", model: .phimoe, hidden: 256, heads: 2, kvHeads: 1, intermediate: 64,
             context: 4096, slidingWindow: 24, floats: .bf16),

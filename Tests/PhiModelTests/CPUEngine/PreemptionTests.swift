@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "lfm2", "phi-mini-moe-28",
+        "base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "phi-mini-moe-28",
         "phi-3-small", "phi-4-flash",
     ])
     func bitsAreTheSame(name: String) throws {
@@ -91,8 +91,8 @@ import Testing
             #expect(guessing.rows == expected.rows, "guessing")
             // Phi-3-small's embedding outweighs its layers, so that it repeats itself.
             #expect(guessing.guessed > 2 * guessing.rightGuesses || name == "phi-3-small")
-            // Those do not repeat themselves, so that all guesses are taken back.
-            #expect(guessing.rightGuesses > 0 || ["lfm2", "phi-4-flash"].contains(name))
+            // That one does not repeat itself, so that all guesses are taken back.
+            #expect(guessing.rightGuesses > 0 || name == "phi-4-flash")
             // The longest needs seven blocks.
             for (blocks, chunk, lookahead, most) in [(8, 512, 0, 1), (10, 20, 1, 7)] {
                 let (tight, loop) = try run(

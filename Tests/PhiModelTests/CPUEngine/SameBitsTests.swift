@@ -11,8 +11,8 @@ import Testing
         "base", "bits8-group32-bf16-tied", "bits3", "phi-3-heads", "phi-4-mini-heads", "longrope",
         "all-plain-f16", "mixed-bits", "sliding-window", "phi-2-heads", "phi-2-mixed-bf16",
         "phi-moe-25", "phi-moe-mixed-bf16-1", "phi-moe-all-plain-f32-1", "llama-rope3-tied",
-        "llama-wide-heads-mixed-bf16", "qwen2-windows", "qwen3-wide-heads", "qwen3-plain-f32", "lfm2",
-        "lfm2-long-bf16", "phi-1-heads", "phi-4-reasoning-heads", "phi-4-multimodal", "phi-3.5-vision",
+        "llama-wide-heads-mixed-bf16", "qwen2-windows", "qwen3-wide-heads", "qwen3-plain-f32",
+        "phi-1-heads", "phi-4-reasoning-heads", "phi-4-multimodal", "phi-3.5-vision",
         "phi-mini-moe-28", "phi-tiny-moe-20", "phi-3-small", "phi-3-small-long-bf16",
         "phi-4-flash", "phi-4-flash-mixed-bf16", "phi-4-flash-plain-f32",
     ]

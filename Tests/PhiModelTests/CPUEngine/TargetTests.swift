@@ -7,7 +7,7 @@ import Testing
 /// however rows are cut into steps, whatever else is in them, with any number of threads.
 @Suite struct TargetTests {
     static let names = [
-        "base", "phi-4-mini-heads", "sliding-window", "lfm2", "phi-tiny-moe-20", "phi-3-small", "phi-4-flash",
+        "base", "phi-4-mini-heads", "sliding-window", "phi-tiny-moe-20", "phi-3-small", "phi-4-flash",
     ]
 
     private struct Sequence {

@@ -17,7 +17,7 @@ folder, tool, python, goldens = sys.argv[1:]
 start = """
 import json, runpy, sys, types, transformers
 name = {"phi3": "Phi3", "phi": "Phi", "llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3",
-        "lfm2": "Lfm2", "phi4mm": "Phi3", "phi3_v": "Phi3"}[
+        "phi4mm": "Phi3", "phi3_v": "Phi3"}[
     json.load(open(sys.argv[2] + "/config.json"))["model_type"]]
 class Model(getattr(transformers, name + "ForCausalLM")):
     def load_state_dict(self, weights, strict):

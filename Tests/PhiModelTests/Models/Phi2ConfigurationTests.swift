@@ -51,53 +51,6 @@ struct Phi2ConfigurationTests {
         #expect(model.shape.endOfSequence.isEmpty)
     }
 
-    /// The keys of microsoft/phi-2 before transformers had such models.
-    private static let early = """
-        {"model_type": "phi-msft", "activation_function": "gelu_new", "n_embd": 2560, "n_head": 32, "n_head_kv": null,
-         "n_inner": null, "n_layer": 32, "n_positions": 2048, "rotary_dim": 32, "layer_norm_epsilon": 1e-05,
-         "vocab_size": 51200, "tie_word_embeddings": false, "flash_attn": false}
-        """
-
-    @Test func anEarlyOneSaysTheSame() throws {
-        try scratch.write("config.json", Self.early)
-        let early = try Architectures.read(folder: scratch.path)
-        var model = try configuration(["bos_token_id": nil, "eos_token_id": nil])
-        #expect(early is EarlyPhi2 && early.shape == model.shape && early.rowBytes == model.rowBytes)
-        #expect(early.intermediateSize == model.intermediateSize)
-        model.shape.rope.dimension = 30
-        #expect(early.shape != model.shape)
-    }
-
-    @Test(arguments: [
-        ("\"n_layer\": 32", "\"n_layer\": 0", "\"n_layer\" is 0; 1 to 4096"),
-        ("\"n_embd\": 2560, ", "", "\"n_embd\" is missing"),
-        (
-            "\"rotary_dim\": 32", "\"rotary_dim\": 81",
-            "\"rotary_dim\" is 81; an even number up to a head's 80"
-        ),
-        ("\"gelu_new\"", "\"relu\"", "\"activation_function\" is \"relu\""),
-    ])
-    func whatIsWrongInAnEarlyOneIsNamed(old: String, new: String, message: String) throws {
-        try scratch.write("config.json", Self.early.replacing(old, with: new))
-        let error = #expect(throws: ModelError.self) { try Architectures.read(folder: scratch.path) }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
-    }
-
-    /// The same weights under other names give the same bits.
-    @Test(arguments: [4, 0]) func anEarlyOneComputesTheSame(bits: Int) throws {
-        func logits(_ model: SyntheticCheckpoint.Model) throws -> [UInt32] {
-            try withTemporaryFolder { folder in
-                try SyntheticCheckpoint(
-                    name: "early", model: model, kvHeads: 4, intermediate: 512, partialRotary: 0.5, bits: bits
-                ).write(to: folder)
-                let options = EngineOptions(threads: 2, kvBudget: 16 << 20)
-                return try PhiEngine(folder: folder.path, options: options).logits([5, 6, 7, 80]).map(
-                    \.bitPattern)
-            }
-        }
-        #expect(try logits(.phiMSFT) == logits(.phi))
-    }
-
     @Test(arguments: [
         ("hidden_act", "\"silu\"", "\"gelu_new\" and \"gelu_pytorch_tanh\" are supported"),
         ("qk_layernorm", "true", "\"qk_layernorm\" is true"),
@@ -105,8 +58,10 @@ struct Phi2ConfigurationTests {
         ("layer_norm_eps", "2", "\"layer_norm_eps\" is 2"),
         (
             "model_type", "\"phi9\"",
-            "\"phi3\" (Phi-3, Phi-3.5, Phi-4 and Phi-4-mini), \"phi\" (Phi-1, Phi-1.5 and Phi-2), \"phi-msft\""
+            "\"phi3\" (Phi-3, Phi-3.5, Phi-4 and Phi-4-mini), \"phi\" (Phi-1, Phi-1.5 and Phi-2), \"phimoe\""
         ),
+        ("model_type", "\"phi-msft\"", "an early form of Phi-1.5 and Phi-2; take phi-2"),
+        ("model_type", "\"lfm2\"", "is LFM2, whose convolutions are not computed here; take phi-4-mini"),
     ])
     func whatIsNotSupportedIsNamed(key: String, value: String, message: String) {
         let error = #expect(throws: ModelError.self) { try configuration([key: value]) }

@@ -11,10 +11,9 @@ struct SyntheticCheckpoint {
     enum Rope: String { case none, longrope, su, llama3 }
     /// By `model_type`.
     enum Model: String {
-        case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2, phi4mm, phi4flash
+        case phi3, phi, phimoe, llama, qwen2, qwen3, phi4mm, phi4flash
         case phi3Small = "phi3small"
         case phi3Vision = "phi3_v"
-        case phiMSFT = "phi-msft"
     }
 
     var name: String
@@ -34,7 +33,7 @@ struct SyntheticCheckpoint {
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
-    /// Positions that LFM2's and Mamba's convolutions see.
+    /// Positions that Mamba's convolutions see.
     var convolutionLength = 3
     /// Numbers of state of Mamba's channels.
     var scanStates = 16
@@ -151,10 +150,9 @@ struct SyntheticCheckpoint {
         var random = Random(state: name.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) })
         var all = linear("model.embed_tokens", vocabulary, hidden, &random)
         switch model {
-        case .phi, .phiMSFT: addPhi2(&all, &random)
+        case .phi: addPhi2(&all, &random)
         case .phimoe: addPhiMoE(&all, &random)
         case .llama, .qwen2, .qwen3: addLlama(&all, &random)
-        case .lfm2: addLfm2(&all, &random)
         case .phi4flash: addPhi4Flash(&all, &random)
         case .phi3Small: addPhi3Small(&all, &random)
         case .phi3, .phi4mm, .phi3Vision: addPhi3(&all, &random)
@@ -249,7 +247,7 @@ struct SyntheticCheckpoint {
         if bits > 0 { config["quantization"] = quantization }
         config["torch_dtype"] = dtype
         if model == .phi4mm || model == .phi3Vision { addMultimodal(to: &config) }
-        if model == .phi || model == .phiMSFT {
+        if model == .phi {
             config["architectures"] = ["PhiForCausalLM"]
             config["model_type"] = "phi"
             config["hidden_act"] = "gelu_new"
@@ -271,10 +269,8 @@ struct SyntheticCheckpoint {
             }
             config["rope_scaling"] = scaling
         }
-        if model == .phiMSFT { addEarlyPhi2(to: &config) }
         if model == .phimoe { addPhiMoE(to: &config) }
         if [.llama, .qwen2, .qwen3].contains(model) { addLlama(to: &config) }
-        if model == .lfm2 { addLfm2(to: &config) }
         if model == .phi3Small { addPhi3Small(to: &config) }
         if model == .phi4flash { addPhi4Flash(to: &config) }
         return config
@@ -283,7 +279,7 @@ struct SyntheticCheckpoint {
     /// Writes the checkpoint into `folder`, which is made.
     func write(to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let all = model == .phiMSFT ? earlyPhi2(tensors()) : tensors()
+        let all = tensors()
         let config = try JSONSerialization.data(
             withJSONObject: configuration(all), options: [.sortedKeys, .prettyPrinted])
         try config.write(to: folder.appendingPathComponent("config.json"))

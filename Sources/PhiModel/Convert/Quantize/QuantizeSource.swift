@@ -46,12 +46,6 @@ struct QuantizeSource {
             ? nil : try JSONFile.object(generationPath, maximumBytes: Self.maximumFileSize)
         architecture = try Architectures.read(folder: folder)
         let type = Swift.type(of: architecture)
-        guard !type.modules.isEmpty else {
-            throw ModelError(
-                .unsupported, path: path,
-                "\"model_type\": \(type.models) can't be quantized here yet; take a model that is, or mlx-lm."
-            )
-        }
         let adapter = try adapterFolder.map { try Adapter(folder: $0) }
         let checkpoint = try TensorStore(folder: folder, without: type.leavesUnread)
         store = try adapter?.applied(to: checkpoint) ?? checkpoint

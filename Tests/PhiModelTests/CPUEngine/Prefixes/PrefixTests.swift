@@ -8,7 +8,7 @@ import Testing
 @Suite struct PrefixTests {
     @Test(arguments: [
         ("base", KVPrecision.int8), ("phi-4-mini-heads", .float16), ("longrope", .int8),
-        ("phi-moe-25", .int4), ("lfm2", .float16),
+        ("phi-moe-25", .int4),
     ])
     func aSecondEngineReadsWhatTheFirstComputed(name: String, precision: KVPrecision) throws {
         let geometry = try #require(LogitsTests.geometries.first { $0.name == name })

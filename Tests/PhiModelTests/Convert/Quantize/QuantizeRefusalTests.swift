@@ -45,12 +45,6 @@ import Testing
         try file.close()
     }
 
-    @Test func architectures() throws {
-        try expectFault(
-            .unsupported, "model_type", "LFM2", "mlx-lm",
-            model: SyntheticCheckpoint(name: "lfm2", model: .lfm2, layers: 1, bits: 0, floats: .f32))
-    }
-
     @Test func quantizedAlready() throws {
         try expectFault(
             .unsupported, "\"quantization\"", "quantized already",
