@@ -44,10 +44,6 @@ package protocol Engine: AnyObject, Sendable {
     /// Ends a sequence that will begin again with `tokens`, all it has come to: what is kept of them need not
     /// be computed again. The default keeps nothing.
     func preempt(_ id: RequestID, tokens: [Int32])
-    /// Keeps beginnings that many prompts share for the next run, if it is meant to. To be called when nobody waits
-    /// for results any more. The default keeps nothing.
-    /// - Parameter shouldStop: asked from time to time; what is not kept by then is not kept.
-    func keepPrefixes(until shouldStop: () -> Bool) -> PrefixReport
 }
 
 extension Engine {
@@ -62,5 +58,4 @@ extension Engine {
             id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: .byLength)
     }
     package func preempt(_ id: RequestID, tokens: [Int32]) { release(id) }
-    package func keepPrefixes(until shouldStop: () -> Bool) -> PrefixReport { PrefixReport() }
 }

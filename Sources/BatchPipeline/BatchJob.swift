@@ -22,9 +22,8 @@ public struct BatchJob: Sendable {
     public var waits = false
     /// Results of the finished output that are made again, with the next seed.
     package var redo: RedoChoice?
-    /// Where packed weights, the hashes of a model's files, and the beginnings of prompts (unless `kv_cache` is off) are
-    /// kept from one start to the next. Off unless a
-    /// program asks for it: a library writes no files of its own accord.
+    /// Where packed weights and the hashes of a model's files are kept from one start to the next. Off unless a program
+    /// asks for it: a library writes no files of its own accord.
     public var cache = WeightCacheLocation.off
     /// The output with which the job's results are to be compared: lines are known as they are there.
     var verified: String?
@@ -100,12 +99,6 @@ public struct BatchJob: Sendable {
             throw JobError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
-        }
-        guard settings.engine.kvCache == .auto || !model.engine.keepsPrefixes else {
-            throw JobError(
-                .badJob,
-                "kv_cache is off, but the model was loaded to keep the beginnings of prompts (keepsPrefixes)."
-            )
         }
         let precision = settings.engine.kvPrecision
         let wanted = try entry.identity(EngineOptions(kvPrecision: precision.engineValue))

@@ -56,7 +56,6 @@ extension EngineSettings {
     package func options(cache: WeightCacheLocation) -> EngineOptions {
         var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
         options.engine = kind
-        options.keepsPrefixes = kvCache == .auto
         if case .count(let threads) = threads { options.threads = threads }
         switch kvBudget {
         case .auto: break

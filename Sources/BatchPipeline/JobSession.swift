@@ -65,11 +65,6 @@ package final class JobSession {
     ) {
         var jobs: [JobRun] = []
         var answers: [Files.Identity: AnswerStore] = [:]
-        var isSound = true
-        let noted = { (number: Int, result: Result<RunOutcome, any Error>) in
-            if case .failure = result { isSound = false }
-            ended(number, result)
-        }
         for (number, (session, stopFlag)) in sessions.enumerated() {
             do {
                 try session.suspendedOnError {
@@ -78,18 +73,14 @@ package final class JobSession {
                             job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
                             follows: follows, answers: try session.answers(among: &answers),
                             progress: { progress(number, $0) },
-                            ended: { noted(number, session.closed($0)) }))
+                            ended: { ended(number, session.closed($0)) }))
                 }
             } catch {
-                noted(number, .failure(error))
+                ended(number, .failure(error))
             }
         }
         _ = Runner(jobs, models: models).runAll()
         for store in answers.values { store.close() }
-        let shouldStop = { sessions.contains { $0.stopFlag.isSet } }
-        // After an error, or where somebody waits for the end, the results' own journal is all that is written.
-        guard isSound, !shouldStop(), let engine = models.ifLoaded?.engine else { return }
-        sessions.first?.session.job.log(engine.keepPrefixes(until: shouldStop))
     }
 
     /// Has the job run in the loop of a model. On return it may still run.
@@ -266,7 +257,6 @@ extension BatchJob {
             && mine.engine.threads == others.engine.threads
             && mine.engine.kvBudget == others.engine.kvBudget
             && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
-            && mine.engine.kvCache == others.engine.kvCache
     }
 
     fileprivate func noteRedo(chosen: Int, total: Int) {
@@ -283,24 +273,6 @@ extension BatchJob {
             log.warning(
                 "what was decided of rows that stay was decided beside others as those were (distinct, until); phibatch verify names those that would be decided otherwise now"
             )
-        }
-    }
-
-    fileprivate func log(_ report: PrefixReport) {
-        if report.readTokens > 0 {
-            log.info(
-                "\(report.readTokens) tokens at the beginnings of prompts were in the cache folder, and read in \(Int((report.readSeconds * 1000).rounded())) ms",
-                metadata: ["tokens": "\(report.readTokens)", "seconds": "\(report.readSeconds)"]
-            )
-        }
-        if report.writtenTokens > 0 {
-            log.info(
-                "\(report.writtenTokens) tokens that prompts begin with are kept for the next run, in \((report.writtenBytes + 500_000) / 1_000_000) MB (kv_cache)",
-                metadata: ["tokens": "\(report.writtenTokens)", "bytes": "\(report.writtenBytes)"]
-            )
-        }
-        for fault in report.faults {
-            log.notice("beginnings of prompts could not all be read or kept: \(fault)")
         }
     }
 

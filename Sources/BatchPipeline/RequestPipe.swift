@@ -46,7 +46,6 @@ package final class RequestPipe: Sendable {
             model: requests.modelName, model.engine.limits, hasTokenizer: model.text.hasTokenizer)
         try requests.run()
         try output.end()
-        if !stopFlag.isSet { _ = model.engine.keepPrefixes { [stopFlag] in stopFlag.isSet } }
     }
 
     // MARK: The reader's thread

@@ -59,6 +59,22 @@ package struct JobKey: Sendable {
         all.first { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
+    /// Settings that were taken out, with what to do instead.
+    package static let removed = [
+        "kv_cache": "beginnings that prompts share are kept in memory while a run lasts; leave it out"
+    ]
+
+    /// The message for an option that was taken out; nil if none of the arguments is one.
+    package static func removal(in arguments: [String]) -> String? {
+        for (name, instead) in removed {
+            let option = "--" + name.replacing("_", with: "-")
+            if arguments.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
+                return "\(option) was taken out: \(instead)."
+            }
+        }
+        return nil
+    }
+
     /// In the order of the help and of the fingerprint.
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
 }

@@ -12,8 +12,6 @@ package protocol ModelEngine: RowEngine {
     var notes: [String] { get }
     /// How it could be faster or smaller, and why it is not what was asked for; a sentence each.
     var advice: [String] { get }
-    /// Whether the beginnings of prompts are kept from one run to the next. The default is that none are.
-    var keepsPrefixes: Bool { get }
 
     // What `bench` and `perplexity` tell.
 
@@ -47,7 +45,6 @@ package struct EngineWork: Sendable {
 extension ModelEngine {
     /// How its text becomes tokens.
     package var text: any TextCoding { codec ?? NoText() }
-    package var keepsPrefixes: Bool { false }
     package var work: EngineWork? { nil }
     package func warmUp(lengths: [Int]) {}
     package func makeProbe() throws -> LimitProbe {

@@ -68,8 +68,7 @@ struct BenchCommand: ParsableCommand {
             let console = Console(isQuiet: false)
             console.progress("loading")
             let start = ContinuousClock.now
-            var options = try EngineSettings(engine, threads: threads).checkedOptions()
-            options.keepsPrefixes = false
+            let options = try EngineSettings(engine, threads: threads).checkedOptions()
             let engine = try engine.entry.load(ModelFetch.folder(model), options)
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")

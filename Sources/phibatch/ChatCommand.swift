@@ -108,8 +108,6 @@ struct ChatCommand: ParsableCommand {
         let start = ContinuousClock.now
         var options = try settings.engine.checkedOptions()
         options.adapter = settings.adapter
-        // A conversation is nobody else's.
-        options.keepsPrefixes = false
         let entry = options.engine.entry
         let engine = try entry.load(folder, options)
         guard let codec = engine.codec, codec.template != nil else {

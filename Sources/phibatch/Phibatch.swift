@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchPipeline
 import Essentials
 import OperatingSystem
 import PhiModel
@@ -79,7 +80,7 @@ struct Phibatch: ParsableCommand {
             Console.finish()
             exit(withError: error)
         }
-        Console.report(Failure.usage(message(for: error)))
+        Console.report(Failure.usage(JobKey.removal(in: ProgramCall.arguments) ?? message(for: error)))
         Console.finish()
         exit(withError: code)
     }

@@ -110,8 +110,6 @@ struct VerifyCommand: ParsableCommand {
             (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
             job.cache = .standard()
-            // All is computed anew.
-            job.settings.engine.kvCache = .off
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 job.settings.modelName ?? job.settings.model, path: job.settings.model)
             try verify(job, path, errors: errors, extent, console)

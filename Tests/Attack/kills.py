@@ -198,17 +198,14 @@ for name in ("fresh", "edited"):
         register_faults(name, action, lasting, quick=name == "edited" and (action, lasting) == ("ENOSPC", True))
 
 
-def cache_trial(bench, job, call, action, lasting, seed=None, under="", follows=False):
-    """Whatever happens to what is kept, the job completes, now or on the next start; at once, if what is done there
-    follows the results."""
+def cache_trial(bench, job, call, action, lasting):
+    """Whatever happens to what is kept, the job completes, now or on the next start."""
     what = f"cache, {action} at call {call.number} ({call.name} {re.sub('[0-9a-f]{6,}', '...', call.path)[-60:]})"
     folder, cache = bench.subfolder("trial"), bench.subfolder("cache")
-    if seed:
-        shutil.copytree(seed, cache, dirs_exist_ok=True)
     job.write(folder)
-    run, _ = faulty(bench, bench.command(job.settings), folder, cache + under, call.number, action, lasting,
+    run, _ = faulty(bench, bench.command(job.settings), folder, cache, call.number, action, lasting,
                     {"PHIBATCH_CACHE": cache})
-    if follows or run.code == 0:
+    if run.code == 0:
         expect(results(folder) == bench.expected(job), f"{what}: no results, or others")
     if action in ("before", "after", "tear"):
         expect(run.code in (0, -9), lambda: f"{what}: {run}")
@@ -219,7 +216,7 @@ def cache_trial(bench, job, call, action, lasting, seed=None, under="", follows=
                             command=bench.command(job.settings + ["--restart"]),
                             environment={"PHIBATCH_CACHE": cache})
     # One that is empty goes when it is older.
-    drafts = [name for place, _, files in os.walk(cache + (under or "/weights")) for name in files
+    drafts = [name for place, _, files in os.walk(cache + "/weights") for name in files
               if name.endswith(".draft") and os.path.getsize(os.path.join(place, name))]
     expect(not drafts, f"{what}: left in the cache: {drafts}")
     shutil.rmtree(cache)
@@ -244,37 +241,4 @@ def cache_kills(bench):
     trials += [(cache_trial, bench, bench.small, call, "tear", False) for call in writes]
     trials += [(cache_trial, bench, bench.small, call, action, True) for call in writes[:2] + others
                for action in ("ENOSPC", "EIO")]
-    in_parallel(bench, trials)
-
-
-@case("kills/prefixes", quick=True)
-def prefix_kills(bench):
-    """Kills and faults while beginnings of prompts are kept for the next run, and while that reads them."""
-    system = " ".join(f"Rule {number}: be brief." for number in range(30))
-    job = Job(bench.small.settings + ["--system", system], bench.small.lines)
-    bench.expected(job)
-    seed = bench.subfolder("seed")
-    for settings in (["--kv-cache", "off"], []):
-        folder = bench.subfolder("trial")
-        job.write(folder)
-        bench.run(bench.command(job.settings + settings), folder, environment={"PHIBATCH_CACHE": seed})
-        if settings:
-            # Weights and hashes alone.
-            expect(not os.path.exists(seed + "/prefixes"), "kv_cache: off keeps prefixes")
-            empty = bench.subfolder("seed")
-            shutil.copytree(seed, empty, dirs_exist_ok=True)
-    expect(len(os.listdir(seed + "/prefixes")) > 2, "nothing is kept")
-    trials = []
-    for start in (empty, seed):
-        cache, folder = bench.subfolder("cache"), bench.subfolder("trial")
-        shutil.copytree(start, cache, dirs_exist_ok=True)
-        job.write(folder)
-        run, calls = faulty(bench, bench.command(job.settings), folder, cache + "/prefixes",
-                            environment={"PHIBATCH_CACHE": cache})
-        run.must_end_with(0)
-        expect(calls or start is seed, "nothing is written")
-        calls = spread([call for call in calls if call.name != "flock"], 3 if bench.quick else 40)
-        trials += [(cache_trial, bench, job, call, action, action == "ENOSPC", start, "/prefixes", start is empty)
-                   for call in calls
-                   for action in ("before", "ENOSPC") + (("tear",) if "write" in call.name else ())]
     in_parallel(bench, trials)

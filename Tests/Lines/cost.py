@@ -70,7 +70,7 @@ class Lines:
                 prompt = [chance.randrange(3, 300) for _ in range(4)]
                 file.write(json.dumps({"id": "line-%d" % number, "prompt": prompt}) + "\n")
         job = {"model": model, "input": "in.jsonl", "output": f"out-{times}-{count}.jsonl", "max_tokens": options.tokens, "workers": 32,
-               "ignore_eos": True, "temperature": 0, "speculate": "off", "kv_cache": "off", "threads": 1}
+               "ignore_eos": True, "temperature": 0, "speculate": "off", "threads": 1}
         with open(self.path("job.json"), "w") as file:
             json.dump(job, file)
         # What the compiler and the maker took is not the program's.

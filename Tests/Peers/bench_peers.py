@@ -174,7 +174,7 @@ class Phibatch:
         job.write_text(json.dumps({
             "model": str(self.model), "input": str(source), "output": str(target), "max_tokens": generate,
             "ignore_eos": True, "temperature": 0, "workers": "auto", "speculate": "off",
-            "kv_cache": "off", **settings}))
+            **settings}))
         for old in BENCH.glob("job-results.jsonl*"):
             old.unlink()
         done = run([self.binary, "run", job], self.env)

@@ -20,7 +20,7 @@ def model() -> str:
 
 @pytest.fixture(scope="session")
 def llm(model: str) -> Iterator[phibatch.LLM]:
-    with phibatch.LLM(model, kv_cache="off") as one:
+    with phibatch.LLM(model) as one:
         yield one
 
 

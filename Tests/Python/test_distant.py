@@ -41,7 +41,7 @@ class Place:
         return done
 
     def run(self, source: Any, *more: Any, output: Any = None, status: int = 0) -> subprocess.CompletedProcess[str]:
-        arguments = ["--model", self.model, "--max-tokens", 2, "--kv-cache", "off"]
+        arguments = ["--model", self.model, "--max-tokens", 2]
         done = self.call("run", "--input", source, "--output", output or self.output, *arguments, *more)
         assert done.returncode == status, done.stderr
         return done
@@ -123,7 +123,7 @@ def test_a_run_goes_on_with_what_it_began_with(place: Place, hub: Hub) -> None:
     assert place.ids() == ["a", "b", "c", "d"] and "as the results have it" in done.stderr
     # So does whoever looks at them.
     assert place.call("verify", place.output, "--input", "hf://datasets/org/set/train", "--model", place.model,
-                      "--max-tokens", 2, "--max-failures", 1, "--kv-cache", "off").returncode == 0
+                      "--max-tokens", 2, "--max-failures", 1).returncode == 0
 
 
 def test_the_web(place: Place) -> None:
@@ -140,7 +140,7 @@ def test_the_web(place: Place) -> None:
         assert [copy.read_bytes() for copy in copies] == [content]
         assert SECRET.encode() not in place.everything()
         said = place.call("status", "--input", address, "--limit", 3, "--output", place.output, "--model", place.model,
-                          "--max-tokens", 2, "--kv-cache", "off")
+                          "--max-tokens", 2)
         assert said.returncode == 14 and "sig=..." in said.stdout
         # It changes between two attempts: nothing of the first is kept.
         web.cuts["/in.jsonl"], web.files["/in.jsonl"] = [100_000], content.replace(b"Hi", b"Ho")
@@ -364,7 +364,7 @@ def test_push(place: Place, hub: Hub) -> None:
     hub.make("org/set", {"train.jsonl": rows("a", "b")})
     job = place.folder / "job.yaml"
     job.write_text(f"model: {json.dumps(place.model)}\ninput: hf://datasets/org/set/train\noutput: answers.jsonl\n"
-                   "max_tokens: 3\nkeep: [prompt]\nkv_cache: off\n")
+                   "max_tokens: 3\nkeep: [prompt]\n")
     assert "\"phibatch run\" fetches it" in place.call("push", job, "org/answers").stderr
     assert place.call("run", job).returncode == 0
     done = place.call("push", job, "org/answers", "--private")

@@ -9,27 +9,25 @@ package struct KVBlocks: Sendable {
     package let blockLength: Int
 
     /// The last one is handed out next.
-    var free: [Int32]
-    var idle: IdleBlocks
+    private var free: [Int32]
+    private var idle: IdleBlocks
     private var users: [Int32]
 
     /// A block's worth of tokens after another one. Equal keys mean equal content of the cache.
-    struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         /// The serial number of the stretch before; for the first, minus the branch.
         var parent: Int
         var tokens: ArraySlice<Int32>
     }
-    struct Entry {
+    private struct Entry {
         var block: Int32
         var serial: Int
         var isReady: Bool
     }
-    private(set) var index: [Key: Entry] = [:]
+    private var index: [Key: Entry] = [:]
     /// For each block the key it can be found by.
     private var keys: [Key?]
     private var nextSerial = 1
-    /// How often each block was leased.
-    var uses: BlockUses
 
     package init(capacity: Int, blockLength: Int) {
         self.capacity = capacity
@@ -38,7 +36,6 @@ package struct KVBlocks: Sendable {
         idle = IdleBlocks(capacity: capacity)
         users = Array(repeating: 0, count: capacity)
         keys = Array(repeating: nil, count: capacity)
-        uses = BlockUses(capacity: capacity)
     }
 
     /// What a sequence holds: its block table, and what it still owes to those who share with it.
@@ -75,7 +72,7 @@ package struct KVBlocks: Sendable {
         _ tokens: [Int32], branch: Int = 0, sparing: Int = 0, cacheable: Int = .max
     ) -> Outcome {
         var lease = Lease(blocks: [], cached: 0, pending: [])
-        let full = fullBlocks(of: tokens, cacheable: cacheable)
+        let full = max(0, min(cacheable, tokens.count - 1)) / blockLength
         var parent = -branch
         var sharing = true
         for place in 0..<full {
@@ -98,13 +95,7 @@ package struct KVBlocks: Sendable {
         for block in lease.blocks { share(block) }
         for _ in 0..<missing { take(into: &lease) }
         for (place, key) in lease.pending { note(key, lease.blocks[place], isReady: false) }
-        uses.count(lease.blocks.prefix(full), of: tokens)
         return .leased(lease)
-    }
-
-    /// How many blocks at the beginning of tokens are full, and may be there already.
-    func fullBlocks(of tokens: [Int32], cacheable: Int) -> Int {
-        max(0, min(cacheable, tokens.count - 1)) / blockLength
     }
 
     /// Room for `count` positions in all, unless there is none: then nothing changes.
@@ -148,25 +139,18 @@ package struct KVBlocks: Sendable {
                 parent = nextSerial - 1
             }
         }
-        // It will come again, and is no other one then.
-        uses.takeBack(lease.blocks)
         release(lease)
     }
 
-    func key(_ tokens: some RandomAccessCollection<Int32>, _ place: Int, parent: Int) -> Key {
+    private func key(_ tokens: some RandomAccessCollection<Int32>, _ place: Int, parent: Int) -> Key {
         Key(parent: parent, tokens: Array(tokens.dropFirst(place * blockLength).prefix(blockLength))[...])
     }
 
     /// Has a block that has no key yet be found by one.
-    /// - Returns: its serial number.
-    @discardableResult
-    mutating func note(_ key: Key, _ block: Int32, isReady: Bool) -> Int {
-        let serial = nextSerial
-        index[key] = Entry(block: block, serial: serial, isReady: isReady)
+    private mutating func note(_ key: Key, _ block: Int32, isReady: Bool) {
+        index[key] = Entry(block: block, serial: nextSerial, isReady: isReady)
         keys[Int(block)] = key
-        uses.clear(block)
         nextSerial += 1
-        return serial
     }
 
     private mutating func share(_ block: Int32) {

@@ -4,16 +4,12 @@ package protocol BlockedEngine: Engine {
     /// Which sequences there are, and which blocks they hold.
     var sequences: SequenceTable { get set }
 
-    /// May insert blocks that are kept elsewhere of the tokens' beginning. By default, there are none.
-    /// - Parameters: as of `KVBlocks.lease`.
-    func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks)
     /// Has a block hold what another does.
     /// - Returns: false if the engine can't, the default.
     func copy(block: Int32, to other: Int32) -> Bool
 }
 
 extension BlockedEngine {
-    package func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks) {}
     package func copy(block: Int32, to other: Int32) -> Bool { false }
 
     package func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool {
@@ -27,10 +23,7 @@ extension BlockedEngine {
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
         sequences.admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope
-        ) {
-            restore(tokens, branch: $1, cacheable: cacheable, in: &$0)
-        }
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope)
     }
 
     package var sharesBeginnings: Bool { sequences.sharesBeginnings }

@@ -63,10 +63,8 @@ package struct SequenceTable: Sendable {
     }
 
     /// As `Engine` says it.
-    /// - Parameter restore: may insert what is kept elsewhere of the tokens' beginning, for the branch that it is given.
     package mutating func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors,
-        restore: (inout KVBlocks, Int) -> Void = { _, _ in }
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
         if let refusal = refusal(tokens, ceiling: ceiling) { return .never(refusal) }
         // Once a request, from all it may come to: the same however it is cut, saved or computed again.
@@ -74,7 +72,6 @@ package struct SequenceTable: Sendable {
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
         let spared = entries.values.reduce(own) { $0 + growth($1, by: lookahead) }
-        if slots == nil { restore(&blocks, long ? 1 : 0) }
         guard slots == nil || !freeSlots.isEmpty else { return .wait(.room) }
         let shared = slots == nil ? cacheable : 0
         switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared, cacheable: shared) {

@@ -38,13 +38,6 @@ public enum SpeculationSetting: Sendable, Equatable {
     }
 }
 
-/// Whether KV caches of beginnings that many lines share are kept on disk.
-public enum CacheKeeping: String, Sendable, CaseIterable {
-    /// Where packed weights are kept, too.
-    case auto
-    case off
-}
-
 /// Which rotary factors are used, of a model that has two sets (LongRoPE).
 public enum LongRopeSetting: String, Sendable, CaseIterable {
     /// Each completion's are the long ones if its prompt and the most tokens it may have come to more than the short
@@ -77,8 +70,6 @@ public struct EngineSettings: Sendable, Equatable {
     public var kvPrecision = CachePrecision.auto
     /// Rotary factors, where the model has two sets.
     public var longRope = LongRopeSetting.auto
-    /// Whether a later run finds what lines begin with.
-    public var kvCache = CacheKeeping.auto
     /// The most prompt tokens in one step, beside the others' decode.
     public var prefillChunk = 512
     /// Whether tokens are guessed ahead.

@@ -22,7 +22,8 @@ package enum JobFile {
             guard let setting = JobKey.named(key) else {
                 throw JobError(
                     .badJob, at: "\(name):\(line)",
-                    "unknown key \"\(key.prefix(64))\"."
+                    JobKey.removed[key].map { "the key \"\(key)\" was taken out: \($0)." }
+                        ?? "unknown key \"\(key.prefix(64))\"."
                         + NearMiss.hint(for: key, among: JobKey.all.map(\.name)))
             }
             return WrittenSetting(key: setting, value: value, place: (name, line))

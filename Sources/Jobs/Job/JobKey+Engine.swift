@@ -32,11 +32,6 @@ extension JobKey {
                 + "that it may come to, or one of them for all (default auto; \"phibatch help sampling\" says more)",
             .word(\.engine.longRope, unset: .auto), effect: .ifSet),
         JobKey(
-            "kv_cache", "auto|off",
-            "whether KV caches of prompt beginnings that lines share are kept in the cache folder, so that the next run "
-                + "reads them (default auto: where weights are kept)",
-            .word(\.engine.kvCache)),
-        JobKey(
             "prefill_chunk", "N",
             "the most prompt tokens in one step, beside the others' decode (default 512)",
             .int(\.engine.prefillChunk, 1...65_536)),

@@ -123,8 +123,6 @@ final class ModelThreads: Sendable {
             for source in some { loop.add(source) }
             loop.run { [sources, workers] in sources.take(2 * workers - loop.sourceCount) }
         }
-        // Nobody waits for an answer any more.
-        _ = engine.keepPrefixes { false }
     }
 }
 

@@ -30,9 +30,6 @@ extension KVPrecision {
 struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
     private static let fetchesHeads: UInt32 = ProcessorFamily.current.fetchesHeads ? 1 : 0
-    /// Raised when the same keys and values come to lie elsewhere in a block, or as other bytes: blocks of earlier
-    /// runs must not be read then. `PrefixTests` holds what this version gives.
-    static let layoutVersion = 2
 
     /// Where a layer's heads are in a block.
     struct Layer {

@@ -16,8 +16,6 @@ public struct EngineOptions: Sendable {
     /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
     /// library writes no files of its own accord.
     public var cache: WeightCacheLocation
-    /// Whether keys and values of beginnings that many prompts share are kept in `cache`, too, if there is one.
-    public var keepsPrefixes = true
     /// Whether quantized weights become floats, and what is multiplied with them stays floats.
     package var expandsWeights = false
     /// How many sequences may be under way where each has memory of its own beside blocks; nil chooses.
@@ -67,15 +65,12 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     let pool: ComputePool
     package let logits: LogitReader
     package var sequences: SequenceTable
-    /// Nil if none are kept.
-    let prefixes: PrefixStore?
     private var move: WeightMove?
     private var hasStepped = false
 
     /// Loads the model in `folder`: MLX's quantized format, of one of the `Architectures`.
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
     package init(folder: String, options: EngineOptions = EngineOptions()) throws {
-        let sources = PrefixSources(folder: folder, adapter: options.adapter)
         let model = try Architectures.read(folder: folder)
         shape = model.shape
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
@@ -102,9 +97,6 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         sequences = SequenceTable(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
             slots: cache.slots)
-        prefixes =
-            cache.slots == nil
-            ? sources.store(options, store, blockBytes: cache.blockBytes, threads: threads) : nil
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
         var reader = WeightReader(

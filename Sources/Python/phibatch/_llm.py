@@ -40,7 +40,6 @@ class LLM:
         threads: compute threads; None is the cores that this process may use.
         kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.
         kv: precision of KV caches: ``int8``, ``int4`` or ``f16``.
-        kv_cache: whether beginnings that prompts share are kept in the cache folder: ``auto`` or ``off``.
         prefill_chunk: the most prompt tokens in one step.
         speculate: tokens to guess ahead: ``auto``, ``off`` or a number.
         offline: fetch nothing.
@@ -59,7 +58,6 @@ class LLM:
         threads: int | None = None,
         kv_budget: int | str | None = None,
         kv: str | None = None,
-        kv_cache: str | None = None,
         prefill_chunk: int | None = None,
         speculate: int | str | None = None,
         offline: bool = False,
@@ -74,7 +72,6 @@ class LLM:
                     "threads": threads,
                     "kv_budget": kv_budget,
                     "kv": kv,
-                    "kv_cache": kv_cache,
                     "prefill_chunk": prefill_chunk,
                     "speculate": speculate,
                     "offline": True if offline else None,

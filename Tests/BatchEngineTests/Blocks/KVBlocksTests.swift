@@ -123,17 +123,6 @@ import Testing
                     }
                     live[place].written = end
                     blocks.advance(&live[place].lease, to: end)
-                case 2:
-                    // Brought from elsewhere.
-                    let prompt = (0..<12).map { _ in Int32.random(in: 0..<2, using: &random) }
-                    guard let unknown = blocks.unknownBeginning(of: prompt, branch: 0, cacheable: .max) else {
-                        break
-                    }
-                    let places = unknown.prefix(blocks.unusedCount)
-                    for (place, block) in zip(places, blocks.nextFree(places.count).reversed()) {
-                        memory[block] = (place * length..<(place + 1) * length).map { Array(prompt[...$0]) }
-                    }
-                    blocks.insert(prompt, places: places, branch: 0)
                 default:
                     guard live.count > 3, let place = live.indices.randomElement(using: &random) else {
                         break

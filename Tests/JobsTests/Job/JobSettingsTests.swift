@@ -45,7 +45,6 @@ import Testing
             ignore_eos: true
             kv_budget: 4GB
             kv: int8
-            kv_cache: off
             prefill_chunk: 256
             speculate: 7
             checkpoint_interval: 2.5
@@ -67,7 +66,6 @@ import Testing
         #expect(
             job.tokens == true && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence == true)
         #expect(job.engine.kvBudget == .bytes(4_000_000_000) && job.engine.kvPrecision == .int8)
-        #expect(job.engine.kvCache == .off && !job.engine.options(cache: .off).keepsPrefixes)
         #expect(job.engine.prefillChunk == 256 && job.checkpointInterval == 2.5)
         #expect(job.engine.speculation == .tokens(7))
     }
@@ -83,6 +81,10 @@ import Testing
         ("max-tokens: 1", "job.yaml:4: unknown key \"max-tokens\". Did you mean max_tokens?"),
         ("max_new_tokens: 1", "job.yaml:4: unknown key \"max_new_tokens\". Did you mean max_tokens?"),
         ("colour: red", "job.yaml:4: unknown key \"colour\"."),
+        (
+            "kv_cache: off",
+            "job.yaml:4: the key \"kv_cache\" was taken out: beginnings that prompts share are kept"
+        ),
         ("max_tokens: 0", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 0."),
         ("max_tokens: 1e3", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 1e3."),
         ("max_tokens: \"64\"", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is \"64\"."),
@@ -298,7 +300,7 @@ import Testing
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
-            "max_failures: 3", "samples: 2", "kv: int4", "kv: f16", "kv_cache: off", "speculate: off",
+            "max_failures: 3", "samples: 2", "kv: int4", "kv: f16", "speculate: off",
             "speculate: 3", "engine: cpu",
         ] {
             #expect(
