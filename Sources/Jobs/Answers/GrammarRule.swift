@@ -1,18 +1,17 @@
 import JSON
 import TokenConstraints
 
-/// Answers are texts of a context-free grammar, in GBNF or in Lark's notation.
+/// Answers are texts of a context-free grammar in GBNF.
 struct GrammarRule: AnswerRule {
     static let name = "grammar"
     static let placeholder = "FILE"
     static let help =
-        "a context-free grammar that answers follow, in GBNF or Lark's notation: a file, or the text itself"
+        "a context-free grammar that answers follow, in GBNF: a file, or the text itself"
     static let about = """
-        A context-free grammar in llama.cpp's GBNF or in Lark's notation; which of them it is shows in its first rule. In a \
-        job a file or the text itself, in a line the text.
+        A context-free grammar in llama.cpp's GBNF. In a job a file or the text itself, in a line the text.
         """
     static let file: String? = "a file with a grammar, or a grammar's text"
-    static let right = "a grammar's text (GBNF or Lark's notation), no file's name"
+    static let right = "a grammar's text (GBNF), no file's name"
 
     let text: String
 
@@ -37,7 +36,8 @@ struct GrammarRule: AnswerRule {
         return AnswerForm(.grammar(text))
     }
 
-    /// Whether it is a grammar's text, and no file's name: it has a rule of GBNF, or the first one of Lark's notation.
+    /// Whether it is a grammar's text, and no file's name: it has a rule of GBNF, or the first one in Lark's notation,
+    /// which is refused.
     static func isText(_ text: String) -> Bool {
         text.split(whereSeparator: \.isNewline).contains { line in
             let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }

@@ -29,7 +29,7 @@ extension AnswerSchema {
     init(_ form: AnswerForm) { self.init(asked: AskedForm(form)) }
 }
 
-/// The text of a grammar that answers follow: GBNF as llama.cpp has it, or Lark's notation.
+/// The text of a grammar that answers follow: GBNF as llama.cpp has it.
 public struct GrammarText: Sendable, Equatable {
     let asked: AskedForm
 }

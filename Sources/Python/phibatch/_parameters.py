@@ -78,7 +78,7 @@ class SamplingParams:
         stop: texts that end an answer, which is cut before them.
         schema: a JSON Schema, or a pydantic model, that answers follow.
         regex: a regular expression of ECMA-262 that answers match as a whole.
-        grammar: the text of a grammar that answers follow, in GBNF or Lark's notation.
+        grammar: the text of a grammar that answers follow, in GBNF.
         json_mode: True for answers that are any JSON document, ``object`` or ``array`` for one of anything.
         response_format: what answers are like, as OpenAI's API says it.
         tools: functions that the model may call, as in OpenAI's API; the result has its calls.

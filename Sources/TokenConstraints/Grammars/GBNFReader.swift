@@ -24,7 +24,7 @@ struct GBNFReader {
         return try reader.table.source(start: "root")
     }
 
-    private mutating func skip(newLines: Bool) { cursor.skipSpace(newLines: newLines, comments: ["#"]) }
+    private mutating func skip(newLines: Bool) { cursor.skipSpace(newLines: newLines) }
 
     private static func isOfName(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isASCII && scalar.properties.isAlphabetic || "0"..."9" ~= scalar || scalar == "-"
@@ -132,7 +132,7 @@ struct GBNFReader {
             } else if cursor.take("?") {
                 node = .repetition(node, min: 0, max: 1)
             } else if cursor.take("{") {
-                let (min, max) = try cursor.counts(leastMayBeMissing: false)
+                let (min, max) = try cursor.counts()
                 node = .repetition(node, min: min, max: max)
             } else {
                 return node
@@ -173,5 +173,12 @@ struct GBNFReader {
         guard let scalar = cursor.current else { throw cursor.unusable("\(whole) has no end") }
         cursor.advance()
         return scalar == "\\" ? try cursor.escaped(Self.escapes, end: "\(whole) has no end") : scalar
+    }
+}
+
+extension ScalarRanges {
+    /// Whether there is a character in it: surrogates are none.
+    fileprivate var holdsCharacters: Bool {
+        ranges.contains { $0.lowerBound < 0xD800 || $0.upperBound > 0xDFFF }
     }
 }

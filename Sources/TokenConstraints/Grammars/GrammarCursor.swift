@@ -45,10 +45,7 @@ struct GrammarCursor {
 
     // MARK: Faults
 
-    /// - Parameter line: where it is; nil for the place.
-    func unusable(_ problem: String, line: Int? = nil) -> ConstraintFault {
-        .grammar(.unusable, line: line ?? self.line, problem)
-    }
+    func unusable(_ problem: String) -> ConstraintFault { .grammar(.unusable, line: line, problem) }
 
     /// What stands at the place, for messages.
     var shown: String {
@@ -59,12 +56,12 @@ struct GrammarCursor {
         }
     }
 
-    // MARK: Parts that both notations have
+    // MARK: Parts
 
     /// Passes over spaces and comments.
-    mutating func skipSpace(newLines: Bool, comments: [String]) {
+    mutating func skipSpace(newLines: Bool) {
         while let scalar = current {
-            if comments.contains(where: { starts(with: $0) }) {
+            if scalar == "#" {
                 while let next = current, next != "\n" { advance() }
             } else if scalar == " " || scalar == "\t" || scalar == "\r" || newLines && scalar == "\n" {
                 advance()
@@ -75,7 +72,7 @@ struct GrammarCursor {
     }
 
     /// - Returns: nil if no digit stands here.
-    mutating func number() throws(ConstraintFault) -> Int? {
+    private mutating func number() throws(ConstraintFault) -> Int? {
         let digits = take { "0"..."9" ~= $0 }
         guard !digits.isEmpty else { return nil }
         guard let number = Int(digits), number <= GrammarLimits.count else {
@@ -84,29 +81,25 @@ struct GrammarCursor {
         return number
     }
 
-    /// What stands between braces, after the first of them: `2}`, `2,}` or `2,5}`; and `,5}` where the least may be left
-    /// out.
-    mutating func counts(leastMayBeMissing: Bool) throws(ConstraintFault) -> (min: Int, max: Int?) {
-        skipSpace(newLines: false, comments: [])
-        let low = try number()
-        guard low != nil || leastMayBeMissing && current == "," else {
+    /// Counts between braces, after the first of them: `2}`, `2,}` or `2,5}`.
+    mutating func counts() throws(ConstraintFault) -> (min: Int, max: Int?) {
+        skipSpaces()
+        guard let low = try number() else {
             throw unusable("a count such as {2}, {2,} or {2,5} is meant, but there is \(shown)")
         }
-        skipSpace(newLines: false, comments: [])
-        var high = low
+        skipSpaces()
+        var high: Int? = low
         if take(",") {
-            skipSpace(newLines: false, comments: [])
+            skipSpaces()
             high = try number()
-            skipSpace(newLines: false, comments: [])
+            skipSpaces()
         }
         guard take("}") else { throw unusable("a '}' must end the count, but there is \(shown)") }
-        return try checked(low ?? 0, high)
-    }
-
-    func checked(_ low: Int, _ high: Int?) throws(ConstraintFault) -> (min: Int, max: Int?) {
         if let high, high < low { throw unusable("a count from \(low) down to \(high)") }
         return (low, high)
     }
+
+    private mutating func skipSpaces() { _ = take { $0 == " " || $0 == "\t" || $0 == "\r" } }
 
     /// The character that stands behind a backslash, by its letter or by its number.
     /// - Parameters:
@@ -130,7 +123,7 @@ struct GrammarCursor {
     }
 
     /// The character that so many hexadecimal digits name.
-    mutating func hexadecimal(_ digits: Int) throws(ConstraintFault) -> Unicode.Scalar {
+    private mutating func hexadecimal(_ digits: Int) throws(ConstraintFault) -> Unicode.Scalar {
         var value: UInt32 = 0
         for _ in 0..<digits {
             guard let digit = current, digit.isASCII, let number = Character(digit).hexDigitValue else {

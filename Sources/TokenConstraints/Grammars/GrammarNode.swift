@@ -1,6 +1,6 @@
 import JSONSchema
 
-/// The right side of a rule, as GBNF and Lark both can say it.
+/// The right side of a rule.
 indirect enum GrammarNode: Sendable {
     /// The texts that a regular expression matches; it has no assertions.
     case regular(RegexNode)

@@ -1,7 +1,6 @@
 /// A context-free grammar as its text says it: rules that refer to each other by number.
 ///
-/// The text is GBNF, as llama.cpp reads it, or Lark's notation, as far as llguidance and this reader both know it. Which
-/// of the two it is shows in its first rule: `name ::=` or `name:`.
+/// The text is GBNF, as llama.cpp reads it.
 package struct GrammarSource: Sendable {
     struct Rule: Sendable {
         let name: String
@@ -20,18 +19,24 @@ package struct GrammarSource: Sendable {
 
     /// - Throws: `ConstraintFault` that names the line.
     package init(_ text: String) throws(ConstraintFault) {
-        self = try Self.isGBNF(text) ? GBNFReader.read(text) : LarkReader.read(text)
+        guard !Self.isLark(text) else {
+            throw ConstraintFault(
+                .unusable,
+                "Lark's notation is not read; write the grammar in GBNF, as in root ::= \"yes\" | \"no\"")
+        }
+        self = try GBNFReader.read(text)
     }
 
-    /// Comments are `#` in both notations, and `//` in Lark's.
-    private static func isGBNF(_ text: String) -> Bool {
+    /// Whether the first statement is a rule `name:` or a `%` directive. Comments begin with `#`, in Lark with `//`, too.
+    private static func isLark(_ text: String) -> Bool {
         for line in text.split(whereSeparator: \.isNewline) {
-            let words = line.drop { $0.isWhitespace }
+            let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }
             if words.isEmpty || words.hasPrefix("#") || words.hasPrefix("//") { continue }
-            let name = words.prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
-            return words.dropFirst(name.count).drop { $0.isWhitespace }.hasPrefix("::=")
+            let rest = words.drop { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == "." }
+                .drop { $0.isWhitespace }
+            return words.hasPrefix("%") || rest.hasPrefix(":") && !rest.hasPrefix("::=")
         }
-        return true
+        return false
     }
 }
 

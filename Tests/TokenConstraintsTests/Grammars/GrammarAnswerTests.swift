@@ -17,13 +17,11 @@ import Testing
         ws     ::= " "?
         """#
     static let sums = """
-        start: sum
-        ?sum: product | sum "+" product
-        ?product: atom | product "*" atom
-        atom: NUMBER | NAME "(" [sum ("," sum)*] ")" | "(" sum ")"
-        NAME: /[a-z]+/
-        %import common.INT -> NUMBER
-        %ignore " "
+        root    ::= sum
+        sum     ::= product | sum "+" sp product
+        product ::= atom | product "*" sp atom
+        atom    ::= [0-9]+ sp | [a-z]+ sp "(" sp (sum ("," sp sum)*)? ")" sp | "(" sp sum ")" sp
+        sp      ::= " "*
         """
     static let grammars = [json, sums] + PushdownTests.grammars
 

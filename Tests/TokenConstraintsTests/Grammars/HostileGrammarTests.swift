@@ -104,12 +104,12 @@ import Testing
     @Test(arguments: 0..<200) func noiseIsRefused(_ seed: Int) throws {
         var random = PlainRandom(seed)
         let signs = [
-            "root ::= ", "start: ", "\"a\"", "[a-b]", "(", ")", "|", "*", "{2}", "\n", "x", "::=", ":",
-            "/a+/", "%ignore ", "~2", "\\", "\"", "~", "-", "X", "é", "\u{0}",
+            "root ::= ", "\"a\"", "[a-b]", "(", ")", "|", "*", "{2}", "\n", "x", "::=", ":",
+            "\\", "\"", "-", "X", "é", "\u{0}",
         ]
         for _ in 0..<50 {
             let text =
-                (seed % 2 == 0 ? "root ::= " : "start: ")
+                "root ::= "
                 + (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in
                     signs.randomElement(using: &random)
                 }
