@@ -60,7 +60,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     /// Nothing but the next start is slower for it.
     let cacheFault: String?
 
-    private let network: any Network<RowOps>
+    private let network: LayeredNetwork<RowOps>
     let rows: RowOps
     let pool: ComputePool
     package let logits: LogitReader

@@ -8,7 +8,6 @@ package final class RowOps: RowOperations {
     package typealias Embedding = PhiModel.Embedding
     package typealias Norm = PhiModel.Norm
     package typealias Experts = ExpertLayer
-    package typealias Convolution = ConvolutionWeights
     package typealias Scan = ScanWeights
     package typealias Difference = DifferenceWeights
     typealias Input = RowInput<Norm>
@@ -82,7 +81,7 @@ package final class RowOps: RowOperations {
     /// - Parameter use: gets the rows of logits that the runs want, in order and some at a time.
     /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
     func run(
-        _ runs: [RowRun], through network: any Network<RowOps>,
+        _ runs: [RowRun], through network: LayeredNetwork<RowOps>,
         use: (LogitPiece) throws -> Void = { _ in }
     ) throws {
         self.runs = runs

@@ -22,7 +22,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
 
     private let shape: ModelShape
     private let mlx: MLXLibrary
-    private let network: any Network<MLXOperations>
+    private let network: LayeredNetwork<MLXOperations>
     private let rotary: MLXRotary
     private let cache: MLXCache
     package var sequences: SequenceTable

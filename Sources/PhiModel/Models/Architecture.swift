@@ -29,7 +29,9 @@ package protocol Architecture: Sendable {
     /// - Parameter weights: of the engine that will run the model. It prepares matrices in the order in which they
     ///   are asked for.
     /// - Throws: `ModelError` for a tensor that is missing, does not fit the configuration, or is not finite.
-    func network<Weights: WeightReading>(_ weights: inout Weights) throws -> any Network<Weights.Operations>
+    func network<Weights: WeightReading>(_ weights: inout Weights) throws -> LayeredNetwork<
+        Weights.Operations
+    >
 }
 
 extension Architecture {
@@ -41,14 +43,4 @@ extension Architecture {
         // the quantized input of a matmul.
         return 4 * (2 * shape.hiddenSize + widest + intermediateSize) + widest
     }
-}
-
-/// The weights of a model, and the way of a step's rows through them.
-package protocol Network<Operations> {
-    /// What the engine provides that has the weights.
-    associatedtype Operations: RowOperations
-
-    /// Runs the rows of a step through the model, from tokens to logits.
-    /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
-    func forward(_ rows: Operations) throws(ModelError)
 }

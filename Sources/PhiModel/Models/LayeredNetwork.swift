@@ -1,5 +1,5 @@
-/// An embedding, layers, a norm and a head. `h` is hidden_size.
-struct LayeredNetwork<Operations: RowOperations>: Network {
+/// The weights of a model: an embedding, layers, a norm and a head. `h` is hidden_size.
+package struct LayeredNetwork<Operations: RowOperations> {
     /// [vocabulary, h]
     let embedding: Operations.Embedding
     /// What its rows are multiplied by.
@@ -12,6 +12,8 @@ struct LayeredNetwork<Operations: RowOperations>: Network {
     /// The last layer with keys and values or states of its own; nil if it is the last of all.
     var lastStored: Int?
 
+    /// Runs the rows of a step through the model, from tokens to logits.
+    /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
     func forward(_ rows: Operations) throws(ModelError) {
         try rows.embed(embedding, times: multiplier)
         for (number, layer) in layers.enumerated() {

@@ -86,7 +86,7 @@ package struct Phi3Small: Architecture, Equatable {
 
     package func network<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> any Network<Weights.Operations> {
+    ) throws -> LayeredNetwork<Weights.Operations> {
         let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = weights.linear(tiedTo: embedding, hiding: Self.dummies.filter { $0 < vocabulary })

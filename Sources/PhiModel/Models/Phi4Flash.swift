@@ -120,7 +120,7 @@ package struct Phi4Flash: Architecture, Equatable {
 
     package func network<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> any Network<Weights.Operations> {
+    ) throws -> LayeredNetwork<Weights.Operations> {
         let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head =

@@ -10,17 +10,11 @@ struct SourceFiles: Sendable {
     var paths: [String] { files.map(\.path) }
 
     /// As they are now, of those that are there.
-    mutating func add(_ names: [String], in folder: String, as prefix: String = "") {
+    mutating func add(_ names: [String], in folder: String) {
         for name in names {
             let path = Paths.join(folder, name)
-            if let state = Files.state(of: path) { add(prefix + name, path: path, state: state) }
+            if let state = Files.state(of: path) { add(name, path: path, state: state) }
         }
-    }
-
-    static func + (one: SourceFiles, other: SourceFiles) -> SourceFiles {
-        var all = one
-        all.files += other.files
-        return all
     }
 
     /// What tells these files from any others, earlier states of their own among them: their content.

@@ -52,11 +52,6 @@ package struct TensorStore: Sendable {
         staleIndex = stale
     }
 
-    /// Tensors that were found in files of another kind.
-    init(folder: String, tensors: [String: TensorView]) {
-        (self.folder, files, self.tensors, staleIndex, unread) = (folder, [], tensors, nil, [])
-    }
-
     /// The same with some tensors of an adapter's file in the place of those with these names. A matrix that was
     /// quantized is not any more.
     func replacing(_ others: [String: TensorView], by file: SafetensorsFile, of adapter: String)

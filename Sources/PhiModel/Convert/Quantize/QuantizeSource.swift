@@ -15,7 +15,7 @@ struct QuantizeSource {
     let adapted: Set<String>
     /// Its matrices as floats, and their way from tokens to logits.
     let plan: WeightPlan
-    let network: any Network<RowOps>
+    let network: LayeredNetwork<RowOps>
     /// The model's matrices, by the path that they have in MLX's format, in which some are stacked.
     let matrices: [String: [TensorView]]
     /// The names in `plan` of matrices that are stacked, by the path of the stack.
