@@ -165,7 +165,6 @@ package final class JobSession {
         guard Files.kind(of: Paths.join(job.model, "config.json")) != nil else {
             throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
         }
-        try ModelFolder.checkLinks(job.model)
         if let adapter = job.adapter, Files.kind(of: adapter) != .folder {
             throw ModelError(.missing, path: adapter, "there is no such adapter folder.")
         }

@@ -63,7 +63,6 @@ struct CheckCommand: ParsableCommand {
         let console = Console(isQuiet: false)
         job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(
             job.settings.modelName ?? job.settings.model, path: job.settings.model)
-        try ModelFolder.checkLinks(job.settings.model)
         for warning in try job.warnings() { console.warn("\(warning)") }
         let check = try JobCheck(job.settings, shownCount: show, cache: job.cache)
         for warning in check.warnings { console.warn("\(warning)") }

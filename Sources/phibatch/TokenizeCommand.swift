@@ -38,7 +38,6 @@ struct TokenizeCommand: ParsableCommand {
         try Failure.reported {
             signal(SIGPIPE, SIG_IGN)
             let folder = try ModelFetch.folder(model)
-            try ModelFolder.checkLinks(folder)
             guard let codec = try TextCodec(folder: folder) else {
                 throw ModelError(.missing, path: folder, "the folder has no tokenizer.json.")
             }

@@ -16,7 +16,6 @@ struct VerifyReport {
     private(set) var damaged: [String] = []
 
     init(folder: String, console: Console) throws {
-        try ModelFolder.checkLinks(folder)
         if let check = SnapshotCheck(folder: folder) {
             let total = check.byteCount
             let verdicts = check.verdicts { done in

@@ -149,23 +149,35 @@ struct SurroundingsTests {
         }
     #endif
 
-    @Test func aModelFolderLeadsNowhereElse() throws {
+    /// As older clients of the hub made folders: each file is a link into a cache elsewhere.
+    @Test func aModelFolderOfLinksIsTheModel() throws {
         var job = try job()
         defer { job.remove() }
-        let folder = job.folder + "/model"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for file in ["config.json", "model.safetensors", "tokenizer.json"] {
-            try DemoJob.link("\(try #require(DemoJob.model))/\(file)", at: "\(folder)/\(file)")
+        #expect(try job.run().status == 0)
+        let expected = try #require(job.results)
+        let (blobs, folder) = (job.folder + "/cache/blobs", job.folder + "/model")
+        let files = FileManager.default
+        for path in [blobs, folder] {
+            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
-        let link = folder + "/tokenizer_config.json"
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../in.jsonl")
+        let model = try #require(DemoJob.model)
+        for name in try files.contentsOfDirectory(atPath: model) {
+            try files.copyItem(atPath: "\(model)/\(name)", toPath: "\(blobs)/\(name).blob")
+            try files.createSymbolicLink(
+                atPath: "\(folder)/\(name)", withDestinationPath: "\(blobs)/\(name).blob")
+        }
         job.model = folder
-        let result = try job.run()
-        #expect(
-            result.status == 69 && result.errors.contains("leads out of the model folder"), "\(result.errors)"
-        )
-        try FileManager.default.removeItem(atPath: link)
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "config.json")
-        #expect(try job.run().errors.contains("chat template"), "a link within is read")
+        // The same content is the same model: nothing has changed, and nothing is left to do.
+        let again = try job.run()
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(job.results == expected)
+        let anew = try job.run(["--restart"])
+        #expect(anew.status == 0 && job.results == expected, "\(anew.errors)")
+        // Its target is what counts.
+        let config = blobs + "/config.json.blob"
+        try (String(contentsOfFile: config, encoding: .utf8) + "\n").write(
+            toFile: config, atomically: false, encoding: .utf8)
+        let changed = try job.run()
+        #expect(changed.status != 0 && changed.errors.contains("model.config.json"), "\(changed.errors)")
     }
 }

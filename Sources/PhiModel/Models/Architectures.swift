@@ -23,7 +23,6 @@ package enum Architectures {
     /// `eos_token_id` replaces config.json's.
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
     package static func read(folder: String) throws -> any Architecture {
-        try ModelFolder.checkLinks(folder)
         var model = try read(reader(Paths.join(folder, "config.json")))
         let generation = Paths.join(folder, "generation_config.json")
         do {

@@ -23,7 +23,6 @@ struct PublishedConverter {
         let reader = ConfigReader(path: path, members: config)
         guard let format = try PublishedFormats.format(of: reader) else { return nil }
         (self.folder, self.format, source) = (folder, format, config)
-        try ModelFolder.checkLinks(folder)
     }
 
     /// - Throws: `ModelError` naming the tensor at fault.

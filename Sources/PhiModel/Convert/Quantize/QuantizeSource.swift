@@ -32,7 +32,6 @@ struct QuantizeSource {
     init(folder: String, adapter adapterFolder: String? = nil, pool: ComputePool? = nil) throws {
         self.folder = folder
         let path = Paths.join(folder, "config.json")
-        try ModelFolder.checkLinks(folder)
         try Self.refuseOtherFormats(folder)
         config = try JSONFile.object(path, maximumBytes: Self.maximumFileSize)
         for key in ["quantization", "quantization_config"] where config[key] ?? .null != .null {
