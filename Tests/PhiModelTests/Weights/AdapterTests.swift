@@ -52,29 +52,51 @@ import Testing
         return zip(a, b).map { abs($0 - $1) }.reduce(0, max) / spread
     }
 
+    /// A layer of an adapter: some rows of a tensor.
+    struct Part {
+        var path: String
+        var tensor: String
+        var first = 0
+        var rows: Int
+        var columns: Int
+        var scale: Float
+    }
+
     /// Adds scale * B A to a layer's weights in the file.
     static func merge(_ adapter: TestAdapter, _ model: SyntheticCheckpoint, into folder: URL) throws {
+        try merge(
+            adapter,
+            layers(model).map {
+                Part(path: $0.path, tensor: $0.path, rows: $0.rows, columns: $0.columns, scale: adapter.scale)
+            }, into: folder)
+    }
+
+    static func merge(_ adapter: TestAdapter, _ parts: [Part], into folder: URL) throws {
         let path = folder.appendingPathComponent("model.safetensors")
         let store = try TensorStore(folder: folder.path)
         var data = try Data(contentsOf: path)
-        for (layer, rows, columns) in layers(model) {
-            let tensor = try store.tensor(layer + ".weight")
-            var weights = try tensor.floats()
+        for part in parts {
+            let (layer, rows, columns) = (part.path, part.rows, part.columns)
+            let tensor = try store.tensor(part.tensor + ".weight")
+            let place = part.first * columns..<(part.first + rows) * columns
+            var weights = try Array(tensor.floats()[place])
             let (a, b) = adapter.pair(layer, rows, columns)
             for row in 0..<rows {
                 for column in 0..<columns {
                     let sum = (0..<adapter.rank).reduce(Float(0)) {
                         $0 + b[row * adapter.rank + $1] * a[$1 * columns + column]
                     }
-                    weights[row * columns + column] += adapter.scale * sum
+                    weights[row * columns + column] += part.scale * sum
                 }
                 guard adapter.isDoRA else { continue }
-                let part = row * columns..<(row + 1) * columns
-                let length = weights[part].reduce(Float(0)) { $0 + $1 * $1 }.squareRoot()
+                let own = row * columns..<(row + 1) * columns
+                let length = weights[own].reduce(Float(0)) { $0 + $1 * $1 }.squareRoot()
                 let factor = adapter.magnitudes(layer, rows)[row] / length
-                for index in part { weights[index] *= factor }
+                for index in own { weights[index] *= factor }
             }
-            data.replaceSubrange(tensor.range, with: weights.withUnsafeBytes { Data($0) })
+            let first = tensor.range.lowerBound + 4 * place.lowerBound
+            data.replaceSubrange(
+                first..<first + 4 * weights.count, with: weights.withUnsafeBytes { Data($0) })
         }
         for saved in adapter.saved {
             data.replaceSubrange(
@@ -102,6 +124,49 @@ import Testing
             let expected = try logits(merged, options(nil))
             #expect(distance(expected, try logits(base, options(written))) < 0.01)
             #expect(distance(expected, try logits(base, options(nil))) > 0.2, "the adapter changes much")
+        }
+    }
+
+    /// An adapter that was trained on queries, keys and values, gate and up apart, on a model that has them as one.
+    @Test(arguments: [false, true], [["q", "k", "v", "gate", "up"], ["q"], ["v", "up"]])
+    func partsOfAMatrixAreItsBlocks(isDoRA: Bool, names: [String]) throws {
+        let model = Self.plain
+        let (h, keys) = (model.hidden, model.kvHeads * model.headDimension)
+        let all: [(name: String, in: String, first: Int, rows: Int)] = [
+            ("q", "self_attn.qkv_proj", 0, h), ("k", "self_attn.qkv_proj", h, keys),
+            ("v", "self_attn.qkv_proj", h + keys, keys), ("gate", "mlp.gate_up_proj", 0, model.intermediate),
+            ("up", "mlp.gate_up_proj", model.intermediate, model.intermediate),
+        ]
+        for format in [TestAdapter.Format.peft, .mlx] {
+            var adapter = TestAdapter(format: format, isDoRA: isDoRA)
+            if format == .peft { adapter.extra["alpha_pattern"] = [".*[kv]_proj": 9] }
+            let parts = (0..<model.layers).flatMap { number in
+                all.filter { names.contains($0.name) }.map { part in
+                    let path = "model.layers.\(number)."
+                    return Part(
+                        path: path + part.in.split(separator: ".")[0] + ".\(part.name)_proj",
+                        tensor: path + part.in, first: part.first, rows: part.rows, columns: h,
+                        scale: format == .peft && "kv".contains(part.name)
+                            ? 9 / Float(adapter.rank) : adapter.scale)
+                }
+            }
+            try withTemporaryFolder { folder in
+                let (base, merged) = (
+                    folder.appendingPathComponent("base"), folder.appendingPathComponent("merged")
+                )
+                for place in [base, merged] { try model.write(to: place) }
+                let written = folder.appendingPathComponent("adapter")
+                try adapter.write(parts.map { ($0.path, $0.rows, $0.columns) }, to: written)
+                guard !isDoRA || names.count == 5 else {
+                    let error = #expect(throws: ModelError.self) { try logits(base, options(written)) }
+                    #expect(error?.description.contains("with DoRA all must be there") == true)
+                    return
+                }
+                try Self.merge(adapter, parts, into: merged)
+                let expected = try logits(merged, options(nil))
+                #expect(distance(expected, try logits(base, options(written))) < 0.01)
+                #expect(distance(expected, try logits(base, options(nil))) > 0.05, "the adapter changes much")
+            }
         }
     }
 
@@ -280,7 +345,7 @@ import Testing
             var adapter = TestAdapter()
             adapter.extra = [
                 "rank_pattern": ["mlp.down_proj": 2, "model.layers.1.self_attn.o_proj": 3],
-                "alpha_pattern": ["down_proj": 5], "use_rslora": true,
+                "alpha_pattern": ["down_proj": 5, #".*\.layers\.[0-9]+\..*qkv_proj$"#: 7], "use_rslora": true,
             ]
             try adapter.write([], to: folder)
             let found = try AdapterConfiguration(folder: folder.path, format: .peft)
@@ -288,6 +353,7 @@ import Testing
             #expect(found.rank(of: "model.layers.1.self_attn.o_proj") == 3)
             #expect(found.rank(of: "model.layers.11.self_attn.o_proj") == adapter.rank)
             #expect(found.scale(of: "model.layers.0.mlp.down_proj") == Float(5 / 2.0.squareRoot()))
+            #expect(found.scale(of: "model.layers.10.self_attn.qkv_proj") == 3.5)
             #expect(
                 found.scale(of: "model.layers.0.mlp.up_proj")
                     == Float(Double(adapter.alpha) / Double(adapter.rank).squareRoot()))
@@ -299,7 +365,7 @@ import Testing
         ("trainable_token_indices", "[1]", "is set"), ("peft_type", "\"IA3\"", "IA3"),
         ("fan_in_fan_out", "true", "is true"), ("r", "0", "is 0"), ("r", "null", "is missing"),
         ("lora_alpha", "\"x\"", "a number is needed"), ("init_lora_weights", "\"pissa\"", "changes the base"),
-        ("rank_pattern", "{\"q.*\": 4}", "names of layers"),
+        ("rank_pattern", "{\"(q\": 4}", "names of layers, or regular expressions"),
         ("rank_pattern", "{\"o_proj\": 2.5}", "names of"),
     ])
     func whatIsNotPlainIsRefusedByName(key: String, value: String, text: String) throws {

@@ -92,6 +92,70 @@ package struct Adapter {
     /// The same as plain numbers.
     /// - Throws: as `layer`.
     func factors(_ path: String, rows: Int, columns: Int) throws -> Factors? {
+        try ownFactors(path, rows: rows, columns: columns)
+            ?? partFactors(path, rows: rows, columns: columns)
+    }
+
+    /// Matrices that are one tensor in Phi-3, and that adapters trained on other forms of it have apart.
+    private static func parts(of path: String) -> [String] {
+        for (whole, parts) in [
+            ("qkv_proj", ["q_proj", "k_proj", "v_proj"]), ("gate_up_proj", ["gate_proj", "up_proj"]),
+        ]
+        where path.hasSuffix("." + whole) {
+            return parts.map { path.dropLast(whole.count) + $0 }
+        }
+        return []
+    }
+
+    /// The factors of parts of a matrix as those of the whole one: a [all ranks][columns], and b with a block for each
+    /// part.
+    private func partFactors(_ path: String, rows: Int, columns: Int) throws -> Factors? {
+        let paths = Self.parts(of: path)
+        let heights = paths.map { path -> Int? in
+            let b = Self.names(path, configuration.format).b.lazy.compactMap { tensors[$0] }.first
+            return configuration.format == .mlx ? b?.shape.last : b?.shape.first
+        }
+        guard heights.contains(where: { $0 != nil }) else {
+            for path in paths { _ = try ownFactors(path, rows: rows, columns: columns) }
+            return nil
+        }
+        // Keys have as many rows as values, and the gate as many as up.
+        let keys = paths.count == 2 ? rows / 2 : heights[1] ?? heights[2] ?? (rows - (heights[0] ?? 0)) / 2
+        let first = rows - (paths.count - 1) * keys
+        var start = 0
+        var blocks: [(start: Int, part: Factors)] = []
+        for (number, path) in paths.enumerated() {
+            let height = number == 0 ? first : keys
+            if let part = try ownFactors(path, rows: height, columns: columns) {
+                blocks.append((start, part))
+            }
+            start += height
+        }
+        let rank = blocks.reduce(0) { $0 + $1.part.rank }
+        try MemoryRoom.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
+        let scale = blocks[0].part.scale
+        let isCommon = blocks.allSatisfy { $0.part.scale == scale }
+        var b = [Float](repeating: 0, count: rows * rank)
+        var column = 0
+        for (start, part) in blocks {
+            for place in part.b.indices {
+                let (row, index) = place.quotientAndRemainder(dividingBy: part.rank)
+                b[(start + row) * rank + column + index] = (isCommon ? 1 : part.scale) * part.b[place]
+            }
+            column += part.rank
+        }
+        guard !configuration.hasMagnitudes || blocks.count == paths.count else {
+            throw ModelError(
+                .unsupported, path: weightsPath,
+                "changes only some parts of \"\(path)\", which are one matrix of this model; with DoRA all must be there."
+            )
+        }
+        return Factors(
+            a: blocks.flatMap(\.part.a), b: b, rank: rank, columns: columns, scale: isCommon ? scale : 1,
+            magnitudes: configuration.hasMagnitudes ? blocks.flatMap { $0.part.magnitudes ?? [] } : nil)
+    }
+
+    private func ownFactors(_ path: String, rows: Int, columns: Int) throws -> Factors? {
         let names = Self.names(path, configuration.format)
         guard let a = names.a.lazy.compactMap({ tensors[$0] }).first,
             let b = names.b.lazy.compactMap({ tensors[$0] }).first
@@ -140,7 +204,7 @@ package struct Adapter {
     /// - Throws: `ModelError` naming a tensor that no layer has a place for.
     func checkUse(of layers: Set<String>) throws {
         let used = Set(
-            layers.flatMap { path in
+            layers.flatMap { layer in [layer] + Self.parts(of: layer) }.flatMap { path in
                 let names = Self.names(path, configuration.format)
                 return [names.a, names.b, configuration.hasMagnitudes ? names.magnitude : []]
                     .compactMap { $0.first { tensors[$0] != nil } }

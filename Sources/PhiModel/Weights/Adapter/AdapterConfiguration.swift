@@ -55,17 +55,12 @@ struct AdapterConfiguration {
         }
         for (key, patterns) in [("rank_pattern", ranks), ("alpha_pattern", strengths)] {
             for pattern in patterns {
-                let isName = pattern.name.unicodeScalars.allSatisfy {
-                    $0.isASCII
-                        && ($0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_"
-                            || $0 == ".")
-                }
-                guard isName, let number = pattern.value.number, number > 0, number <= 1e6,
-                    key == "alpha_pattern" || number == number.rounded()
+                guard Self.regex(pattern.name) != nil, let number = pattern.value.number, number > 0,
+                    number <= 1e6, key == "alpha_pattern" || number == number.rounded()
                 else {
                     throw config.fault(
                         .unsupported, key,
-                        "has \"\(pattern.name.prefix(64))\"; names of layers with numbers above 0 are supported"
+                        "has \"\(pattern.name.prefix(64))\"; names of layers, or regular expressions, with numbers above 0 are supported"
                     )
                 }
             }
@@ -83,9 +78,16 @@ struct AdapterConfiguration {
         return Float(alpha / (isRankStabilized ? rank.squareRoot() : rank))
     }
 
-    /// A pattern stands for the layers that it names, or whose path ends in a dot and the pattern.
+    /// A pattern is a regular expression for the whole path of a layer, or for what follows a dot in it.
     private static func value(of layer: String, in patterns: JSONObject) -> Double? {
-        patterns.first { layer == $0.name || layer.hasSuffix("." + $0.name) }?.value.number
+        patterns.first { pattern in
+            regex(pattern.name).map { layer.wholeMatch(of: $0) != nil } ?? false
+        }?.value.number
+    }
+
+    /// - Returns: nil for what is no regular expression.
+    private static func regex(_ pattern: String) -> Regex<AnyRegexOutput>? {
+        try? Regex("(.*\\.)?(\(pattern))")
     }
 
     private static func number(_ config: ConfigReader, _ key: String) throws -> Double {
