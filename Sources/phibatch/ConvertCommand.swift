@@ -8,7 +8,7 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Turn a GGUF file, or a model that others have quantized, into a model folder.",
         discussion: """
-            Takes GGUF files of architecture phi2, phi3, phimoe and llama, in \(GGMLType.supportedNames); and folders in \
+            Takes GGUF files of architecture phi2, phi3, phimoe, llama, qwen2 and qwen3, in \(GGMLType.supportedNames); and folders in \
             AWQ (GEMM), GPTQ (2, 4, 8 bits) and compressed-tensors (4 and 8 bits). The folder gets the weights in MLX's \
             quantized format, config.json and the tokenizer. Weights keep their exact values, but for those of Q6_K, GPTQ \
             with desc_act, and blocks of fewer than 32 weights, which become 8 bits; how far off they are is said at the \

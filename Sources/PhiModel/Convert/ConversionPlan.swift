@@ -141,12 +141,12 @@ struct ConversionPlan {
         switch model.architecture {
         case .phi2: self = try Self.phi2(gguf, model)
         case .phimoe: self = try Self.phiMoE(gguf, model)
-        case .phi3, .llama: self = try Self.phi3(gguf, model)
+        case .phi3, .llama, .qwen2, .qwen3: self = try Self.gated(gguf, model)
         }
     }
 
-    /// Plans a file of architecture `phi3` or `llama`.
-    private static func phi3(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws -> ConversionPlan {
+    /// Plans a file of an architecture with a gated feed-forward network: `phi3`, `llama`, `qwen2` and `qwen3`.
+    private static func gated(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws -> ConversionPlan {
         var source = PlanSource(gguf)
         var layers: [PlannedLayer] = []
         func add(_ path: String, _ parts: SourceRows...) throws {
@@ -160,7 +160,20 @@ struct ConversionPlan {
         for index in 0..<model.layerCount {
             let (from, to) = ("blk.\(index).", "model.layers.\(index).")
             try add(to + "input_layernorm", source.vector(from + "attn_norm", count: hidden))
-            if source.contains(from + "attn_qkv") {
+            if model.architecture.isQwen {
+                for (name, rows) in [("q", model.queryRows), ("k", model.keyRows), ("v", model.keyRows)] {
+                    let path = to + "self_attn.\(name)_proj"
+                    try add(path, source.matrix("\(from)attn_\(name)", rows: rows, columns: hidden))
+                    guard model.architecture == .qwen2 else { continue }
+                    let bias = try source.vector("\(from)attn_\(name)", count: rows, suffix: "bias")
+                    layers.append(try PlannedLayer(path: path, suffix: "bias", parts: [bias]))
+                }
+                for name in model.architecture == .qwen3 ? ["q", "k"] : [] {
+                    try add(
+                        to + "self_attn.\(name)_norm",
+                        source.vector("\(from)attn_\(name)_norm", count: model.headDimension))
+                }
+            } else if source.contains(from + "attn_qkv") {
                 guard model.architecture == .phi3 else { throw source.unexpected(from + "attn_qkv.weight") }
                 try add(
                     to + "self_attn.qkv_proj",
@@ -183,6 +196,12 @@ struct ConversionPlan {
             if model.architecture == .phi3, !source.contains(from + "ffn_gate") {
                 try add(
                     to + "mlp.gate_up_proj", source.matrix(from + "ffn_up", rows: 2 * wide, columns: hidden))
+            } else if model.architecture.isQwen {
+                for name in ["gate", "up"] {
+                    try add(
+                        to + "mlp.\(name)_proj",
+                        source.matrix("\(from)ffn_\(name)", rows: wide, columns: hidden))
+                }
             } else {
                 try add(
                     to + "mlp.gate_up_proj",

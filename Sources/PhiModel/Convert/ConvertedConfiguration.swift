@@ -13,6 +13,8 @@ struct ConvertedConfiguration {
             case .phi2: try phi2Members(metadata)
             case .phimoe: try phiMoEMembers(metadata)
             case .phi3, .llama: try phi3Members(metadata)
+            case .qwen2: try qwenMembers("Qwen2ForCausalLM", metadata)
+            case .qwen3: try qwenMembers("Qwen3ForCausalLM", metadata)
             }
         members += tokenIDs
         if let quantization {
@@ -52,6 +54,18 @@ struct ConvertedConfiguration {
             ("num_local_experts", .int(model.expertCount)), ("num_experts_per_tok", .int(2)),
             // GGUF has no key for it, and all models have this one.
             ("router_jitter_noise", .double(0.01)),
+        ]
+    }
+
+    private func qwenMembers(
+        _ architecture: String, _ metadata: GGUFMetadata
+    ) throws -> [(String, JSONValue)] {
+        var members = common(architecture, model.architecture.rawValue, activation: "silu")
+        members.removeAll { $0.0 == "head_dim" }
+        // Looks whether the file asks for a scaling.
+        return members + [
+            ("head_dim", .int(model.headDimension)), ("rms_norm_eps", .float(model.normEpsilon)),
+            ("rope_scaling", try ropeScaling(metadata)), ("use_sliding_window", .bool(false)),
         ]
     }
 
@@ -127,7 +141,9 @@ struct ConvertedConfiguration {
             }
             return .null
         }
-        guard let original = model.originalContextLength else {
+        // One set of factors is of all lengths, and so scales nothing.
+        let whole = model.architecture == .llama ? model.contextLength : nil
+        guard let original = whole ?? model.originalContextLength else {
             throw metadata.fault(
                 .malformed, "\(model.architecture.rawValue).rope.scaling.original_context_length",
                 "is missing")
@@ -135,7 +151,7 @@ struct ConvertedConfiguration {
         guard (short + long).allSatisfy({ $0.isFinite && $0 > 0 }) else {
             throw ModelError(
                 .malformed, path: metadata.path,
-                "tensors \"rope_factors_*\" hold a factor that is not positive.")
+                "the tensors of RoPE's factors hold one that is not positive.")
         }
         var members: [(String, JSONValue)] = [
             ("type", .string("longrope")), ("short_factor", .array(short.map { .float($0) })),

@@ -4,7 +4,7 @@ import OperatingSystem
 
 /// What a conversion did.
 package struct ConversionSummary: Sendable, Equatable {
-    /// The GGUF file's architecture: "llama", "phi2", "phi3" or "phimoe".
+    /// The GGUF file's architecture, such as "llama" or "phi3".
     package var architecture: String
     /// The GGUF file's name for the model, if it has one.
     package var modelName: String?
@@ -37,8 +37,8 @@ package struct ConversionProgress: Sendable, Equatable {
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
 /// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
-/// Takes models of architecture `phi3`, `phi2` and `phimoe`, and `llama`, whose block is a Phi-3 block with q, k, v and
-/// gate, up apart; in the types of `GGMLType`.
+/// Takes models of architecture `phi3`, `phi2`, `phimoe`, `qwen2` and `qwen3`, and `llama`, whose block is a Phi-3 block
+/// with q, k, v and gate, up apart; in the types of `GGMLType`.
 package enum GGUFConverter {
     /// Where the tokenizer comes from.
     package enum Tokenizer: Sendable, Equatable {

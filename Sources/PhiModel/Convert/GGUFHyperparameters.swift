@@ -1,7 +1,7 @@
 /// What the converted config.json says of the model, from a GGUF file's metadata.
 struct GGUFHyperparameters {
-    /// The models whose block is that of Phi-3, Phi-2 or Phi-3.5-MoE.
-    enum Architecture: String {
+    /// The models that can be converted.
+    enum Architecture: String, CaseIterable {
         /// q, k, v and gate, up apart; rows of q and k in the order of interleaved rotation.
         case llama
         case phi3
@@ -9,7 +9,10 @@ struct GGUFHyperparameters {
         case phi2
         /// As Phi-2, but for its experts.
         case phimoe
+        /// q, k, v and gate, up stay apart. Qwen2 has biases of q, k and v; Qwen3 norms of their heads.
+        case qwen2, qwen3
 
+        var isQwen: Bool { self == .qwen2 || self == .qwen3 }
         var hasLongRope: Bool { self == .phi3 || self == .phimoe }
 
         /// The key of the norms' epsilon; Phi-2's is a LayerNorm.
@@ -54,9 +57,9 @@ struct GGUFHyperparameters {
             throw metadata.fault(.malformed, "general.architecture", "is missing")
         }
         guard let architecture = Architecture(rawValue: name) else {
+            let all = Architecture.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
             throw metadata.fault(
-                .unsupported, "general.architecture",
-                "is \"\(name)\"; \"llama\", \"phi2\", \"phi3\" and \"phimoe\" can be converted")
+                .unsupported, "general.architecture", "is \"\(name)\"; \(all) can be converted")
         }
         self.architecture = architecture
         if let unknown = metadata.values.keys.filter({
@@ -101,7 +104,7 @@ struct GGUFHyperparameters {
         }
         rotaryDimension = try optional("rope.dimension_count", 2...65536) ?? headDimension
         guard rotaryDimension <= headDimension, rotaryDimension % 2 == 0,
-            architecture != .llama || rotaryDimension == headDimension
+            architecture != .llama && !architecture.isQwen || rotaryDimension == headDimension
         else {
             throw metadata.fault(
                 .unsupported, "\(name).rope.dimension_count",
@@ -135,9 +138,10 @@ struct GGUFHyperparameters {
         normEpsilon = epsilon
         ropeTheta = try metadata.optionalFloat("\(name).rope.freq_base", 1...1e12) ?? 10000
         let window = try optional("attention.sliding_window", 0...Int(Int32.max)) ?? 0
-        guard window == 0 || architecture != .phi2 else {
+        guard window == 0 || architecture != .phi2 && !architecture.isQwen else {
             throw metadata.fault(
-                .unsupported, "\(name).attention.sliding_window", "is \(window); Phi-2 has no such window")
+                .unsupported, "\(name).attention.sliding_window",
+                "is \(window); models of this architecture are read without a window")
         }
         slidingWindow = window == 0 ? nil : window
         originalContextLength = try optional("rope.scaling.original_context_length", 2...Int(Int32.max))

@@ -55,7 +55,9 @@ struct GGUFTokenizer {
         if try metadata.optionalBool(key("add_eos_token")) == true {
             throw metadata.fault(.unsupported, key("add_eos_token"), "is true; only false can be converted")
         }
-        addsBeginOfSequence = try metadata.optionalBool(key("add_bos_token")) ?? kind.isSentencePiece
+        addsBeginOfSequence =
+            try metadata.optionalBool(key("add_bos_token"))
+            ?? (kind.isSentencePiece || kind == .byteLevel(.llama3))
         if addsBeginOfSequence, special.beginOfSequence == nil {
             throw metadata.fault(.malformed, key("bos_token_id"), "is missing, and add_bos_token is true")
         }
@@ -157,7 +159,8 @@ struct GGUFTokenizer {
             "type": "BPE", "dropout": nil,
             "unk_token": isPieces ? unknown.map { .string(tokens[$0]) } ?? .null : .null,
             "continuing_subword_prefix": nil, "end_of_word_suffix": nil, "fuse_unk": .bool(isPieces),
-            "byte_fallback": .bool(types.contains(.byte)), "ignore_merges": false,
+            "byte_fallback": .bool(types.contains(.byte)),
+            "ignore_merges": .bool(kind == .byteLevel(.llama3)),
             "vocab": .object(JSONObject(vocabulary)), "merges": .array(merges.map { .string($0) }),
         ]
         return [

@@ -18,6 +18,10 @@ enum GGUFTokenizerKind: Equatable {
         case smollm
         /// That of OpenAI's cl100k, which Phi-4 has.
         case dbrx
+        /// The same cuts; a piece that is a token is that token. Llama 3 has it.
+        case llama3 = "llama-bpe"
+        /// Digits one by one, and text in the form NFC. Qwen2 and Qwen3 have it.
+        case qwen2
         /// That of OpenAI's o200k, which Phi-4-mini has.
         case gpt4o = "gpt-4o"
     }
@@ -34,9 +38,12 @@ enum GGUFTokenizerKind: Equatable {
             throw metadata.fault(
                 .unsupported, key,
                 "is \"\(other)\"; byte-level BPE (\"gpt2\") and SentencePiece (\"llama\") can be converted. "
-                    + "Give the folder of the original model's tokenizer instead")
+                    + Self.instead)
         }
     }
+
+    private static let instead =
+        "Take the original's: \"phibatch convert FILE FOLDER --tokenizer ITS_FOLDER\""
 
     private static func preTokenizer(
         _ metadata: GGUFMetadata, _ architecture: GGUFHyperparameters.Architecture
@@ -50,13 +57,15 @@ enum GGUFTokenizerKind: Equatable {
         throw metadata.fault(
             .unsupported, key,
             "is \(name.map { "\"\($0)\"" } ?? "missing"); of byte-level tokenizers \(all) can be converted. "
-                + "Give the folder of the original model's tokenizer instead")
+                + instead)
     }
 
     var isSentencePiece: Bool { if case .sentencePiece = self { true } else { false } }
 
     var normalizer: JSONValue {
-        guard case .sentencePiece(let addsPrefix) = self else { return .null }
+        guard case .sentencePiece(let addsPrefix) = self else {
+            return self == .byteLevel(.qwen2) ? ["type": "NFC"] : .null
+        }
         let prepend: JSONValue = ["type": "Prepend", "prepend": "▁"]
         let replace: JSONValue = ["type": "Replace", "pattern": ["String": " "], "content": "▁"]
         return addsPrefix ? ["type": "Sequence", "normalizers": [prepend, replace]] : replace
@@ -73,10 +82,8 @@ enum GGUFTokenizerKind: Equatable {
                     ["type": "Digits", "individual_digits": true], Self.byteLevel(cuts: true),
                 ],
             ]
-        case .byteLevel(.dbrx):
-            Self.split(
-                #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"#
-                    + #"|\s*[\r\n]+|\s+(?!\S)|\s+"#)
+        case .byteLevel(.dbrx), .byteLevel(.llama3): Self.words(digits: #"\p{N}{1,3}"#)
+        case .byteLevel(.qwen2): Self.words(digits: #"\p{N}"#)
         case .byteLevel(.gpt4o):
             Self.split(
                 #"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"#
@@ -101,6 +108,12 @@ enum GGUFTokenizerKind: Equatable {
         [
             "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": .bool(cuts),
         ]
+    }
+
+    private static func words(digits: String) -> JSONValue {
+        split(
+            #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"# + digits
+                + #"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"#)
     }
 
     private static func split(_ pattern: String) -> JSONValue {

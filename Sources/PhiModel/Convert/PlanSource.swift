@@ -48,8 +48,12 @@ struct PlanSource {
         return SourceRows(tensor: tensor)
     }
 
-    /// LongRoPE's factors, where the file has them.
+    /// LongRoPE's factors, where the file has them. Llama 3.1 and later have one set for all lengths.
     mutating func ropeFactors(_ model: GGUFHyperparameters) throws -> (short: [Float], long: [Float])? {
+        if model.architecture == .llama, contains("rope_freqs") {
+            let factors = try floats("rope_freqs", count: model.rotaryDimension / 2)
+            return (factors, factors)
+        }
         guard model.architecture.hasLongRope,
             contains("rope_factors_short") || contains("rope_factors_long")
         else { return nil }

@@ -33,8 +33,8 @@ struct ConvertRefusalTests {
         [(key: String, value: TestGGUF.Value?, kind: ModelError.Kind, message: String)] = [
             ("general.architecture", nil, .malformed, "general.architecture"),
             (
-                "general.architecture", .string("qwen2"), .unsupported,
-                "\"qwen2\"; \"llama\", \"phi2\", \"phi3\" and \"phimoe\""
+                "general.architecture", .string("gemma3"), .unsupported,
+                "\"gemma3\"; \"llama\", \"phi3\", \"phi2\", \"phimoe\", \"qwen2\", \"qwen3\""
             ),
             ("general.alignment", .uint32(33), .malformed, "general.alignment"),
             ("split.count", .uint32(2), .unsupported, "split.count"),

@@ -99,6 +99,78 @@ struct ConvertRoundTripTests {
         #expect(rope.attentionFactor == (1 + 1.0 / 12).squareRoot())
     }
 
+    /// Qwen's matrices stay apart, with the biases of one and the heads' norms of the other.
+    @Test(arguments: ["qwen2", "qwen3"]) func qwenIsTakenAsItIs(name: String) throws {
+        let model = try #require(SyntheticCheckpoint.Model(rawValue: name))
+        let checkpoint = SyntheticCheckpoint(name: "gguf", model: model, headWidth: 64, bits: 0, floats: .f32)
+        let original = scratch.path + "/original"
+        try checkpoint.write(to: URL(filePath: original))
+        var gguf = TestGGUF()
+        gguf.set("general.architecture", .string(name))
+        for (key, number) in [
+            ("block_count", checkpoint.layers), ("context_length", checkpoint.context),
+            ("embedding_length", checkpoint.hidden), ("feed_forward_length", checkpoint.intermediate),
+            ("attention.head_count", checkpoint.heads), ("attention.head_count_kv", checkpoint.kvHeads),
+            ("attention.key_length", 64), ("attention.value_length", 64),
+        ] {
+            gguf.set("\(name).\(key)", .uint32(UInt32(number)))
+        }
+        gguf.set("\(name).attention.layer_norm_rms_epsilon", .float32(1e-5))
+        gguf.set("\(name).rope.freq_base", .float32(Float(checkpoint.theta)))
+        TestModel.addTokenizer(&gguf)
+        gguf.set("tokenizer.ggml.pre", .string("qwen2"))
+        let store = try TensorStore(folder: original)
+        let names = [
+            "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+            "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+            "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+            "self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm",
+            "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+            "mlp.down_proj": "ffn_down",
+        ]
+        for name in store.names {
+            let tensor = try store.tensor(name)
+            let parts = try #require(name.firstMatch(of: /^(model\.layers\.(\d+)\.)?(.*)\.(weight|bias)$/))
+                .output
+            let own = try #require(names[String(parts.3)])
+            gguf.add(
+                (parts.2.map { "blk.\($0)." } ?? "") + "\(own).\(parts.4)", .f32,
+                rows: tensor.shape.count == 1 ? nil : tensor.shape[0], columns: tensor.shape.last ?? 0,
+                tensor.withBytes { Array($0) })
+        }
+        let path = try scratch.write("model.gguf", gguf.bytes())
+        _ = try GGUFConverter.convert(file: path, to: output)
+        let converted = try TensorStore(folder: output)
+        #expect(converted.names == store.names)
+        for name in store.names {
+            #expect(try converted.tensor(name).floats() == store.tensor(name).floats(), "\(name)")
+        }
+        func logits(_ folder: String) throws -> [Float] {
+            try PhiEngine(folder: folder, options: EngineOptions(threads: 1, kvBudget: 16 << 20))
+                .logits([1, 2, 3, 200])
+        }
+        #expect(try logits(output) == logits(original))
+    }
+
+    /// Llama 3.1's factors are those of all lengths, and scale nothing else.
+    @Test func llamasFactorsAreKept() throws {
+        var model = TestModel(llama: [GGMLType](repeating: .q4Type1, count: 8))
+        let factors: [Float] = [1, 1, 1, 1.5, 2.25, 4, 8, 8]
+        model.gguf.add(
+            "rope_freqs.weight", .f32, rows: nil, columns: factors.count,
+            factors.withUnsafeBytes { Array($0) })
+        try convert(model)
+        let config = try #require(try Architectures.read(folder: output) as? Phi3)
+        guard case .longrope(let rope) = config.shape.rope.scaling else {
+            Issue.record("the factors are missing")
+            return
+        }
+        #expect(rope.shortFactors == factors.map(Double.init) && rope.longFactors == rope.shortFactors)
+        #expect(rope.attentionFactor == 1 && rope.originalContextLength == 512)
+        let engine = try PhiEngine(folder: output, options: EngineOptions(threads: 1, kvBudget: 16 << 20))
+        #expect(try engine.logits([1, 2, 3]).count == TestModel.vocabulary)
+    }
+
     @Test(arguments: [(Float(1.0408330), false), (1.25, true)])
     func onlyAnUnusualAttentionFactorIsWritten(factor: Float, isWritten: Bool) throws {
         // 1.0408330 is sqrt(1 + ln 2 / ln 4096) in single precision.

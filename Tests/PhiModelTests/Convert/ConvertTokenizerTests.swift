@@ -66,6 +66,29 @@ struct ConvertTokenizerTests {
             try read("generation_config.json") == ["bos_token_id": .int(1), "eos_token_id": .int(0)])
     }
 
+    /// Llama 3 takes a piece that is a token as it is, though no merges lead there; Qwen cuts each digit off.
+    @Test(arguments: [("llama-bpe", [1, 6] as [Int32]), ("qwen2", [2, 3, 4])])
+    func digitsAreCutAsTheOriginalDoes(pre: String, ids: [Int32]) throws {
+        try convert {
+            $0.set("tokenizer.ggml.pre", .string(pre))
+            $0.set(
+                "tokenizer.ggml.tokens",
+                .strings(["<|end|>", "<|start|>", "1", "2", "3", "12", "123", "a", "b", "ab", "<extra>"]))
+            $0.set("tokenizer.ggml.merges", .strings(["1 2", "a b"]))
+            $0.set("tokenizer.ggml.add_bos_token", nil)
+        }
+        let tokenizer = try Tokenizer(path: output + "/tokenizer.json")
+        #expect(tokenizer.encode("123", addSpecialTokens: true) == ids)
+    }
+
+    @Test func anUnknownTokenizerNamesTheOption() throws {
+        let error = #expect(throws: ModelError.self) {
+            try convert { $0.set("tokenizer.ggml.pre", .string("brand-new")) }
+        }
+        #expect(error?.message.contains("\"brand-new\"") == true)
+        #expect(error?.message.contains("phibatch convert FILE FOLDER --tokenizer ITS_FOLDER") == true)
+    }
+
     @Test func equivalentTokensStayApart() throws {
         try convert()  // Has "e" + accent and "é".
         let text = try String(contentsOfFile: output + "/tokenizer.json", encoding: .utf8)
