@@ -50,7 +50,7 @@ package struct RequestSetting: Sendable {
     package enum Effect: Sendable {
         case none
         case always(unset: String = "-")
-        /// Left out where it is not set: for settings that came later, so that older results still count.
+        /// Left out where it is not set.
         case ifSet
     }
 
