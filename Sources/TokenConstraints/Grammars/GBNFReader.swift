@@ -4,7 +4,7 @@ import JSONSchema
 /// is what an answer is. A rule ends with its line, but for what stands between parentheses or around a `|`.
 struct GBNFReader {
     private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
-        "t": "\t", "r": "\r", "n": "\n", "\\": "\\", "\"": "\"", "[": "[", "]": "]",
+        "t": "\t", "r": "\r", "n": "\n", "\\": "\\", "\"": "\"", "[": "[", "]": "]", "-": "-",
     ]
 
     private var cursor: GrammarCursor
