@@ -161,7 +161,7 @@ import Testing
 
     @Test func quotesMayBeText() throws {
         let text = "id\tprompt\n1\t\"Hi there\n2\tfoo"
-        #expect(throws: LineError.self) { try record(text, in: "in.tsv") }
+        #expect(throws: LineError.self) { try self.record(text, in: "in.tsv") }
         let record = try record(text, in: "in.tsv") { job in
             job.cells.hasQuotes = false
             job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells))
