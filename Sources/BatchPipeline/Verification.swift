@@ -75,9 +75,9 @@ package struct Verification {
         let made = try MadeResults(again.settings, places)
         var (compared, different, first) = (0, 0, Message?.none)
         try check.compare(with: job.settings, output: results, errors: errors) { spot, piece in
-            guard let comparison = try made?.comparison(at: spot, piece, in: results) else { return }
+            guard let difference = try made?.difference(at: spot, piece, in: results) else { return }
             compared += 1
-            guard let difference = comparison.difference else { return }
+            guard let difference else { return }
             different += 1
             first =
                 first
@@ -149,11 +149,6 @@ package struct Verification {
 
 /// The results that were made again, in the input's order.
 private final class MadeResults {
-    struct Comparison {
-        /// Nil if nothing differs.
-        var difference: Message?
-    }
-
     private let places: [Int]
     private let cursor: ResultCursor
     private let format: any ResultFormat
@@ -174,12 +169,12 @@ private final class MadeResults {
         cursor = ResultCursor(output, errors: errors)
     }
 
-    /// What is different in the output of a result that was made anew. It is asked for all places in their order.
+    /// Compares a result in the output with the one that was made anew. It is asked for all places in their order.
     /// - Parameter there: nil if the output has none.
-    /// - Returns: nil if none was made anew.
-    func comparison(
+    /// - Returns: the difference, if there is one; nil if none was made anew.
+    func difference(
         at spot: OutputCheck.Spot, _ there: ResultCursor.Piece?, in path: String
-    ) throws -> Comparison? {
+    ) throws -> Message?? {
         while place < places.count, places[place] < spot.place { place += 1 }
         guard place < places.count, places[place] == spot.place, number < cursor.output.count else {
             return nil
@@ -188,9 +183,9 @@ private final class MadeResults {
             try number + 1 < cursor.output.count
             ? cursor.output.with(number + 1) { made, _ in made.key.sample } : 0
         defer { number += 1 }
-        return try cursor.with(number, isLast: following == 0) { made in
-            guard let there else { return Comparison(difference: "\(path) has no result of this line.") }
-            return Comparison(difference: difference(there, made, in: path))
+        return try cursor.with(number, isLast: following == 0) { made -> Message?? in
+            guard let there else { return "\(path) has no result of this line." }
+            return .some(difference(there, made, in: path))
         }
     }
 

@@ -48,15 +48,6 @@ package struct JobStatus: Sendable, Equatable {
         return Double(progress.doneThisRun) / (progress.savedAt - progress.startedAt)
     }
 
-    /// Results still to be made, if the run had read its whole input.
-    package var left: Int? { progress?.resultsTotal.map { max(0, $0 - done) } }
-
-    /// Seconds that the results left will take at the speed so far.
-    package var secondsLeft: Double? {
-        guard let left, let resultsPerSecond else { return nil }
-        return Double(left) / resultsPerSecond
-    }
-
     /// - Parameters:
     ///   - format: of the output.
     ///   - tallies: whether results are read for their `tally`.

@@ -27,11 +27,11 @@ import Testing
         #expect(stopped.completionTokens == 35)
         #expect(stopped.inFlight == 1)
         #expect(stopped.inFlightTokens == 3)
-        #expect(stopped.left == 4)
+        #expect(stopped.progress?.resultsTotal == 10)
         // Saved at some time between the start and now.
         let elapsed = Date().timeIntervalSince1970 - start
         #expect((500 / elapsed...5).contains(stopped.tokensPerSecond ?? 0))
-        #expect((80...4 * elapsed / 5).contains(stopped.secondsLeft ?? 0))
+        #expect((5 / elapsed...0.05).contains(stopped.resultsPerSecond ?? 0))
         var journal = try folder.bytes("out.jsonl.journal")
         journal[40] ^= 1
         try folder.write(journal, to: "out.jsonl.journal")

@@ -53,7 +53,7 @@ import Testing
         let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
         let status = try JobStatus.read(output: folder.path("out.jsonl"))
         #expect(outcome.status == .interrupted && status.done > 0 && status.inFlight > 0)
-        #expect(status.left == 12 - status.done)
+        #expect(status.progress?.resultsTotal == 12)
     }
 
     /// A stop that is asked for while the output is put in place comes too late, and is told so.
