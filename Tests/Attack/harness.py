@@ -1,5 +1,6 @@
 """What all attacks share: the list of cases, folders, runs of the program, and what must be so after each."""
 import functools
+import glob
 import itertools
 import json
 import os
@@ -47,6 +48,17 @@ def case(name, quick=False, alone=False):
 def expect(condition, text):
     if not condition:
         raise Failure(text() if callable(text) else text)
+
+
+def duckdb():
+    """The place of DuckDB's program, which reads and writes Parquet."""
+    found = [os.environ.get("PHIBATCH_DUCKDB"), *glob.glob(os.path.join(TOP, ".build/*/duckdb_cli/duckdb")),
+             *glob.glob(os.path.join(TOP, ".build/python-venv/lib/python*/site-packages/duckdb_cli/duckdb")),
+             shutil.which("duckdb")]
+    for path in found:
+        if path and os.path.exists(path):
+            return path
+    raise Skip("the program duckdb is not there (pip install duckdb-cli)")
 
 
 class Run:

@@ -2,7 +2,7 @@
 import json
 import os
 
-from harness import REFUSALS, Skip, case, expect, results, snapshot
+from harness import REFUSALS, Skip, case, duckdb, expect, results, snapshot
 from kills import faulty, spread
 
 MINE = b"This is mine, and nobody else's.\n"
@@ -224,3 +224,92 @@ def cache_folder(bench):
                 or (os.lstat(os.path.join(top, name)).st_size, os.lstat(os.path.join(top, name)).st_mtime_ns)
                 != (status.st_size, status.st_mtime_ns)]
         expect(not gone, f"gone or changed in PHIBATCH_CACHE/{inside}: {sorted(gone)}")
+
+
+# MARK: SQL
+
+# After the command it would end, COPY writes a file. The quote is one Character with what stands before or after it.
+STOLEN = "stolen.csv"
+PREPENDED = ("x\u0600' || chr(92) || chr(34) || $$ VARCHAR{close}$$ || chr(34)) AS r FROM (SELECT $${{}}$$ AS json))) "
+             "TO $$/dev/fd/1$$ (FORMAT parquet, USE_TMP_FILE false); COPY (SELECT 42) TO $$%s$$ (FORMAT csv); --" % STOLEN)
+PLAIN = "x%s VARCHAR)) AS r FROM (SELECT 1))) TO %s/dev/fd/1%s; COPY (SELECT 42) TO $$" + STOLEN + "$$; .shell touch " + STOLEN
+
+
+def hostile(depth):
+    """Names that would end a text or a name in SQL, so many structs deep."""
+    names = [PREPENDED.format(close=")" * (depth + 1)), "\n.shell touch " + STOLEN + "\n", ".shell touch " + STOLEN]
+    for quote in "'\"`\\":
+        for joined in (quote + "\u0301", quote + "\u200d", "\u0600" + quote, quote + "\ufe0f", quote + "\0"):
+            names.append(PLAIN % (joined, "$$", "$$"))
+    return names
+
+
+def tables(bench, name, settings, line):
+    """A job whose output is Parquet: it must be made, hold the names, and nothing else may be written."""
+    program = duckdb()
+    folder = bench.subfolder(name)
+    with open(os.path.join(folder, "in.jsonl"), "w") as file:
+        file.write(json.dumps(line) + "\n")
+    with open(os.path.join(folder, "job.json"), "w") as file:
+        json.dump({"model": bench.suite.model, "input": "in.jsonl", "output": "out.parquet", "threads": 1,
+                   "max_tokens": 600, "kv_cache": "off", **settings}, file)
+    more = {"PHIBATCH_DUCKDB": program, "HOME": folder}
+    with open(os.path.join(folder, ".duckdbrc"), "w") as file:
+        file.write("COPY (SELECT 42) TO '%s';\n" % STOLEN)
+    bench.run(["run", "job.json", "--quiet"], folder, what=name, environment=more).must_end_with(0, what=name)
+    there = set(os.listdir(folder)) - {"in.jsonl", "job.json", ".duckdbrc", "out.parquet"}
+    there -= {one for one in there if one.startswith("out.parquet.")}
+    expect(not there, f"{name}: there is also {there}")
+    # And what was written is read, by the same program.
+    with open(os.path.join(folder, "again.json"), "w") as file:
+        json.dump({"model": bench.suite.model, "input": "out.parquet", "output": "again.jsonl", "keep": "all",
+                   "prompt": "Go.", "max_tokens": 1, "threads": 1}, file)
+    bench.run(["run", "again.json", "--quiet"], folder, what=name, environment=more).must_end_with(0, what=name)
+    expect(STOLEN not in os.listdir(folder), f"{name}: the table, read, wrote {STOLEN}")
+    with open(os.path.join(folder, "again.jsonl")) as file:
+        return json.loads(file.readline())
+
+
+@case("names/sql-field", quick=True)
+def sql_field(bench):
+    # The first is one that ran; others only lost the output.
+    for names in (hostile(0)[:1], hostile(0)[1:]):
+        keep = {name: "v" for name in names}
+        made = tables(bench, "kept fields' names", {"prompt": "Hi", "keep": keep, "max_tokens": 2}, {"id": "a", "v": 7})
+        expect(all(made.get(name) == 7 for name in names), lambda: f"other names: {ascii(sorted(made))}")
+
+
+@case("names/sql-member")
+def sql_member(bench):
+    for names in (hostile(1)[:1], hostile(1)[1:]):
+        line = {"id": "a", "v": {name: [name] for name in names}}
+        made = tables(bench, "a kept object's member", {"prompt": "Hi", "keep": ["v"], "max_tokens": 2}, line)
+        expect(made.get("v") == line["v"], lambda: ascii(made))
+
+
+@case("names/sql-label")
+def sql_label(bench):
+    labels = [name for name in hostile(1) if "\0" not in name and "\n" not in name]
+    for some in ([labels[0], "b"], labels[1:6]):
+        made = tables(bench, "labels", {"prompt": "Hi", "choices": some}, {"id": "a"})
+        expect(set(made.get("probabilities") or ()) == set(some), lambda: ascii(made))
+
+
+@case("names/sql-answer")
+def sql_answer(bench):
+    """A member of the model's own JSON answer, which a step's result has."""
+    for name in hostile(1)[:1] + ["it'\u0301"]:
+        schema = {"type": "object", "properties": {name: {"const": 1}}, "required": [name],
+                  "additionalProperties": False}
+        step = {"name": "one", "prompt": "Hi", "schema": schema}
+        made = tables(bench, "a member of an answer", {"steps": [step], "results": "lean"}, {"id": "a"})
+        expect(made.get("one") == {name: 1}, lambda: f"{ascii(name)}: {ascii(made)}")
+
+
+@case("names/sql-honest", quick=True)
+def sql_honest(bench):
+    """No name of this kind loses the output."""
+    names = ["it'\u0301", "n\0", 'a"\u200d', "\u0600'", "e\u0301", "\u00e9", "--", ";", "x\r\n"]
+    line = {"id": "a", "v": {name: [name] for name in names}, **{name: name for name in names}}
+    made = tables(bench, "honest names", {"prompt": "Hi", "keep": ["v", *names[:5], *names[6:]], "max_tokens": 2}, line)
+    expect(all(made.get(name) == line[name] for name in ["v", *names[:5], *names[6:]]), lambda: ascii(made))
