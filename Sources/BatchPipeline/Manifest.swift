@@ -129,11 +129,11 @@ package struct Manifest: Sendable {
         var members: [(String, JSONValue)] = [
             ("name", .string(job.modelName ?? Paths.name(of: job.model)))
         ]
-        let parts = (Files.canonicalPath(job.model) ?? job.model).split(separator: "/").map(String.init)
+        let parts = (Files.canonicalPath(job.model) ?? job.model).split(at: "/").map(String.init)
         if let place = parts.lastIndex(of: "snapshots"), place > 0, place + 1 < parts.count,
             parts[place - 1].hasPrefix("models--")
         {
-            let repository = parts[place - 1].dropFirst("models--".count).replacing("--", with: "/")
+            let repository = parts[place - 1].dropFirst("models--".count).replacing(each: "--", with: "/")
             members.append(("repository", .string(String(repository))))
             members.append(("revision", .string(parts[place + 1])))
         }
@@ -145,7 +145,7 @@ package struct Manifest: Sendable {
     private static func parts(_ fingerprint: RunFingerprint) -> JSONValue {
         var groups: [(name: String, members: [(String, JSONValue)])] = []
         for (name, value) in fingerprint.parts {
-            let group = String(name.prefix { $0 != "." })
+            let group = String(name.prefix(until: "."))
             let member = (String(name.dropFirst(group.count + 1)), JSONValue.string(value))
             if let known = groups.firstIndex(where: { $0.name == group }) {
                 groups[known].members.append(member)

@@ -87,7 +87,7 @@ extension SettingValue {
         return try checked(
             .fields(
                 names.map { name in
-                    let parts = name.split(separator: "=", maxSplits: 1).map(String.init)
+                    let parts = name.split(at: "=", max: 1).map(String.init)
                     return isOption && parts.count == 2 ? .init(parts[1], as: parts[0]) : .init(name)
                 }))
     }

@@ -52,7 +52,7 @@ struct RequestSigner: Sendable {
         if let token { signed.append(("x-amz-security-token", token)) }
         let own = signed.dropFirst()
         for field in others where field.lowercased().hasPrefix("x-amz-") {
-            let name = field.prefix { $0 != ":" }
+            let name = field.prefix(until: ":")
             let value = field.dropFirst(name.count + 1).drop { $0 == " " }
             signed.append((name.lowercased(), String(value)))
         }
@@ -63,7 +63,7 @@ struct RequestSigner: Sendable {
             + ["", names, payload]).joined(separator: "\n")
         let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
         let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.hexadecimal(SHA.sha256(of: request.utf8)))"
-        let key = scope.split(separator: "/", omittingEmptySubsequences: false)
+        let key = scope.split(at: "/", keepingEmpty: true)
             .reduce(Array("AWS4\(secret)".utf8)) { Self.code(of: Array($1.utf8), key: $0) }
         let signature = Self.hexadecimal(Self.code(of: Array(text.utf8), key: key))
         return own.map { "\($0): \($1)" }
@@ -74,7 +74,7 @@ struct RequestSigner: Sendable {
 
     /// By name, each with its sign.
     private static func ordered(_ query: String) -> String {
-        query.split(separator: "&").map { $0.contains("=") ? String($0) : "\($0)=" }.sorted()
+        query.split(at: "&").map { $0.contains("=") ? String($0) : "\($0)=" }.sorted()
             .joined(separator: "&")
     }
 

@@ -81,7 +81,7 @@ package final class Curl: Sendable {
             throw HubError(.network, "libcurl", "it does not start on this machine.")
         }
         // Itself and its TLS; what follows is of no use here.
-        version = String(cString: describe()).split(separator: " ")
+        version = String(cString: describe()).split(at: " ")
             .prefix { !$0.hasPrefix("zlib") }.prefix(4).joined(separator: " ")
     }
 }

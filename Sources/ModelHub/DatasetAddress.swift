@@ -9,7 +9,7 @@ struct DatasetAddress {
 
     /// - Throws: `HubError` of kind `badName`.
     init(_ text: String) throws(HubError) {
-        var parts = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map(String.init)
+        var parts = text.split(at: "/", keepingEmpty: true).dropFirst(2).map(String.init)
         guard parts.count >= 3, parts[0] == "datasets" else {
             throw HubError(.badName, text, "is no dataset; right is hf://datasets/org/name/split.")
         }
@@ -17,7 +17,7 @@ struct DatasetAddress {
             parts[2] += "/" + parts[3...4].joined(separator: "/")
             parts.removeSubrange(3...4)
         }
-        let name = "\(parts[1])/\(parts[2].replacing("%2F", with: "/"))"
+        let name = "\(parts[1])/\(parts[2].replacing(each: "%2F", with: "/"))"
         guard let id = RepositoryID(name, kind: .dataset) else {
             throw HubError(
                 .badName, text, "\(name) is no name of a dataset; right is org/name or org/name@revision.")

@@ -24,14 +24,14 @@ struct DatasetFiles {
         self.listed = listed.sorted()
         self.card = card
         paths = self.listed.filter { path in
-            !path.split(separator: "/").contains { $0.hasPrefix(".") || $0.hasPrefix("_") }
+            !path.split(at: "/").contains { $0.hasPrefix(".") || $0.hasPrefix("_") }
                 && Self.format(of: path) != nil
         }
     }
 
     /// The ending that says what is in a file; nil if none of ours does.
     private static func format(of path: String) -> String? {
-        var parts = Paths.name(of: path).lowercased().split(separator: ".").map(String.init)
+        var parts = Paths.name(of: path).lowercased().split(at: ".").map(String.init)
         guard parts.count > 1 else { return nil }
         if let last = parts.last, packings.contains(last) { parts.removeLast() }
         return parts.last.flatMap { ends.contains($0) ? $0 : nil }
@@ -158,7 +158,7 @@ struct DatasetFiles {
 
     /// `**` stands for any folders, or for all that is in them.
     static func pattern(_ pattern: String, fits path: String) -> Bool {
-        fits(pattern.split(separator: "/")[...], path.split(separator: "/")[...])
+        fits(pattern.split(at: "/")[...], path.split(at: "/")[...])
     }
 
     private static func fits(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {
@@ -178,7 +178,7 @@ struct DatasetFiles {
 extension JSONValue {
     /// The head of a README, between two lines of `---`, as text.
     static func cardHead(_ bytes: [UInt8]) -> String? {
-        let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
+        let text = String(decoding: bytes, as: UTF8.self).replacing(each: "\r\n", with: "\n")
         guard text.hasPrefix("---\n"), let end = text.firstRange(of: "\n---") else { return nil }
         return String(text[..<end.lowerBound].dropFirst(4)) + "\n"
     }

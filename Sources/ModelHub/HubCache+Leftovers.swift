@@ -17,7 +17,7 @@ extension HubCache {
         let ending = Self.part(ofBlob: "")
         for name in (try? Files.names(in: blobs)) ?? [] where name.hasSuffix(ending) {
             let path = Paths.join(blobs, name)
-            let parts = name.dropLast(ending.count).split(separator: ".")
+            let parts = name.dropLast(ending.count).split(at: ".")
             let latest = FileState.now - (parts.count == 1 ? 0 : Self.foreignAge * 1_000_000_000)
             guard let etag = parts.first, let state = Files.state(of: path), state.modified <= latest,
                 let lock = try? takeLock(id, String(etag))
@@ -28,7 +28,7 @@ extension HubCache {
 
     /// Such as "main.4711.tmp".
     private static func isDraftOfEndedProcess(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = name.split(at: ".", keepingEmpty: true)
         guard parts.count >= 3, OpenFolder.draftEndings.contains(String(parts[parts.count - 1])),
             let process = ResponseHead.number(parts[parts.count - 2]).flatMap(Int32.init(exactly:))
         else { return false }

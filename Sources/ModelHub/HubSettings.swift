@@ -76,7 +76,7 @@ package struct HubSettings: Sendable {
             }
             let isBraced = rest.first == "{"
             let body = isBraced ? rest.dropFirst() : rest
-            let name = isBraced ? body.prefix { $0 != "}" } : body.prefix(while: \.isVariableName)
+            let name = isBraced ? body.prefix(while: { $0 != "}" }) : body.prefix(while: \.isVariableName)
             let isClosed = !isBraced || name.endIndex < body.endIndex
             guard !name.isEmpty, isClosed, let value = variable(String(name)) else {
                 result += "$"

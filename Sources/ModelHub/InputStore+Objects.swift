@@ -41,7 +41,7 @@ extension InputStore {
             throw HubError(
                 .files, shown, "there is no folder to keep it in while it is read: PHIBATCH_CACHE is off.")
         }
-        let name = Paths.name(of: String(shown.prefix { $0 != "?" }))
+        let name = Paths.name(of: String(shown.prefix(until: "?")))
         if let fault = Paths.fault(inForeign: name) {
             throw HubError(.badName, shown, "its last part becomes a file's name, and \(fault).")
         }
@@ -55,12 +55,12 @@ extension InputStore {
     private func page(
         _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) throws -> DistantInput.File {
-        var (url, access) = (String(address.prefix { $0 != "#" }), Access.nobody)
-        let scheme = url.prefix { $0 != "/" } + "//"
-        let host = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
-        if let at = host.lastIndex(of: "@") {
+        var (url, access) = (String(address.prefix(until: "#")), Access.nobody)
+        let scheme = url.prefix(until: "/") + "//"
+        let host = url.dropFirst(scheme.count).prefix(until: "/", "?")
+        if let at = host.lastIndex(at: "@") {
             access = .basic(ObjectStore.plain(String(host[..<at]), plus: false))
-            url = String(scheme + url[url.index(after: at)...])
+            url = String(scheme + url[url.utf8.index(after: at)...])
         }
         let client = try client(access, stop, report)
         let fetched = try download(url, address, client, DownloadTally(total: nil, report: report), report) {

@@ -50,7 +50,7 @@ package enum ModelName: Sendable, Equatable {
     }
 
     private static func split(_ text: String) -> (name: String, revision: String) {
-        guard let at = text.firstIndex(of: "@") else { return (text, "") }
+        guard let at = text.firstIndex(at: "@") else { return (text, "") }
         return (String(text[..<at]), String(text[at...]))
     }
 }

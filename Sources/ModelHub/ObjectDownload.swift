@@ -130,7 +130,7 @@ struct ObjectDownload {
     }
 
     private static func total(_ head: ResponseHead) -> Int? {
-        (head.first("Content-Range") ?? "").split(separator: "/").last.flatMap(ResponseHead.number)
+        (head.first("Content-Range") ?? "").split(at: "/").last.flatMap(ResponseHead.number)
     }
 
     private static func tag(_ head: ResponseHead) -> String? {

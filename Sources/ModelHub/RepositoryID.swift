@@ -17,7 +17,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
 
     /// - Returns: nil if it doesn't look like one: two parts of letters, digits, `-`, `_` and `.`.
     package init?(_ text: String, kind: Kind = .model) {
-        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(at: "@", max: 1, keepingEmpty: true)
         guard let name = parts.first, Self.isName(name) else { return nil }
         self.kind = kind
         self.name = String(name)
@@ -31,7 +31,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
 
     /// Its folder in Hugging Face's cache.
     package var folderName: String {
-        "\(kind.plural)--" + name.split(separator: "/").joined(separator: "--")
+        "\(kind.plural)--" + name.split(at: "/").joined(separator: "--")
     }
 
     /// The model's repository whose folder this is, at its main revision.
@@ -45,7 +45,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isName(_ text: Substring) -> Bool {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text.split(at: "/", keepingEmpty: true)
         return parts.count == 2 && text.utf8.count <= 96 && parts.allSatisfy(isPart)
     }
 
@@ -68,7 +68,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     /// It becomes a file's path within `refs`.
     private static func isRevision(_ text: String) -> Bool {
         text.utf8.count <= 255 && text.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: "/") }
-            && text.split(separator: "/", omittingEmptySubsequences: false)
+            && text.split(at: "/", keepingEmpty: true)
                 .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
 

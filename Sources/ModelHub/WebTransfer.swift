@@ -10,13 +10,13 @@ struct ResponseHead {
     /// A line as it comes. One that begins another head, after an interim response, begins anew.
     mutating func add(_ line: String) {
         if line.hasPrefix("HTTP/") {
-            let parts = line.split(separator: " ", maxSplits: 1)
+            let parts = line.split(at: " ", max: 1)
             self = ResponseHead()
             statusText = parts.count == 2 ? String(parts[1]) : ""
-            status = Int(statusText.prefix { $0 != " " }) ?? 0
-        } else if let colon = line.firstIndex(of: ":") {
+            status = Int(statusText.prefix(until: " ")) ?? 0
+        } else if let colon = line.firstIndex(at: ":") {
             let name = line[..<colon].lowercased()
-            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            let value = line[line.utf8.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             if fields[name] == nil { fields[name] = String(value) }
         }
     }

@@ -16,7 +16,7 @@ package enum Addresses {
 
     /// In small letters; nil of a path.
     package static func scheme(of text: String) -> String? {
-        guard let colon = text.firstRange(of: "://") else { return nil }
+        guard let colon = text.utf8.firstRange(of: "://".utf8) else { return nil }
         let scheme = text[..<colon.lowerBound].lowercased()
         return schemes.contains(scheme) ? scheme : nil
     }
@@ -24,15 +24,17 @@ package enum Addresses {
     /// The same without what would let others in: a user's name and password, a fragment, and the values of parameters
     /// such as a signature. This is what messages, journals and manifests have.
     package static func shown(_ text: String) -> String {
-        guard let scheme = scheme(of: text), let colon = text.firstRange(of: "://") else { return text }
+        guard let scheme = scheme(of: text), let colon = text.utf8.firstRange(of: "://".utf8) else {
+            return text
+        }
         guard scheme.hasPrefix("http") else { return text }
         var rest = text[colon.upperBound...]
-        rest = rest.prefix { $0 != "#" }
-        let host = rest.prefix { $0 != "/" && $0 != "?" }
-        if let at = host.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
-        guard let mark = rest.firstIndex(of: "?") else { return "\(scheme)://\(rest)" }
-        let parameters = rest[rest.index(after: mark)...].split(separator: "&").map { parameter in
-            let name = parameter.prefix { $0 != "=" }
+        rest = rest.prefix(until: "#")
+        let host = rest.prefix(until: "/", "?")
+        if let at = host.lastIndex(at: "@") { rest = rest[rest.utf8.index(after: at)...] }
+        guard let mark = rest.firstIndex(at: "?") else { return "\(scheme)://\(rest)" }
+        let parameters = rest[rest.utf8.index(after: mark)...].split(at: "&").map { parameter in
+            let name = parameter.prefix(until: "=")
             return isSecret(name.lowercased()) ? "\(name)=..." : String(parameter)
         }
         return "\(scheme)://\(rest[..<mark])?\(parameters.joined(separator: "&"))"

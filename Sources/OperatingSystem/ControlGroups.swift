@@ -15,15 +15,15 @@ package struct ControlGroups {
 
     /// The groups that a controller ("memory", "cpu") may limit, from this process's own up to the root.
     package func groups(of controller: String) -> [Group] {
-        (SystemFile.text(root + "/proc/self/cgroup") ?? "").split(separator: "\n").flatMap { line in
-            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        (SystemFile.text(root + "/proc/self/cgroup") ?? "").split(at: "\n").flatMap { line in
+            let fields = line.split(at: ":", max: 2, keepingEmpty: true)
             guard fields.count == 3 else { return [Group]() }
             let isUnified = fields[0] == "0"
-            guard isUnified || fields[1].split(separator: ",").contains(Substring(controller)) else {
+            guard isUnified || fields[1].split(at: ",").contains(Substring(controller)) else {
                 return []
             }
             let top = root + "/sys/fs/cgroup" + (isUnified ? "" : "/" + controller)
-            var names = fields[2].split(separator: "/")
+            var names = fields[2].split(at: "/")
             var groups: [Group] = []
             // In a container the path is the host's, and only the root is there.
             while true {

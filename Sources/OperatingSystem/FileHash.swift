@@ -41,7 +41,7 @@ package struct FileHash: Equatable, Sendable {
     /// The hash that a file's name promises: in Hugging Face's cache large files lie in `blobs`, each under the
     /// SHA-256 of its content. Nil for any other file.
     static func promised(by path: String) -> String? {
-        guard let parts = Files.canonicalPath(path)?.split(separator: "/").suffix(2), parts.first == "blobs",
+        guard let parts = Files.canonicalPath(path)?.split(at: "/").suffix(2), parts.first == "blobs",
             let name = parts.last, name.utf8.count == 64,
             name.utf8.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 })
         else { return nil }

@@ -19,8 +19,8 @@ package enum ProcessorName {
 
     /// The first name in the text of /proc/cpuinfo.
     static func inList(_ bytes: [UInt8]) -> String? {
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 1)
+        for line in String(decoding: bytes, as: UTF8.self).split(at: "\n") {
+            let parts = line.split(at: ":", max: 1)
             guard parts.count == 2, ["model name", "Model"].contains(where: { parts[0].hasPrefix($0) }) else {
                 continue
             }

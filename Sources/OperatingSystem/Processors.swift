@@ -14,7 +14,7 @@ package enum Processors {
     /// - Parameter root: where /proc and /sys are; another one in tests.
     static func numbers(root: String) -> [Int]? {
         guard let status = SystemFile.text(root + "/proc/self/status"),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
+            let line = status.split(at: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
             let allowed = ranges(line.dropFirst("Cpus_allowed_list:".count)), !allowed.isEmpty
         else { return nil }
         let all = Set(allowed.joined())
@@ -27,7 +27,7 @@ package enum Processors {
     static func ranges(_ list: Substring) -> [ClosedRange<Int>]? {
         var ranges: [ClosedRange<Int>] = []
         for part in list.split(whereSeparator: { ", \t\n".contains($0) }) {
-            let ends = part.split(separator: "-").map { Int($0) ?? -1 }
+            let ends = part.split(at: "-").map { Int($0) ?? -1 }
             guard let first = ends.first, let last = ends.last, ends.count <= 2, first >= 0, first <= last
             else { return nil }
             ranges.append(first...last)

@@ -35,7 +35,7 @@ package struct ThoughtText: Sendable {
     /// so, as Phi-4-mini-reasoning is, which has neither.
     /// - Throws: `ModelError` if a file can't be read.
     package static func isUsual(folder: String) throws -> Bool {
-        var names = folder.split(separator: "/")
+        var names = folder.split(at: "/")
         // In a hub's cache the folder of one version is named by a hash.
         if names.dropLast().last == "snapshots" { names.removeLast(2) }
         if names.last?.lowercased().contains("reasoning") == true { return true }

@@ -87,7 +87,7 @@ private struct SchemaTally {
 
     /// The last keyword on the way that a pointer leads.
     private static func keyword(_ pointer: String) -> String? {
-        pointer.split(separator: "/").map(String.init).last { name in
+        pointer.split(at: "/").map(String.init).last { name in
             Draft.allCases.contains { $0.knows(name) }
         }
     }

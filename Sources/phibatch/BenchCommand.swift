@@ -49,7 +49,7 @@ struct BenchCommand: ParsableCommand {
     var json = false
 
     private var batches: [Int]? {
-        let sizes = batch.split(separator: ",").map { Int($0) ?? 0 }
+        let sizes = batch.split(at: ",").map { Int($0) ?? 0 }
         return sizes.isEmpty || sizes.contains { $0 < 1 } ? nil : sizes
     }
 

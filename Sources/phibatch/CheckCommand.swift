@@ -123,7 +123,7 @@ struct JobCheckReport {
                 whose
                     + (shown.tokens.map { ", \(counted($0, "token"))" as Message }
                         ?? ", with <STEP.MEMBER> for what is not there yet"))
-            lines += shown.text.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
+            lines += shown.text.split(at: "\n", keepingEmpty: true).map { "  \($0)" }
         }
         var counts: Message = "lines      \(check.lines)"
         if let until = job.selection.ownWanted {

@@ -141,7 +141,7 @@ struct DatasetCard {
         return longest == 0 ? "`\(short)`" : "\(fence) \(short) \(fence)"
     }
 
-    private static func cell(_ text: String) -> String { text.replacing("|", with: "\\|") }
+    private static func cell(_ text: String) -> String { text.replacing(each: "|", with: "\\|") }
 
     private func quoted(_ text: String) -> String { JSONWriter.text(of: .string(text)) }
 }

@@ -161,7 +161,7 @@ struct StatusReport {
 
     var json: String {
         JSONWriter.object { writer in
-            writer.optional("state", state.kind.rawValue.replacing(" ", with: "_")) { $0.string($1) }
+            writer.optional("state", state.kind.rawValue.replacing(each: " ", with: "_")) { $0.string($1) }
             writer.optional("reason", state.reason?.text) { $0.string($1) }
             writer.optional("next", state.next?.text) { $0.string($1) }
             writer.optional("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }

@@ -9,23 +9,23 @@ struct URIReference: Equatable {
     /// RFC 3986, appendix B.
     init(_ text: String) {
         var rest = text[...]
-        if let sharp = rest.firstIndex(of: "#") {
-            fragment = String(rest[rest.index(after: sharp)...])
+        if let sharp = rest.firstIndex(at: "#") {
+            fragment = String(rest[rest.utf8.index(after: sharp)...])
             rest = rest[..<sharp]
         }
-        if let mark = rest.firstIndex(of: "?") {
-            query = String(rest[rest.index(after: mark)...])
+        if let mark = rest.firstIndex(at: "?") {
+            query = String(rest[rest.utf8.index(after: mark)...])
             rest = rest[..<mark]
         }
-        if let colon = rest.firstIndex(of: ":"), colon > rest.startIndex,
-            rest.firstIndex(of: "/").map({ colon < $0 }) ?? true
+        if let colon = rest.firstIndex(at: ":"), colon > rest.startIndex,
+            rest.firstIndex(at: "/").map({ colon < $0 }) ?? true
         {
             scheme = String(rest[..<colon])
-            rest = rest[rest.index(after: colon)...]
+            rest = rest[rest.utf8.index(after: colon)...]
         }
         if rest.hasPrefix("//") {
             rest = rest.dropFirst(2)
-            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            let end = rest.firstIndex(at: "/") ?? rest.endIndex
             authority = String(rest[..<end])
             rest = rest[end...]
         }
@@ -57,7 +57,7 @@ struct URIReference: Equatable {
         } else if path.hasPrefix("/") {
             target.path = Self.withoutDots(path)
         } else {
-            let folder = base.path.lastIndex(of: "/").map { String(base.path[...$0]) }
+            let folder = base.path.lastIndex(at: "/").map { String(base.path[...$0]) }
             let root = base.authority != nil && base.path.isEmpty ? "/" : ""
             target.path = Self.withoutDots((folder ?? root) + path)
         }
@@ -68,7 +68,7 @@ struct URIReference: Equatable {
     private static func withoutDots(_ path: String) -> String {
         guard path.contains(".") else { return path }
         var kept: [Substring] = []
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.split(at: "/", keepingEmpty: true)
         for (i, part) in parts.enumerated() {
             let isLast = i == parts.count - 1
             switch part {

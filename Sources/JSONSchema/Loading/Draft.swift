@@ -29,7 +29,7 @@ package enum Draft: Int, Comparable, CaseIterable, Sendable {
     init?(schema: String) {
         var uri = schema[...]
         if uri.hasSuffix("#") { uri = uri.dropLast() }
-        let rest = uri.split(separator: ":", maxSplits: 1)
+        let rest = uri.split(at: ":", max: 1)
         guard rest.count == 2, rest[0] == "http" || rest[0] == "https",
             let draft = Self.allCases.first(where: { $0.uri.hasSuffix(":" + rest[1]) })
         else { return nil }

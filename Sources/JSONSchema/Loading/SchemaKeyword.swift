@@ -27,7 +27,7 @@ struct SchemaKeyword: Sendable {
     private static let all: [String: SchemaKeyword] = {
         var all: [String: SchemaKeyword] = [:]
         func add(_ names: String, _ shape: Shape, from first: Draft = .draft4, to last: Draft = .draft2020) {
-            for name in names.split(separator: " ") {
+            for name in names.split(at: " ") {
                 all[String(name)] = SchemaKeyword(shape: shape, drafts: first...last)
             }
         }

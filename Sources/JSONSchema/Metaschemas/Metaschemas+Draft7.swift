@@ -48,7 +48,7 @@ extension Metaschemas {
             #""contentMediaType": {"type": "string"}, "contentEncoding": {"type": "string"}, "#,
             ##""if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"$ref": "#"}, "##,
         ].reduce(
-            draft7.values.joined().replacing("\n", with: " ").replacing("draft-07", with: "draft-06")
+            draft7.values.joined().replacing(each: "\n", with: " ").replacing("draft-07", with: "draft-06")
         ) { $0.replacing($1, with: "") }
     ]
 }

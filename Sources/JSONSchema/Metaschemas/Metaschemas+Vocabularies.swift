@@ -171,7 +171,7 @@ extension Metaschemas {
             {"$schema": "\#(base)/schema", "$id": "\#(base)/\#(path)", \#(anchor), "title": "\#(title)",
             "$vocabulary": {\#(vocabularies.map { #""\#(base)/vocab/\#($0)"# }.joined(separator: ", "))},
             "type": ["object", "boolean"], \#(rest)}
-            """#.replacing("\n", with: " ")
+            """#.replacing(each: "\n", with: " ")
         }
         var texts: [String: String] = [:]
         for (name, part) in parts.merging(shared, uniquingKeysWith: { own, _ in own }) {

@@ -15,7 +15,7 @@ enum UnicodeProperties {
     private static let known = Mutex<[String: ScalarRanges]>([:])
 
     private static func find(_ text: String) -> ScalarRanges? {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+        let parts = text.split(at: "=", max: 1, keepingEmpty: true).map(
             String.init)
         guard parts.count == 2 else { return categories(text) ?? binary(text) }
         switch parts[0] {
@@ -137,7 +137,7 @@ enum UnicodeProperties {
     /// Swift takes a script's name in any case, ECMA-262 as Unicode writes it: `Old_Italic`.
     private static func hasOneSpelling(_ name: String) -> Bool {
         name == "SignWriting"
-            || name.split(separator: "_", omittingEmptySubsequences: false).allSatisfy { part in
+            || name.split(at: "_", keepingEmpty: true).allSatisfy { part in
                 part.first?.isUppercase ?? false && part.dropFirst().allSatisfy(\.isLowercase)
             }
     }

@@ -138,7 +138,7 @@ enum SchemaAnnotations {
             // What people write beside.
             "id name version $version author copyright comment comments alias aliases label unit units since stability",
         ]
-        return Set(lists.flatMap { $0.split(separator: " ").map(String.init) })
+        return Set(lists.flatMap { $0.split(at: " ").map(String.init) })
     }()
 
     static func contains(_ name: String) -> Bool {

@@ -81,7 +81,7 @@ final class DuckDB {
         switch child.wait() {
         case .exit(0): return
         case .exit(let status):
-            let said = child.said().split(separator: "\n").map(String.init).first { $0.contains("Error") }
+            let said = child.said().split(at: "\n").map(String.init).first { $0.contains("Error") }
             throw Fault(
                 what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a word").")
         case .signal(let number):

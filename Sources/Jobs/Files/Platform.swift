@@ -297,7 +297,7 @@ extension POSIXFileSystem {
             let text = (try? Files.contents(of: "/proc/self/fdinfo/\(descriptor)")).map {
                 String(decoding: $0, as: UTF8.self)
             }
-            return text?.split(separator: "\n").first { $0.hasPrefix("mnt_id:") }
+            return text?.split(at: "\n").first { $0.hasPrefix("mnt_id:") }
         }
     #endif
 }

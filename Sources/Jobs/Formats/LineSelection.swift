@@ -88,7 +88,7 @@ package enum LineSelection: Sendable, Equatable {
                 shard = Shard(index: index - 1, count: count)
             }
             let wanted = parts.3.flatMap { Int($0) }
-            let lines = parts.4?.split(separator: "+").compactMap { Int($0) } ?? []
+            let lines = parts.4?.split(at: "+").compactMap { Int($0) } ?? []
             switch (shard, wanted, lines.count) {
             case (let shard?, nil, 0): self = .shard(shard)
             case (_, let wanted?, 1) where wanted > 0 && lines[0] > 0:

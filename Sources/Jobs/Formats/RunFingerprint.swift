@@ -26,7 +26,7 @@ package struct RunFingerprint: Sendable, Equatable {
         var groups: [String] = []
         var hashes: [SHA] = []
         for (name, value) in parts {
-            var group = String(name.prefix { $0 != "." })
+            var group = String(name.prefix(until: "."))
             var place = groups.firstIndex(of: group)
             if place == nil, groups.count == Self.maximumGroups {
                 place = groups.count - 1
@@ -82,8 +82,8 @@ package struct RunFingerprint: Sendable, Equatable {
 
     /// What differs, as far as an earlier run's digest can tell.
     package func changedGroups(fromDigest old: String) -> String {
-        let before = old.split(separator: "-", omittingEmptySubsequences: false)
-        let now = digest.split(separator: "-", omittingEmptySubsequences: false)
+        let before = old.split(at: "-", keepingEmpty: true)
+        let now = digest.split(at: "-", keepingEmpty: true)
         let changed = before.count == now.count ? groups.indices.filter { before[$0] != now[$0] } : []
         if changed.isEmpty { return "settings or version" }
         return changed.map { groups[$0] == "phibatch" ? "the version of phibatch" : groups[$0] }

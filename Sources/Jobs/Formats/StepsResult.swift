@@ -93,7 +93,7 @@ package struct StepsResult: TaskResult {
         case "dropped": return dropped
         case "duplicate_of": return original
         default:
-            let parts = column.split(separator: ".", maxSplits: 1)
+            let parts = column.split(at: ".", max: 1)
             guard parts.count == 2 else { return countCell(column) }
             return steps.first { $0.name == parts[0] }?.result.cell(String(parts[1]))
         }

@@ -13,7 +13,7 @@ extension JobSettings {
     mutating func placeOutput() throws(JobError) {
         guard let scheme = Addresses.scheme(of: output), ["s3", "gs"].contains(scheme) else { return }
         let name = Paths.name(of: output)
-        guard output.split(separator: "/").count > 2, !Paths.namesFolder(output) else {
+        guard output.split(at: "/").count > 2, !Paths.namesFolder(output) else {
             throw JobError(.badJob, at: output, "names no object; right is \(scheme)://bucket/key.")
         }
         guard let folder = Self.outputFolder else {

@@ -36,7 +36,7 @@ extension SettingValue {
         guard case .list(let options) = content else { throw wrong("ID=X") }
         var pairs: [(key: SettingValue, value: SettingValue)] = []
         for option in options {
-            let parts = (option.text ?? "").split(separator: "=", omittingEmptySubsequences: false)
+            let parts = (option.text ?? "").split(at: "=", keepingEmpty: true)
             guard parts.count == 2 else { throw option.wrong("ID=X, a token id and \(range.right)") }
             func part(_ text: Substring) -> SettingValue {
                 SettingValue(content: .plain(String(text)), isOption: true, folder: "")

@@ -67,7 +67,7 @@ extension SettingValue {
     }
 
     private func pair() throws(SettingProblem) -> ChatMessage {
-        let parts = try string().split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = try string().split(at: "=", max: 1, keepingEmpty: true)
         guard parts.count == 2, !parts[0].isEmpty else { throw wrong("ROLE=TEXT, such as user=Hello") }
         return ChatMessage(role: try role(String(parts[0])), content: String(parts[1]))
     }

@@ -12,7 +12,7 @@ extension SettingValue {
         if text == Self.scheduledShard {
             return try Self.scheduled(ProcessInfo.processInfo.environment, line: line)
         }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        let parts = text.split(at: "/", keepingEmpty: true).map { Int($0) }
         guard parts.count == 2, let index = parts[0], let count = parts[1], index >= 1, index <= count
         else { throw wrong(Self.right) }
         return .shard(index: index - 1, count: count)

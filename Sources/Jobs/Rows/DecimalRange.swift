@@ -51,7 +51,7 @@ struct DecimalRange: Sendable, Equatable {
         case .int: return 0
         case .number(let number):
             let parts = number.text.lowercased().split(separator: "e")
-            let written = parts[0].split(separator: ".").dropFirst().first?.count ?? 0
+            let written = parts[0].split(at: ".").dropFirst().first?.count ?? 0
             // A larger exponent than this makes no number that is drawn.
             let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
             return max(0, written - max(-1000, min(exponent, 1000)))

@@ -100,7 +100,7 @@ struct GGUFFile {
             let number = try cursor.integer(UInt32.self, "a tensor type")
             guard let type = GGMLType(rawValue: number) else {
                 let link = try metadata["general.base_model.0.repo_url"]?.string() ?? ""
-                let parts = link.split(separator: "/").suffix(2)
+                let parts = link.split(at: "/").suffix(2)
                 let instead =
                     parts.count == 2
                     ? PublishedFormats.instead(parts.joined(separator: "/")) : PublishedFormats.instead()

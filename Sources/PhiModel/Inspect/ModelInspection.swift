@@ -105,7 +105,7 @@ package struct ModelInspection: Sendable {
     /// The module alone in "model.layers.3.mlp.down_proj", with the number of layers if they are not all.
     private func modules(_ paths: [String]) -> String {
         func module(_ path: String) -> String {
-            let parts = path.split(separator: ".")
+            let parts = path.split(at: ".")
             let isLayer = parts.count > 3 && parts[1] == "layers"
             return isLayer ? parts[3...].joined(separator: ".") : parts.last.map(String.init) ?? path
         }

@@ -55,9 +55,9 @@ struct AvailableMemory: Equatable {
 
     private static func cachedFiles(_ group: ControlGroups.Group) -> Int {
         let names = ["inactive_file", "active_file"].map { group.isUnified ? $0 : "total_" + $0 }
-        return (SystemFile.text(group.folder + "/memory.stat") ?? "").split(separator: "\n")
+        return (SystemFile.text(group.folder + "/memory.stat") ?? "").split(at: "\n")
             .reduce(0) { sum, line in
-                let fields = line.split(separator: " ")
+                let fields = line.split(at: " ")
                 guard fields.count == 2, names.contains(String(fields[0])) else { return sum }
                 return sum + (Int(fields[1]) ?? 0)
             }
@@ -81,7 +81,7 @@ struct AvailableMemory: Equatable {
 
     /// A line like "MemTotal:   16000 kB", in bytes.
     private static func kilobytes(_ name: String, in text: String) -> Int? {
-        text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+        text.split(at: "\n").first { $0.hasPrefix(name + ":") }
             .flatMap { $0.dropFirst(name.count + 1).split { $0 == " " || $0 == "\t" }.first }
             .flatMap { Int($0) }.map { $0 << 10 }
     }

@@ -39,16 +39,16 @@ struct CacheFolder {
     // MARK: Names
 
     /// Whether a file may be one of ours, by its name.
-    func isFinished(_ name: some StringProtocol) -> Bool {
+    func isFinished(_ name: String) -> Bool {
         let end = "." + ending
-        guard name.hasSuffix(end), let dash = name.lastIndex(of: "-") else { return false }
+        guard name.hasSuffix(end), let dash = name.lastIndex(at: "-") else { return false }
         let hash = name[dash...].dropFirst().dropLast(end.count).utf8
         return 1...16 ~= hash.count && hash.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
     }
 
     /// Whether a file may be one that we, or a process that was killed, are just writing.
     func isDraft(_ name: String) -> Bool {
-        name.wholeMatch(of: /(.*)\.[0-9]+-[0-9a-f]{1,8}\.draft/).map { isFinished($0.1) } ?? false
+        name.wholeMatch(of: /(.*)\.[0-9]+-[0-9a-f]{1,8}\.draft/).map { isFinished(String($0.1)) } ?? false
     }
 
     /// The paths of our files.

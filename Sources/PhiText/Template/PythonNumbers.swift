@@ -10,7 +10,7 @@ enum PythonNumbers {
         if value == 0 { return sign + "0.0" }
         // Swift's digits are the same shortest ones; only the layout differs.
         let parts = value.magnitude.description.split(separator: "e")
-        let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+        let mantissa = parts[0].split(at: ".", keepingEmpty: true)
         let written = String(mantissa[0]) + (mantissa.count > 1 ? String(mantissa[1]) : "")
         let leading = written.prefix { $0 == "0" }.count
         var digits = String(written.dropFirst(leading))

@@ -21,7 +21,7 @@ extension TemplateLexer {
         while let next = character(end), next.digit(base: base) != nil || next == "_" { end += 1 }
         let text = PythonText.string(source[digits..<end])
         let leadsWithZero = base == 10 && text.hasPrefix("0") && text.contains { $0 != "0" && $0 != "_" }
-        let plain = text.replacing("_", with: "")
+        let plain = text.replacing(each: "_", with: "")
         if text.hasSuffix("_") || text.contains("__") || leadsWithZero {
             throw fault("'\(text)' is not a number", line)
         }

@@ -15,7 +15,7 @@ enum APIRoute: Equatable {
 
     /// - Throws: `APIError` with the status 404 or 405.
     init(_ head: HTTPHead) throws(APIError) {
-        let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
+        let parts = head.path.split(at: "/", keepingEmpty: true).dropFirst().map(
             String.init)
         let methods: [String: APIRoute]
         let id = parts.count > 2 ? parts[2] : ""

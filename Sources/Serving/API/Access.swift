@@ -29,7 +29,7 @@ struct Access: Sendable {
     /// A page of the web that a person looks at may send requests to this machine, and under a name of its own read
     /// the answers.
     private func checkIsLocal(_ head: HTTPHead) throws(APIError) {
-        let origin = head.headers["origin"].map { $0.split(separator: "/").last ?? "" }
+        let origin = head.headers["origin"].map { $0.split(at: "/").last ?? "" }
         for host in [head.headers["host"].map { $0[...] }, origin] {
             guard let host, !Self.isLocal(host) else { continue }
             throw APIError(
@@ -40,7 +40,7 @@ struct Access: Sendable {
 
     private static func isLocal(_ host: Substring) -> Bool {
         if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
-        let name = host.prefix { $0 != ":" }
+        let name = host.prefix(until: ":")
         return name == "localhost" || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
     }
 }

@@ -92,7 +92,7 @@ extension ShapeBuilder {
             guard place.keyword.isEmpty else {
                 return SchemaMention(name: place.keyword, pointer: pointer + "/" + place.keyword)
             }
-            let last = pointer.split(separator: "/").last { $0.contains { !$0.isNumber } }
+            let last = pointer.split(at: "/").last { $0.contains { !$0.isNumber } }
             return SchemaMention(name: last.map(String.init) ?? "#", pointer: pointer)
         }.sorted { ($0.pointer, $0.name) < ($1.pointer, $1.name) }
     }

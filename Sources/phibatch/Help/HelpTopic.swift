@@ -11,7 +11,7 @@ struct HelpTopic {
 
     private init(_ file: [UInt8], appendix: String = "") {
         text = String(decoding: file, as: UTF8.self) + appendix
-        let heading = text.prefix { $0 != "\n" }.split(separator: ": ", maxSplits: 1)
+        let heading = text.prefix(until: "\n").split(separator: ": ", maxSplits: 1)
         name = String(heading.first?.dropFirst(2) ?? "")
         summary = String(heading.last ?? "")
     }
@@ -46,7 +46,7 @@ struct HelpTopic {
 
     private static func item(_ key: JobKey) -> String {
         var lines = ["- `\(key.name)`:"]
-        for word in key.sentence.split(separator: " ") {
+        for word in key.sentence.split(at: " ") {
             if let line = lines.last, line.count + word.count < 80 {
                 lines[lines.count - 1] = line + " " + word
             } else {

@@ -58,7 +58,7 @@ struct JobOptions: ParsableArguments {
             }
         }
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
-        return "'" + word.replacing("'", with: "'\\''") + "'"
+        return "'" + word.replacing(each: "'", with: "'\\''") + "'"
     }
 
     /// The settings of each job file; those of the options alone, if there is none.

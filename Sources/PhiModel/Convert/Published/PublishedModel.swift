@@ -193,7 +193,7 @@ package struct PublishedModel {
         let hashes = FileHashes(cache: Paths.folder(of: parent))
         var text = try sources.identity(hashes, threads: Processors.usable)
         // One of any name is the same model.
-        if case .gguf = source, let colon = text.firstIndex(of: ":") { text = String(text[colon...]) }
+        if case .gguf = source, let colon = text.firstIndex(at: ":") { text = String(text[colon...]) }
         let hash = SHA.sha256(of: Array("conversion \(Self.version)\n\(text)".utf8)).prefix(16)
         let name = WeightCache.plainName(Paths.name(of: Platform.canonicalPath(path)))
         return Paths.join(parent, name + "-" + FileHash.hexadecimal(hash))

@@ -79,7 +79,7 @@ struct PublishedPlan {
         // What belongs to a layer and is not known may change its values.
         let known = Set(paths)
         for tensor in copies where !tensor.name.hasSuffix(".bias") {
-            let parts = tensor.name.split(separator: ".")
+            let parts = tensor.name.split(at: ".")
             guard
                 let path = parts.indices.dropFirst().map({ parts[..<$0].joined(separator: ".") })
                     .first(where: known.contains)

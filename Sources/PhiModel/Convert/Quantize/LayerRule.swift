@@ -27,7 +27,7 @@ package struct LayerRule: Sendable, Equatable {
             (bits, groupSize) = (nil, nil)
             return
         }
-        let numbers = value.split(separator: ":", omittingEmptySubsequences: false)
+        let numbers = value.split(at: ":", keepingEmpty: true)
         guard let bits = Int(numbers[0]), QuantizationParameters.supportedBits.contains(bits) else {
             throw fault("needs 2, 3, 4, 5, 6 or 8 bits, or none")
         }

@@ -115,7 +115,7 @@ struct QuantizeSource {
             let part = name.hasSuffix(".bias") ? 1 : 0
             if name.hasPrefix("model.embed_tokens.") { return [0, 0, 0, part] }
             if name.hasPrefix("lm_head.") { return [3, 0, 0, part] }
-            let parts = name.split(separator: ".")
+            let parts = name.split(at: ".")
             guard parts.count > 3, parts[1] == "layers", let layer = Int(parts[2]) else {
                 return [2, 0, 0, part]
             }

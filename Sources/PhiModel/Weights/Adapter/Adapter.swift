@@ -57,7 +57,7 @@ package struct Adapter {
         guard name.hasPrefix(prefix), !name.contains(".lora_"), !name.contains(".original_module.") else {
             return nil
         }
-        var parts = name.dropFirst(prefix.count).split(separator: ".")
+        var parts = name.dropFirst(prefix.count).split(at: ".")
         // The second one: with the adapter's name.
         if let place = parts.firstIndex(of: "modules_to_save") {
             parts.removeSubrange(

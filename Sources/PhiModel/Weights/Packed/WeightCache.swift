@@ -62,7 +62,7 @@ struct WeightCache {
     /// The model folder's own name, for people, and a hash of its path.
     private static func name(of store: TensorStore) -> String {
         let path = Platform.canonicalPath(store.folder)
-        let last = path.split(separator: "/").last ?? ""
+        let last = path.split(at: "/").last ?? ""
         let whole = path + (store.adapter.map { "\n" + Platform.canonicalPath($0) } ?? "")
         let hash = Array(whole.utf8).withUnsafeBytes { BlockChecksum.of($0) }
         return plainName(last) + "-" + String(hash, radix: 16) + ".weights"

@@ -108,7 +108,7 @@ struct UnicodeCategories: Sendable {
     /// By their numbers. White space among control characters has no name of its own.
     private static let names =
         "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn Cc"
-        .split(separator: " ")
+        .split(at: " ")
 
     /// The categories a name like `L` or `Lu` stands for, one bit each; nil for other names.
     static func mask(named name: String) -> UInt32? {
