@@ -199,7 +199,6 @@ class _Dataset(Table):
     def with_columns(self, columns: Sequence[Column]) -> Any:
         datasets = library("datasets")
         pyarrow = library("pyarrow")
-
         added = pyarrow.table({name: arrow(values, kind) for name, values, kind in columns})
         return datasets.concatenate_datasets([self._data, datasets.Dataset(added)], axis=1)
 
@@ -209,7 +208,7 @@ class _Parquet(Table):
 
     def __init__(self, path: Path) -> None:
         if path.suffix not in (".parquet", ".pq", ".arrow", ".feather"):
-            raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas, polars or the like.")
+            raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas or polars.")
         if not path.exists():
             raise UsageError(f"{path}: there is no such file.")
         is_arrow = path.suffix in (".arrow", ".feather")
