@@ -99,7 +99,7 @@ struct DatasetCard {
     private var input: String {
         let names = inputs.map { input -> String in
             if let rows = text(input["rows"]) { return "\(rows) rows that the job makes" }
-            return "`\(text(input["source"]) ?? text(input["file"]) ?? "?")`"
+            return Self.code(text(input["source"]) ?? text(input["file"]) ?? "?")
         }
         return names.count > 5 ? "\(names.count) files" : names.joined(separator: ", ")
     }
@@ -136,7 +136,7 @@ struct DatasetCard {
         let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(
             separator: " ")
         let short = line.count > 300 ? "\(line.prefix(300))..." : line
-        let longest = short.split { $0 != "`" }.map(\.count).max() ?? 0
+        let longest = short.unicodeScalars.split { $0 != "`" }.map(\.count).max() ?? 0
         let fence = String(repeating: "`", count: longest + 1)
         return longest == 0 ? "`\(short)`" : "\(fence) \(short) \(fence)"
     }

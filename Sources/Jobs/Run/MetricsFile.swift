@@ -96,6 +96,10 @@ package final class MetricsFile {
     }
 
     private static func escaped(_ label: String) -> String {
-        label.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : $0.isNewline ? " " : String($0) }.joined()
+        String(
+            label.unicodeScalars.reduce(into: String.UnicodeScalarView()) { escaped, scalar in
+                if scalar == "\\" || scalar == "\"" { escaped.append("\\") }
+                escaped.append(Character(scalar).isNewline ? " " : scalar)
+            })
     }
 }

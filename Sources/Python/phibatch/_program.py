@@ -24,8 +24,8 @@ def program() -> str:
     own = Path(__file__).parent / "bin" / "phibatch"
     if own.exists():
         return str(own)
-    found = shutil.which("phibatch")
-    # A console script of a package without the program would call itself.
+    found = shutil.which("phibatch", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
+    # Not from the working directory; and a console script of a package without the program would call itself.
     if found and Path(found).read_bytes()[:2] != b"#!":
         return found
     raise ProcessError(
