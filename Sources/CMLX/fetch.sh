@@ -16,7 +16,7 @@ rm -rf "$target.new"
 mkdir -p "$target.new"
 trap 'rm -rf "$target.new"' EXIT
 echo "==> fetching $package $version"
-"${PYTHON:-python3}" -m pip install -q --disable-pip-version-check --root-user-action ignore --no-compile --only-binary :all: --target "$target.new" "$package==$version"
+"${PYTHON:-python3}" -I -m pip install -q --disable-pip-version-check --root-user-action ignore --no-compile --only-binary :all: --target "$target.new" "$package==$version"
 library=$target.new/libphibatch-mlx.$suffix
 echo "==> compiling $(basename "$library")"
 "${CXX:-c++}" -std=c++20 -O2 -fPIC -shared -fvisibility=hidden -Wall -Werror -isystem "$target.new/mlx/include" \
