@@ -185,8 +185,8 @@ public struct JobSettings: Sendable, Equatable {
         }
     }
 
-    /// What the results depend on, in a fixed order, each value as text: another value, other results. Later
-    /// settings are left out where they are not set, so that older results still count.
+    /// Settings that results depend on, in a fixed order, each value as text: another value, other results. Most are
+    /// left out where they are not set.
     package var resultSettings: [(name: String, value: String)] {
         JobKey.all.compactMap { key in key.resultValue(self).map { (key.name, $0) } }
     }

@@ -113,7 +113,7 @@ struct JobOptions: ParsableArguments {
             file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
     }
 
-    /// Flags took `true` or `false` once. A job file of that name can be given as `./true`.
+    /// A flag takes no value: in `--chat false` the word would be a job file. One of that name is given as `./true`.
     private func refuseValuesOfFlags() throws {
         let flags = given.map(\.key).filter { $0.kind == .flag }
         guard let value = files.first(where: { ["true", "false"].contains($0) }), !flags.isEmpty else {
