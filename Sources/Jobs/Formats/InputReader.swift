@@ -1,4 +1,5 @@
 import JSON
+import OperatingSystem
 
 /// Reads records from several files in a row, holding no more than one record at a time.
 package struct InputReader {
@@ -85,5 +86,103 @@ package struct InputReader {
     package func isHalf(_ record: InputRecord) -> Bool {
         record.isBroken
             || record.isUnterminated && record.excessLength == nil && (try? fields(of: record)) == nil
+    }
+}
+
+/// An input that is read on while it grows: its last file at its end, and files that come to match its patterns.
+///
+/// Used by the thread alone that reads the lines, but for `paths`.
+package final class FollowedInput {
+    /// Seconds between two looks.
+    private static let interval = 0.1
+    private let lock = Lock()
+    private var job: JobSettings
+    private let goesOn: () -> Bool
+
+    /// - Parameter goesOn: asked at the end of what is there, whether to wait for more.
+    init(_ job: JobSettings, goesOn: @escaping () -> Bool) {
+        self.job = job
+        self.goesOn = goesOn
+    }
+
+    /// At the end of what is there: waits a moment.
+    /// - Returns: whether the file is to be read on; if not, there are other files, or nothing more is wanted.
+    func waits() -> Bool {
+        guard goesOn() else { return false }
+        WorkerThread.sleep(seconds: Self.interval)
+        var now = job
+        now.findInputs()
+        return Set(now.input).isSubset(of: job.input)
+    }
+
+    /// Files that have come since it was last asked, if more is wanted. One that sorts before those that were read waits
+    /// for the next round, in which the lines have the order that any run gives them; a stream has no other round.
+    func newPaths() -> [String] {
+        guard goesOn() else { return [] }
+        var now = job
+        now.findInputs()
+        let known = Set(job.input)
+        let new = now.input.filter { !known.contains($0) }
+        guard job.output == "-" || now.input.starts(with: job.input) else { return [] }
+        lock.withLock { job.input += new }
+        return new
+    }
+
+    /// The files that are read, in their order.
+    var paths: [String] { lock.withLock { job.input } }
+}
+
+/// The ids met so far, by 96 bits of a hash: enough that two ids are never taken for one by chance (of a
+/// billion, once in 10^11 runs).
+///
+/// Tables with open addressing, at most five sixths full: 15 to 18 bytes an id. There are several, which grow one after
+/// the other, so that no more than one of them is in memory twice.
+package struct SeenIDs {
+    private struct Digest: Equatable, BitwiseCopyable {
+        /// Where it is looked for.
+        var place: UInt32 = 0
+        var table: UInt32 = 0
+        var rest: UInt32 = 0
+    }
+
+    private var tables = [Table](repeating: Table(), count: 64)
+
+    package init() {}
+
+    /// - Returns: false if the id was met before.
+    package mutating func insert(_ id: String) -> Bool {
+        let digest = SHA.sha256(of: id.utf8).withUnsafeBytes { $0.loadUnaligned(as: Digest.self) }
+        return tables[Int(digest.table % 64)].insert(digest)
+    }
+
+    private struct Table {
+        private var slots = [Digest](repeating: Digest(), count: 16)
+        private var count = 0
+
+        mutating func insert(_ digest: Digest) -> Bool {
+            guard let slot = freeSlot(for: digest) else { return false }
+            slots[slot] = digest
+            count += 1
+            if count * 6 > slots.count * 5 { grow() }
+            return true
+        }
+
+        /// Nil if it is there.
+        private func freeSlot(for digest: Digest) -> Int? {
+            var slot = Int((UInt64(digest.place) * UInt64(slots.count)) >> 32)
+            while slots[slot] != Digest() {
+                if slots[slot] == digest { return nil }
+                slot = slot + 1 == slots.count ? 0 : slot + 1
+            }
+            return slot
+        }
+
+        private mutating func grow() {
+            let full = slots
+            slots = [Digest](repeating: Digest(), count: full.count + full.count / 4)
+            for digest in full where digest != Digest() {
+                if let slot = freeSlot(for: digest) { slots[slot] = digest }
+            }
+        }
     }
 }
