@@ -138,8 +138,8 @@ import Testing
             ("up", "mlp.gate_up_proj", model.intermediate, model.intermediate),
         ]
         for format in [TestAdapter.Format.peft, .mlx] {
-            var adapter = TestAdapter(format: format, isDoRA: isDoRA)
-            if format == .peft { adapter.extra["alpha_pattern"] = [".*[kv]_proj": 9] }
+            var adapter = TestAdapter(format: format, alpha: names.count < 5 ? 30 : 6, isDoRA: isDoRA)
+            if format == .peft { adapter.extra["alpha_pattern"] = [".*[kv]_proj": 24] }
             let parts = (0..<model.layers).flatMap { number in
                 all.filter { names.contains($0.name) }.map { part in
                     let path = "model.layers.\(number)."
@@ -147,7 +147,7 @@ import Testing
                         path: path + part.in.split(separator: ".")[0] + ".\(part.name)_proj",
                         tensor: path + part.in, first: part.first, rows: part.rows, columns: h,
                         scale: format == .peft && "kv".contains(part.name)
-                            ? 9 / Float(adapter.rank) : adapter.scale)
+                            ? 24 / Float(adapter.rank) : adapter.scale)
                 }
             }
             try withTemporaryFolder { folder in
