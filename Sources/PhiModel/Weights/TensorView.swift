@@ -4,25 +4,12 @@ package enum TensorType: Sendable, Hashable, CustomStringConvertible {
     /// A type this version has no use for (8-bit floats and the like); its size is taken on trust.
     case other(String)
 
-    init(name: String) {
-        self =
-            switch name {
-            case "BOOL": .bool
-            case "U8": .u8
-            case "I8": .i8
-            case "U16": .u16
-            case "I16": .i16
-            case "U32": .u32
-            case "I32": .i32
-            case "U64": .u64
-            case "I64": .i64
-            case "F16": .f16
-            case "BF16": .bf16
-            case "F32": .f32
-            case "F64": .f64
-            default: .other(name)
-            }
-    }
+    private static let named: [(name: String, type: TensorType)] = [
+        ("BOOL", .bool), ("U8", .u8), ("I8", .i8), ("U16", .u16), ("I16", .i16), ("U32", .u32), ("I32", .i32),
+        ("U64", .u64), ("I64", .i64), ("F16", .f16), ("BF16", .bf16), ("F32", .f32), ("F64", .f64),
+    ]
+
+    init(name: String) { self = Self.named.first { $0.name == name }?.type ?? .other(name) }
 
     /// Bytes an element; nil for `other`.
     package var itemSize: Int? {
@@ -40,22 +27,8 @@ package enum TensorType: Sendable, Hashable, CustomStringConvertible {
 
     /// The name in the file.
     package var description: String {
-        switch self {
-        case .bool: "BOOL"
-        case .u8: "U8"
-        case .i8: "I8"
-        case .u16: "U16"
-        case .i16: "I16"
-        case .u32: "U32"
-        case .i32: "I32"
-        case .u64: "U64"
-        case .i64: "I64"
-        case .f16: "F16"
-        case .bf16: "BF16"
-        case .f32: "F32"
-        case .f64: "F64"
-        case .other(let name): name
-        }
+        if case .other(let name) = self { return name }
+        return Self.named.first { $0.type == self }?.name ?? ""
     }
 }
 

@@ -1,34 +1,45 @@
+import Essentials
 import Faults
 import OperatingSystem
 
-/// The folder of packed weights: one file for each model folder.
+/// The folder of packed weights, which may hold anything else: one file for each model folder. Only files that have a
+/// name of ours and begin as ours do are ever counted, replaced or removed.
+///
+/// A file is written under another name and then put in place, never changed; so processes that run
+/// at once don't disturb each other, and one that goes on with a replaced file still has it open.
 struct WeightCache {
-    /// The cache folder.
-    let parent: String
-    var limit = 32_000_000_000
-    var reserve = 1_000_000_000
+    private static let mark = WeightFile.mark
+    private static let ending = ".weights"
 
-    /// Where the files lie.
-    private var files: CacheFolder {
-        CacheFolder(
-            path: parent + "/weights", mark: WeightFile.mark, ending: "weights", limit: limit,
-            reserve: reserve)
+    let path: String
+    /// Bytes of all files together. Beyond it the ones not used for longest go.
+    private let limit: Int
+    /// Bytes of the disk that are left free: results need them more.
+    private let reserve: Int
+
+    /// The reason why the folder can't be used.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// - Parameter parent: the cache folder.
+    init(parent: String, limit: Int = 32_000_000_000, reserve: Int = 1_000_000_000) {
+        (path, self.limit, self.reserve) = (parent + "/weights", limit, reserve)
     }
 
     /// The weights from the folder; they are packed into it if they aren't there.
     /// - Parameter notes: gets what was done that a person may want to know.
-    /// - Throws: `CacheFolder.Fault` or `Platform.Failure`; `ModelError` if the model's files can't be read, change
+    /// - Throws: `Fault` or `Platform.Failure`; `ModelError` if the model's files can't be read, change
     ///   meanwhile, or hold a value that is not finite.
     func weights(
         of plan: WeightPlan, from store: TensorStore, pool: ComputePool, notes: inout [String]
     ) throws -> WeightFile {
-        let hashes = FileHashes(cache: parent)
+        let hashes = FileHashes(cache: Paths.folder(of: path))
         let source = try store.sources.identity(hashes, threads: pool.threads)
         let contents = WeightFile.Contents(plan, from: source)
-        let files = files
         let name = Self.name(of: store)
-        let path = files.path(of: name)
-        if let folder = try files.open() {
+        let path = self.path(of: name)
+        if let folder = try open() {
             do throws(FileFault) {
                 if let file = WeightFile(try folder.file(name), contents: contents, pool: pool) {
                     Platform.touch(path)
@@ -39,8 +50,8 @@ struct WeightCache {
                 if !error.isMissing { notes.append("\(error.path) \(error.reason)") }
             }
         }
-        try files.prepare(for: contents.fileSize)
-        try files.put(name) { new in
+        try prepare(for: contents.fileSize)
+        try put(name) { new in
             try WeightFile.write(contents, to: new, pool: pool)
             guard try store.sources.identity(hashes, threads: pool.threads) == source else {
                 throw ModelError(
@@ -50,11 +61,11 @@ struct WeightCache {
             // What is mapped must be on the disk: some file systems report only here that it is full.
             try new.sync()
         }
-        files.removeUnused(but: [name])
-        guard let open = try? files.open()?.file(name),
+        removeUnused(but: name)
+        guard let open = try? open()?.file(name),
             let file = WeightFile(open, contents: contents, pool: pool)
         else {
-            throw CacheFolder.Fault(description: "\(path) was changed by another program")
+            throw Fault(description: "\(path) was changed by another program")
         }
         return file
     }
@@ -75,5 +86,112 @@ struct WeightCache {
                 scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
                     || "-_.".unicodeScalars.contains(scalar) ? Character(scalar) : "_"
             })
+    }
+
+    // MARK: Files
+
+    private func path(of name: String) -> String { path + "/" + name }
+
+    /// The folder, to read from; nil if there is none yet.
+    /// - Throws: `Fault` if others could have written what is in it.
+    private func open() throws(Fault) -> OwnFolder? {
+        do throws(FileFault) { return try OwnFolder(path) } catch {
+            if error.isMissing { return nil }
+            throw Fault(description: "\(error.path) \(error.reason)")
+        }
+    }
+
+    // MARK: Names
+
+    /// Whether a file may be one of ours, by its name: NAME-HASH.weights, HASH in hexadecimal digits.
+    private func isFinished(_ name: String) -> Bool {
+        guard name.hasSuffix(Self.ending), let dash = name.lastIndex(at: "-") else { return false }
+        let hash = name[dash...].dropFirst().dropLast(Self.ending.count).utf8
+        return 1...16 ~= hash.count && hash.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+    }
+
+    /// Whether a file may be one that we, or a process that was killed, are just writing.
+    private func isDraft(_ name: String) -> Bool {
+        name.wholeMatch(of: /(.*)\.[0-9]+-[0-9a-f]{1,8}\.draft/).map { isFinished(String($0.1)) } ?? false
+    }
+
+    /// The paths of our files.
+    private func own(_ isOurs: (String) -> Bool) -> [String] {
+        ((try? Files.names(in: path)) ?? []).filter(isOurs).sorted().map { path + "/" + $0 }
+            .filter { OwnFile.begins($0, with: Self.mark) }
+    }
+
+    /// A file's size, and when it was last used.
+    private static func size(of path: String) -> (bytes: Int, used: Int)? {
+        (try? OpenFile.at(path, followsLinks: false).state()).map { ($0.size, $0.modified) }
+    }
+
+    // MARK: Writing
+
+    /// Makes the folder, and looks whether there is room for so many bytes more.
+    /// - Throws: `Fault`.
+    private func prepare(for size: Int) throws(Fault) {
+        do throws(Files.Failure) {
+            try Files.makeFolder(path, mode: 0o700)
+        } catch {
+            throw Fault(description: "the folder \(path) can't be made")
+        }
+        _ = try open()
+        removeAbandonedDrafts()
+        if let free = DiskSpace.free(at: path), free - size < reserve {
+            throw Fault(
+                description: "\(path) has \(free / 1_000_000) MB free; \(size / 1_000_000) MB are needed, "
+                    + "and \(reserve / 1_000_000) MB are left for others")
+        }
+    }
+
+    /// Removes what killed processes were writing. Those that were killed before they had written anything left an
+    /// empty file, which tells from a process that is just beginning by its age alone.
+    private func removeAbandonedDrafts() {
+        let now = FileState.now
+        for path in ((try? Files.names(in: path)) ?? []).filter(isDraft).map(path(of:)) {
+            let state = try? OpenFile.at(path, followsLinks: false).state()
+            let isEmpty = state.map { $0.size == 0 && now - $0.modified > 60_000_000_000 } ?? false
+            // Or in the middle of the mark.
+            let start = Self.mark.prefix(state.flatMap { $0.size > 0 ? $0.size : nil } ?? Self.mark.count)
+            guard isEmpty || OwnFile.begins(path, with: Array(start)), Platform.isAbandoned(path) else {
+                continue
+            }
+            OwnFile.remove(path)
+        }
+    }
+
+    /// Writes a file and puts it in place.
+    /// - Throws: `Fault` if there is something at its path that is not ours; `Platform.Failure`; what `write` throws.
+    private func put(_ name: String, _ write: (Platform.NewFile) throws -> Void) throws {
+        let path = path(of: name)
+        guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.mark) else {
+            throw Fault(description: "\(path) was not made by phibatch; move it away")
+        }
+        let draft = "\(path).\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
+        let new = try Platform.NewFile(path: draft, mode: 0o600)
+        do {
+            // At once, so that what a killed process leaves can be known for ours.
+            try Self.mark.withUnsafeBytes { try new.write($0, at: 0) }
+            try write(new)
+            try Platform.replace(path, with: draft)
+        } catch {
+            OwnFile.remove(draft)
+            throw error
+        }
+    }
+
+    /// Removes files beyond the limit.
+    private func removeUnused(but kept: String) {
+        let kept = path(of: kept)
+        let files = own(isFinished).compactMap { path in
+            Self.size(of: path).map { (path: path, size: $0.bytes, used: $0.used) }
+        }
+        var total = files.reduce(0) { $0 + $1.size }
+        let unused = files.sorted { $0.used < $1.used }
+        for file in unused where total > limit && file.path != kept {
+            OwnFile.remove(file.path)
+            total -= file.size
+        }
     }
 }
