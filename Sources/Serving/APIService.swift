@@ -129,8 +129,7 @@ final class APIService: HTTPService {
         let id = Self.newID()
         let reply = OpenAIReply(
             id: id, model: model ?? options.names.first ?? "", created: Self.now, endpoint: endpoint)
-        let span = options.traces.map { AnswerSpan($0, exchange.head, endpoint, model: reply.model, body) }
-        let course = AnswerCourse(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics, span)
+        let course = AnswerCourse(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
         let number = courses.add(course)
         exchange.whenLost { [events] in events.put(.lost(request: number)) }
         // The random stream comes from the seed and the id: with a seed of its own a request has the same answer each time.

@@ -76,8 +76,6 @@ package final class ModelServer: Sendable {
             while courses.count > 0, .now < end { WorkerThread.sleep(seconds: 0.05) }
             endFlag.set()
         }
-        try service.options.traces?.start()
-        defer { service.options.traces?.finish(within: 2) }
         try requests.run()
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

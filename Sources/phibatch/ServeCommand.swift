@@ -98,7 +98,6 @@ struct ServeCommand: ParsableCommand {
             (server.waiting, server.body, server.limits.connections) = (
                 maxWaiting, maxBody << 20, maxConnections
             )
-            server.traces = try traces(job.log)
             let signals = SignalWatch(
                 resumable: true, job: "serve", form: service.logFormat,
                 patience: Int(server.grace * 1000) + 2000)
@@ -107,26 +106,6 @@ struct ServeCommand: ParsableCommand {
             }
             try running.run()
             if let signal = signals.received { throw ExitCode(128 + signal) }
-        }
-    }
-
-    /// As the variables say that OpenTelemetry's own exporters know.
-    private func traces(_ log: Logger) throws -> TraceExport? {
-        func variable(_ name: String) -> String? { ProgramCall.path(inVariable: "OTEL_" + name) }
-        let base = variable("EXPORTER_OTLP_ENDPOINT").map {
-            ($0.hasSuffix("/") ? $0 : $0 + "/") + "v1/traces"
-        }
-        guard let address = variable("EXPORTER_OTLP_TRACES_ENDPOINT") ?? base else { return nil }
-        let headers = variable("EXPORTER_OTLP_TRACES_HEADERS") ?? variable("EXPORTER_OTLP_HEADERS") ?? ""
-        let fields = headers.split(separator: ",").map {
-            String($0.replacing("=", with: ": ", maxReplacements: 1))
-        }
-        let post = Guarded(try WebPost(to: address, fields: ["Content-Type: application/json"] + fields))
-        let service = variable("SERVICE_NAME") ?? "phibatch"
-        return TraceExport(service: service, version: Phibatch.version) { bytes in
-            let status = Result { try post.withLock { try $0.send(bytes, within: 10) } }
-            guard (try? status.get()).map({ $0 >= 300 }) ?? true else { return }
-            log.warning("traces are not taken: \(status)")
         }
     }
 

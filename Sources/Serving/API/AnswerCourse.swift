@@ -9,7 +9,6 @@ final class AnswerCourse: Sendable {
     private struct State {
         var isStreaming = false
         var events: any AnswerEvents
-        var span: AnswerSpan?
     }
 
     private let exchange: Exchange
@@ -23,12 +22,11 @@ final class AnswerCourse: Sendable {
     ///   - streams: text is told as it comes.
     ///   - tellsUsage: of a stream, at its end.
     init(
-        _ exchange: Exchange, _ reply: OpenAIReply, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics,
-        _ span: AnswerSpan?
+        _ exchange: Exchange, _ reply: OpenAIReply, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics
     ) {
         (self.exchange, self.reply, self.metrics) = (exchange, reply, metrics)
         self.streams = streams
-        state = Guarded(State(events: reply.events(tellsUsage: tellsUsage), span: span))
+        state = Guarded(State(events: reply.events(tellsUsage: tellsUsage)))
     }
 
     /// - Returns: whether that was all.
@@ -41,7 +39,6 @@ final class AnswerCourse: Sendable {
         case .stopped: return fail(.busy(503, "The server was asked to stop before the request was done."))
         case .cancelled:
             metrics.cancelled()
-            state.withLock(\.span)?.end(499)
             return true
         // Only lines that are none of OpenAI's come to this.
         case .result: return fail(APIError("The result has another form.", status: 500))
@@ -81,10 +78,7 @@ final class AnswerCourse: Sendable {
         metrics.made(
             promptTokens: made.first?.promptTokens ?? 0,
             completionTokens: made.reduce(0) { $0 + $1.completionTokens })
-        let isStreaming = state.withLock { state in
-            state.span?.made(made, id: reply.id)
-            return state.isStreaming
-        }
+        let isStreaming = state.withLock(\.isStreaming)
         guard streams, made.count == results.count else {
             let (status, body) = reply.whole(results, run: run)
             return end(HTTPReply(status, headers: headers, .bytes(body)))
@@ -119,7 +113,6 @@ final class AnswerCourse: Sendable {
     private func note(_ status: Int) {
         metrics.answered(exchange.head.path, status: status)
         metrics.tookWhole(seconds)
-        state.withLock(\.span)?.end(status)
     }
 }
 

@@ -16,8 +16,6 @@ package struct ServerOptions: Sendable {
     package var file = 512 << 20
     /// Seconds that open requests have once the server is asked to stop.
     package var grace = 30.0
-    /// Who is told of requests; nil for nobody.
-    package var traces: TraceExport?
     package var limits = HTTPLimits()
 
     package init(names: [String], folder: String) { (self.names, self.folder) = (names, folder) }

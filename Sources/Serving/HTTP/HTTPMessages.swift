@@ -7,7 +7,7 @@ package struct HTTPHead: Sendable {
     package var headers: [String: String]
     package var arguments: [String: String]
 
-    static let headers = ["authorization", "content-length", "content-type", "host", "origin", "traceparent"]
+    static let headers = ["authorization", "content-length", "content-type", "host", "origin"]
     static let arguments = ["after", "limit", "order", "purpose"]
 }
 
