@@ -7,10 +7,10 @@ final class Attention {
     private let shapes: [AttentionShape]
     /// The fewest of a layer's queries that read the same keys.
     private let queriesPerGroup: Int
-    /// What each layer multiplies scores by.
+    /// Factor of each layer's scores.
     private let softmaxScales: [Float]
     private let rope: RotaryTables
-    /// Where sequences have their windows, if these are not in blocks.
+    /// Memory of sequences' windows, if these are not in blocks.
     private let slots: SequenceSlots?
     private let kernels: PhiKernels
     private let pool: ComputePool
@@ -19,7 +19,7 @@ final class Attention {
     /// The runs' blocks, and then where there are slots, those of their windows.
     private let blockLists = Buffer<Int32>()
     private var windowLists = 0
-    /// Where each run's list begins in `blockLists`.
+    /// Place in `blockLists` where each run's list begins.
     private var listStarts: [Int] = []
     private let queryValues = Buffer<Int8>()
     private let queryScales = Buffer<Float>()
@@ -65,7 +65,7 @@ final class Attention {
         try querySums.reserve(queries)
     }
 
-    /// What one layer's attention works on.
+    /// Input and output of one layer's attention.
     private struct Layer {
         let shape: AttentionShape
         let softmaxScale: Float
@@ -134,8 +134,8 @@ final class Attention {
         }
     }
 
-    /// How many heads of a tile a thread reads at least, where rows are of different sequences. Long runs are read faster.
-    /// One tile's pieces take equally long; of several, whose lengths differ, there are enough to share them out.
+    /// Returns the least number of a tile's heads that a thread reads, where rows are of different sequences. Long runs
+    /// are read faster. One tile's pieces take equally long; of several, whose lengths differ, there are enough to share them out.
     private func unit(of heads: Int) -> Int {
         let tiles = plan.tiles.count
         return max(1, min(16, heads * tiles / (tiles == 1 ? pool.width : 4 * pool.width)))

@@ -1,7 +1,7 @@
 import BatchEngine
 import CPhiKernels
 
-/// Which rows of a step attend together.
+/// Groups of a step's rows that attend together.
 ///
 /// Rows whose sequences begin with the same blocks of the KV cache lie side by side, and a tile of them
 /// reads these blocks once for all. What a row gets does not depend on its tile.
@@ -16,7 +16,7 @@ struct AttentionPlan {
     struct Tile {
         /// The part of `AttentionPlan.rows` that it has.
         var rows: Range<Int>
-        /// How many blocks at the beginning are the same for all rows.
+        /// Number of blocks at the beginning that are the same for all rows.
         var shared: Int
     }
 

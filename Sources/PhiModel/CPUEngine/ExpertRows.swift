@@ -29,7 +29,7 @@ final class ExpertRows {
     /// The router's [rows][experts in whole blocks].
     private let scores = Buffer<Float>()
     private let choices = Buffer<ExpertChoice>()
-    /// What one expert makes: [its rows][gate, then up].
+    /// Results of one expert: [its rows][gate, then up].
     private let gateUp = Buffer<Float>()
     /// The same, activated: [its rows][intermediate size].
     private let activated = Buffer<Float>()
@@ -39,9 +39,9 @@ final class ExpertRows {
 
     /// Each row's two uses of an expert, 2 * row and 2 * row + 1, by expert and then by row.
     private var uses: [Int] = []
-    /// Where in `uses` each use is.
+    /// Place in `uses` of each use.
     private var places: [Int] = []
-    /// Where in `uses` each expert's begin, and the end of all.
+    /// Places in `uses` where each expert's begin, and the end of all.
     private var starts: [Int] = []
 
     /// As those of `RowOps`.

@@ -14,7 +14,7 @@ public enum KVPrecision: Sendable {
 }
 
 extension KVPrecision {
-    /// How kernels call it.
+    /// Number of the kind in the kernels.
     var kernelKind: UInt32 {
         switch self {
         case .int8: UInt32(PHI_KV_INT8)
@@ -31,7 +31,7 @@ struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
     private static let fetchesHeads: UInt32 = ProcessorFamily.current.fetchesHeads ? 1 : 0
 
-    /// Where a layer's heads are in a block.
+    /// Place of a layer's heads in a block.
     struct Layer {
         /// The place of its first head.
         let offset: Int
@@ -41,11 +41,11 @@ struct KVCache: ~Copyable {
         let headBytes: Int
         /// Whether it lies in blocks of a window.
         let keepsWindow: Bool
-        /// Where the layer's state is.
+        /// Place of the layer's state.
         var stateOffset = 0
     }
 
-    /// What lies where.
+    /// Places of all layers.
     private struct Layout {
         var layers: [Layer] = []
         var blockBytes = 0
@@ -99,14 +99,14 @@ struct KVCache: ~Copyable {
     let blockBytes: Int
     /// In blocks.
     let capacity: Int
-    /// What each sequence has for itself; nil where all is in blocks.
+    /// Memory that each sequence has for itself; nil where all is in blocks.
     let slots: SequenceSlots?
     private let windowBytes: Int
     private let stateBytes: Int
 
     /// Rows of a sequence that are computed together, at least, where sequences have slots.
     private static let rowsAtOnce = 512
-    /// How many tokens sequences are taken to come to where room is shared between slots and blocks.
+    /// Number of tokens that sequences are taken to come to where room is shared between slots and blocks.
     private static let usualTokens = 4096
 
     private let memory: PageMemory
@@ -169,7 +169,7 @@ struct KVCache: ~Copyable {
     /// The dimensions that a head takes, a multiple of 16.
     static func dims(_ headDimension: Int) -> Int { headDimension.rounded(up: 16) }
 
-    /// Where the keys and values of a layer's head are.
+    /// Returns the place of the keys and values of a layer's head.
     func head(_ head: Int, layer number: Int) -> PhiKVHead {
         let layer = layers[number]
         let first = (layer.keepsWindow ? windows : base) + layer.offset

@@ -1,7 +1,7 @@
 import CPhiKernels
 import Essentials
 
-/// What this machine can do at most at the moment: no forward pass can be faster.
+/// Limits of this machine at the moment: no forward pass can be faster.
 package struct MachineLimits: Sendable {
     /// Integer multiply-adds a second of all threads, on registers.
     package var multiplyAddsPerSecond = 0.0

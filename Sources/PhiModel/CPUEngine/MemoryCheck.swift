@@ -71,7 +71,7 @@ struct MemoryCheck {
         return bytes
     }
 
-    /// What a model takes of one kind of memory before its KV cache: weights, and the rest.
+    /// Memory of one kind that a model takes before its KV cache: weights, and the rest.
     private func need(_ kind: AvailableMemory.Kind) -> (weights: Int, work: Int) {
         switch kind {
         case .pages: (weightBytes, workingBytes)

@@ -13,7 +13,7 @@ extension PhiEngine {
     /// of earlier runs must not be mixed with new ones. `ArithmeticTests` holds what each version gives.
     static let arithmeticVersion = "7"
 
-    /// What results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
+    /// Facts that results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
     /// with these options: another identity, other results. Threads, memory and kernels are not in it.
     package static func identity(_ options: EngineOptions) -> [(name: String, value: String)] {
         [("arithmetic", arithmeticVersion), ("kv", options.kvPrecision.name)]
@@ -24,7 +24,7 @@ extension PhiEngine {
 }
 
 extension KVPrecision {
-    /// How jobs call it.
+    /// Name in job files.
     var name: String {
         switch self {
         case .int8: "int8"

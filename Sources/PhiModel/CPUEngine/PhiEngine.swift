@@ -1,24 +1,24 @@
 import BatchEngine
 import OperatingSystem
 
-/// How a model is loaded.
+/// Options of loading a model.
 public struct EngineOptions: Sendable {
-    /// What computes.
+    /// The engine.
     public var engine = EngineKind.cpu
     /// Compute threads; nil takes one for each processor that this process may use.
     public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
-    /// What the KV cache holds, where `engine` leaves it open.
+    /// Precision of the KV cache, where `engine` leaves it open.
     public var kvPrecision: KVPrecision
-    /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
+    /// Name of the kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     package var kernels: String?
-    /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
+    /// Folder in which packed weights are kept from one start to the next. Off unless a program asks for it: a
     /// library writes no files of its own accord.
     public var cache: WeightCacheLocation
     /// Whether quantized weights become floats, and what is multiplied with them stays floats.
     package var expandsWeights = false
-    /// How many sequences may be under way where each has memory of its own beside blocks; nil chooses.
+    /// Number of sequences that may be under way where each has memory of its own beside blocks; nil chooses.
     package var sequences: Int?
     /// The folder of a LoRA adapter, of Hugging Face's PEFT or of MLX, that is applied to the model.
     public var adapter: String?

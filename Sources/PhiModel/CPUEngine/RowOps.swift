@@ -36,7 +36,7 @@ package final class RowOps: RowOperations {
     private let input = MatmulInput()
     private let experts: ExpertRows
     private let selectiveScan: SelectiveScan
-    /// What the last scan made is there for all rows that are kept.
+    /// Width of the last scan's results, which are there for all rows that are kept.
     private var scanWidth = 0
     private let difference: AttentionDifference
     private let adapters = LowRankRows()
@@ -53,7 +53,7 @@ package final class RowOps: RowOperations {
     private var rowCount = 0
     /// The rows that are still computed, in order.
     private var kept: [Int] = []
-    /// What was last projected is yet to be added to hidden.
+    /// Whether the last product's results are yet to be added to hidden.
     private var addsProjected = false
 
     private(set) var tally = WorkTally()

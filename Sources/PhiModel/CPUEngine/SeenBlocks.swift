@@ -1,4 +1,4 @@
-/// Which blocks of the KV cache a row's heads see in one layer.
+/// Blocks of the KV cache that a row's heads see in one layer.
 ///
 /// A head that sees some blocks only has a list of just those, and positions are counted within it: keys are rotated by
 /// their own positions, so that attention has no need of them.

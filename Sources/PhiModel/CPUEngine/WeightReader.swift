@@ -6,7 +6,7 @@ package struct Linear: Sendable {
     let columns: Int
     /// [rows], added to what the matmul gives; nil without one.
     let bias: [Float]?
-    /// What an adapter adds; nil without one.
+    /// Part of an adapter; nil without one.
     var adapter: LowRank?
 
     /// Floats that a matmul writes for each row of its input: whole blocks of 16.
@@ -20,7 +20,7 @@ package struct Embedding: Sendable {
     let columns: Int
 }
 
-/// What RMSNorm or LayerNorm multiplies by and adds, [count] each.
+/// Weight and bias of an RMSNorm or LayerNorm, [count] each.
 package struct Norm: Sendable {
     let weight: [Float]
     /// Nil of RMSNorm.
@@ -38,7 +38,7 @@ package struct WeightReader: WeightReading {
     private let pool: ComputePool?
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
-    /// What is to be packed, in the order in which it was asked for.
+    /// Matrices to be packed, in the order in which they were asked for.
     private(set) var plan: WeightPlan
     /// Places of the matrices that are multiplied by, rather than looked up in.
     private(set) var multiplied: Set<Int> = []

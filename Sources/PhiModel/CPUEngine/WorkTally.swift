@@ -1,8 +1,8 @@
 import BatchEngine
 
-/// What all steps so far took.
+/// Work and time of all steps so far.
 struct WorkTally {
-    /// Where the time went.
+    /// Time by kind of work.
     private(set) var times = ComputeTimes()
     private(set) var work = EngineWork()
     private var clock = Stopwatch()

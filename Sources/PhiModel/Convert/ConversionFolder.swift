@@ -9,7 +9,7 @@ final class ConversionFolder {
         "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
         "chat_template.jinja", "generation_config.json", "cl100k_base.tiktoken",
     ]
-    /// What other programs read of a tokenizer.
+    /// Files that other programs read of a tokenizer.
     private static let otherNames = ["chat_template.json", "tokenizer.model", "vocab.json", "merges.txt"]
 
     private let folder: String
@@ -123,7 +123,7 @@ final class ConversionFolder {
         files = []
     }
 
-    /// What a conversion that was killed left: known by its name, and by nobody's holding its lock.
+    /// Removes files that a killed conversion left: known by their names, and by nobody's holding their locks.
     private func removeLeftovers() {
         for name in (try? Files.names(in: folder)) ?? [] {
             if Self.isPartial(name), Platform.isAbandoned(path(name)) { OwnFile.remove(path(name)) }

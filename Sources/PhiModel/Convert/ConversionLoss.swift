@@ -28,7 +28,7 @@ package struct ConversionLoss: Sendable, Equatable {
             })
     }
 
-    /// Those of one type as one, in the order of types' names.
+    /// Returns the losses of each type as one, in the order of types' names.
     static func joined(_ losses: [ConversionLoss]) -> [ConversionLoss] {
         var all: [String: ConversionLoss] = [:]
         for loss in losses {

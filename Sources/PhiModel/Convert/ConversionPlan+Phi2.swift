@@ -56,7 +56,7 @@ private struct BiasedLayers {
         layers.append(try PlannedLayer(path: path, stack: model.expertCount, parts: [matrix]))
     }
 
-    /// What comes after the layers.
+    /// Plans what comes after the layers.
     mutating func plan(lastNorm: String) throws -> ConversionPlan {
         try norm(lastNorm, "output_norm")
         try linear("lm_head", "output", rows: vocabularySize, columns: model.hiddenSize)

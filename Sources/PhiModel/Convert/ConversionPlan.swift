@@ -4,7 +4,7 @@ struct SourceRows {
     /// If set, the rows of each head of this many dimensions are in the order of interleaved rotation
     /// (pairs next to each other), and are put into that of Phi-3 (first all first halves of the pairs).
     var interleavedHead: Int?
-    /// Which rows of the tensor; of a vector, which values.
+    /// Rows of the tensor; of a vector, values.
     let range: Range<Int>
 
     init(tensor: GGUFTensor, interleavedHead: Int? = nil, range: Range<Int>? = nil) {
@@ -54,9 +54,9 @@ struct PlannedLayer {
 
     /// Without ".weight".
     let path: String
-    /// What follows the path where the layer is not quantized: "weight" or "bias".
+    /// End of the name where the layer is not quantized: "weight" or "bias".
     let suffix: String
-    /// How many matrices of one shape, one after the other, the rows are; nil of one.
+    /// Number of matrices of one shape that the rows are, one after the other; nil of one.
     let stack: Int?
     /// Stacked from top to bottom; all have the same columns.
     let parts: [SourceRows]
@@ -121,7 +121,7 @@ struct PlannedLayer {
     }
 }
 
-/// Which tensors of the model are made of which of the GGUF file.
+/// Tensors of the model, and those of the GGUF file that they are made of.
 struct ConversionPlan {
     let layers: [PlannedLayer]
     let tiedEmbeddings: Bool

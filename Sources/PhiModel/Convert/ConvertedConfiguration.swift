@@ -23,7 +23,7 @@ struct ConvertedConfiguration {
         return .object(JSONObject(members))
     }
 
-    /// What all kinds of models have.
+    /// Members that all kinds of models have.
     private func common(_ architecture: String, _ type: String, activation: String) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("architectures", .array([.string(architecture)])), ("model_type", .string(type)),
@@ -83,7 +83,7 @@ struct ConvertedConfiguration {
         ]
     }
 
-    /// What a person may want to know of what the file does not say.
+    /// Notes for a person on facts that the file does not state.
     var notes: [String] {
         guard model.architecture == .phimoe, plan.factors != nil else { return [] }
         return [
@@ -93,7 +93,7 @@ struct ConvertedConfiguration {
         ]
     }
 
-    /// What the file says, or the formula.
+    /// Factor that the file states, or the formula's.
     private var attentionFactor: Double {
         model.attentionFactor.map { Double($0) }
             ?? LongRope.standardAttentionFactor(

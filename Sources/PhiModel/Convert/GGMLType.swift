@@ -51,7 +51,7 @@ package enum GGMLType: UInt32 {
         }
     }
 
-    /// What is subtracted from a code before it is scaled, where the file has no minimum of its own:
+    /// Number subtracted from a code before it is scaled, where the file has no minimum of its own:
     /// value = d * (code - offset). Q8_0's signed bytes become codes by adding 128.
     var offset: Float? {
         switch self {

@@ -2,7 +2,7 @@ import Essentials
 import JSON
 import OperatingSystem
 
-/// What a conversion did.
+/// Result of a conversion.
 package struct ConversionSummary: Sendable, Equatable {
     /// The GGUF file's architecture, such as "llama" or "phi3".
     package var architecture: String
@@ -20,13 +20,13 @@ package struct ConversionSummary: Sendable, Equatable {
     package var files: [String]
     /// False if the folder has no tokenizer.
     package var hasTokenizer: Bool
-    /// What is not as in the GGUF file; empty if every weight keeps its exact value.
+    /// Differences from the GGUF file; empty if every weight keeps its exact value.
     package var losses: [ConversionLoss]
-    /// What a person may want to know, a sentence each, without its full stop.
+    /// Notes for a person, a sentence each, without its full stop.
     package var notes: [String]
 }
 
-/// How far a conversion is.
+/// Progress of a conversion.
 package struct ConversionProgress: Sendable, Equatable {
     /// The layer being written, as in "model.layers.3.mlp.down_proj".
     package var layer: String
@@ -40,7 +40,7 @@ package struct ConversionProgress: Sendable, Equatable {
 /// Takes models of architecture `phi3`, `phi2`, `phimoe`, `qwen2` and `qwen3`, and `llama`, whose block is a Phi-3 block
 /// with q, k, v and gate, up apart; in the types of `GGMLType`.
 package enum GGUFConverter {
-    /// Where the tokenizer comes from.
+    /// Source of the tokenizer.
     package enum Tokenizer: Sendable, Equatable {
         /// Out of the GGUF file.
         case embedded

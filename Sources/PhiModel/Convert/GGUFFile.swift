@@ -6,7 +6,7 @@ struct GGUFTensor {
     let rows: Int
     let columns: Int
     let isVector: Bool
-    /// Where its bytes are in `file`.
+    /// Place of its bytes in `file`.
     let range: Range<Int>
     let file: MappedFile
 

@@ -1,4 +1,4 @@
-/// What the converted config.json says of the model, from a GGUF file's metadata.
+/// Facts of the model that the converted config.json states, from a GGUF file's metadata.
 struct GGUFHyperparameters {
     /// The models that can be converted.
     enum Architecture: String, CaseIterable {

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a GGUF file's tokenizer does around its vocabulary: as members of tokenizer.json.
+/// Steps of a GGUF file's tokenizer around its vocabulary, as members of tokenizer.json.
 ///
 /// Only kinds whose tokenizer.json is known for certain.
 enum GGUFTokenizerKind: Equatable {
@@ -16,13 +16,13 @@ enum GGUFTokenizerKind: Equatable {
         case phi2 = "phi-2"
         /// SmolLM's.
         case smollm
-        /// That of OpenAI's cl100k, which Phi-4 has.
+        /// OpenAI's cl100k, which Phi-4 has.
         case dbrx
         /// The same cuts; a piece that is a token is that token. Llama 3 has it.
         case llama3 = "llama-bpe"
         /// Digits one by one, and text in the form NFC. Qwen2 and Qwen3 have it.
         case qwen2
-        /// That of OpenAI's o200k, which Phi-4-mini has.
+        /// OpenAI's o200k, which Phi-4-mini has.
         case gpt4o = "gpt-4o"
     }
 

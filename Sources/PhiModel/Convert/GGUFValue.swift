@@ -21,7 +21,7 @@ struct GGUFValue {
     private static let maximumArrayDepth = 4
 
     let kind: Kind
-    /// Where the value begins.
+    /// Place where the value begins.
     let start: GGUFCursor
 
     /// Steps over a value, checking that all of it is there.

@@ -1,6 +1,6 @@
 /// Turns source rows into the bytes of one kind of output tensor, appended to a buffer row by row.
 struct RowEncoder {
-    /// Which of a layer's tensors is written.
+    /// Tensor of a layer that is written.
     enum Output {
         case weight, scales, biases
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Writes a safetensors file, the tensors' bytes in any order.
 final class SafetensorsWriter {
-    /// What the header says of a tensor.
+    /// A tensor in the header.
     struct Announcement {
         let name: String
         let type: TensorType
@@ -19,7 +19,7 @@ final class SafetensorsWriter {
     /// Bytes that were put in their places.
     private let placed = Atomic(0)
     private let expected: Int
-    /// Where each tensor begins in the file.
+    /// Place of each tensor in the file.
     private let starts: [Int]
 
     /// - Parameter path: for messages.

@@ -12,7 +12,7 @@ package protocol Architecture: Sendable {
     /// being said, none does.
     static func leavesUnread(_ tensor: String) -> Bool
 
-    /// What the engine needs to know.
+    /// Facts that the engine needs.
     var shape: ModelShape { get set }
     /// Floats of a row within the feed-forward network.
     var intermediateSize: Int { get }

@@ -49,7 +49,7 @@ package enum Architectures {
         return try architecture.init(config)
     }
 
-    /// What to take in the place of models that are kin to those.
+    /// Returns the model to take in the place of one that is kin to these.
     private static func instead(of type: String) -> String {
         let kin = [
             ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),

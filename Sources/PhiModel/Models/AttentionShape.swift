@@ -10,9 +10,9 @@ package struct AttentionShape: Sendable, Equatable {
     /// A row at position q sees only positions k with q - k < slidingWindow; nil if it sees all.
     /// nil also where the window is not shorter than the context.
     package var slidingWindow: Int?
-    /// Which blocks of positions a row sees; nil if all up to its own.
+    /// Blocks of positions that a row sees; nil if all up to its own.
     package var sparsity: BlockSparsity?
-    /// What products of queries and keys are multiplied by; nil takes 1 / sqrt(headDimension).
+    /// Factor of the products of queries and keys; nil takes 1 / sqrt(headDimension).
     package var scale: Float?
     /// Floats that a sequence has in this layer beside what it keeps of each position: its state after the last one.
     /// Only layers that use slots have one.
@@ -30,7 +30,7 @@ package struct AttentionShape: Sendable, Equatable {
             headCount: 0, keyValueHeadCount: 0, headDimension: headDimension, stateWidth: stateWidth)
     }
 
-    /// What products of queries and keys are multiplied by.
+    /// Factor of the products of queries and keys.
     var softmaxScale: Float { scale ?? 1 / Float(headDimension).squareRoot() }
     /// Floats of a row's queries, and of what attention makes of them.
     package var queryWidth: Int { headCount * headDimension }

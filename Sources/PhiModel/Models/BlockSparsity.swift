@@ -10,7 +10,7 @@ package struct BlockSparsity: Sendable, Hashable {
     var localBlocks: Int
     /// One of so many of those before them is seen.
     var stride: Int
-    /// How many blocks later a head's are than those of the next one; 0 if all heads see the same ones.
+    /// Number of blocks by which a head's are later than those of the next one; 0 if all heads see the same ones.
     var headStep: Int
 
     /// Whether a query of this head in block `own` sees this block, which is not after it.

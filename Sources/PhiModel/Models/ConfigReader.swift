@@ -6,10 +6,10 @@ package struct ConfigReader {
     static let maximumWidth = 1 << 20
 
     let path: String
-    /// Where this object is in the file: "" or "rope_scaling.".
+    /// Place of this object in the file: "" or "rope_scaling.".
     let prefix: String
     let members: JSONObject
-    /// What this object calls keys that are asked for by another name.
+    /// Names in this object of keys that are asked for by another one.
     var names: [String: String] = [:]
 
     init(path: String, prefix: String = "", members: JSONObject) {
@@ -28,7 +28,7 @@ package struct ConfigReader {
         return value
     }
 
-    /// What `read` makes of the value; nil if that is absent.
+    /// Returns what `read` makes of the value; nil if that is absent.
     private func optional<Value>(
         _ key: String, _ what: String, _ read: (JSONValue) -> Value?
     ) throws -> Value? {

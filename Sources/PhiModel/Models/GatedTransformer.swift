@@ -17,7 +17,7 @@ protocol GatedTransformer: Architecture {
     static var hasBranches: Bool { get }
 }
 
-/// What config.json says of all of them.
+/// Facts that config.json states of all of them.
 package struct GatedShape: Sendable, Equatable {
     var shape: ModelShape
     /// Rows of the gate and of the up projection.

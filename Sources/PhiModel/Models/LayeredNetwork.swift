@@ -2,7 +2,7 @@
 package struct LayeredNetwork<Operations: RowOperations> {
     /// [vocabulary, h]
     let embedding: Operations.Embedding
-    /// What its rows are multiplied by.
+    /// Factor of its rows.
     var multiplier: Float = 1
     let layers: [NetworkLayer<Operations>]
     /// [h]

@@ -1,4 +1,4 @@
-/// What the engine needs to know of a model, whatever its architecture.
+/// Facts of a model that the engine needs, whatever its architecture.
 package struct ModelShape: Sendable, Equatable {
     /// Floats of a row between two layers.
     package var hiddenSize: Int
@@ -46,7 +46,7 @@ extension ModelShape {
 }
 
 extension ModelShape {
-    /// Which layers see a window only, as Qwen's files say it: those from `max_window_layers` on, or those that
+    /// Sets the layers that see a window only, as Qwen's files say it: those from `max_window_layers` on, or those that
     /// `layer_types` names, and none unless `use_sliding_window` is true.
     /// - Throws: `ModelError` naming the key.
     mutating func setWindows(_ config: ConfigReader) throws {

@@ -5,7 +5,7 @@
 struct NetworkLayer<Operations: RowOperations> {
     typealias Source = RowInput<Operations.Norm>
 
-    /// What looks at other positions, or stands in its place, of what `input` gives.
+    /// Operation that looks at other positions, or stands in its place, of what `input` gives.
     enum Mixer {
         /// Takes queries, keys and values.
         case attention(HeadNorms<Operations.Norm>?)
@@ -32,7 +32,7 @@ struct NetworkLayer<Operations: RowOperations> {
     let output: Operations.Linear
     let feedForward: FeedForward
 
-    /// What looks at other positions, up to the output projection.
+    /// Runs the part that looks at other positions, up to the output projection.
     /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
     func mix(_ rows: Operations, number: Int) throws(ModelError) {
         try rows.project(input, of: .norm(norm))

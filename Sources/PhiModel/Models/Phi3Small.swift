@@ -26,7 +26,7 @@ package struct Phi3Small: Architecture, Equatable {
     /// Rows of the gate and of the up projection.
     package var intermediateSize: Int
     package var normEpsilon: Double
-    /// What gate and up are cut off at.
+    /// Limit at which gate and up are cut off.
     var limit: Float
     var embeddingMultiplier, widthMultiplier: Float
 
@@ -120,8 +120,8 @@ package struct Phi3Small: Architecture, Equatable {
 }
 
 extension AttentionShape {
-    /// Where the rows of all queries, then of all keys, then of all values are if those of each key's head are together:
-    /// its queries, its keys, its values.
+    /// Rows of all queries, then of all keys, then of all values, where those of each key's head are together: its
+    /// queries, its keys, its values.
     fileprivate var rowsByKind: [Range<Int>] {
         let (n, own) = (headDimension, headCount / keyValueHeadCount)
         let groups = (0..<keyValueHeadCount).map { $0 * (own + 2) * n }

@@ -1,4 +1,4 @@
-/// How a quantized layer is packed.
+/// Parameters of a quantized layer.
 package struct QuantizationParameters: Sendable, Equatable {
     /// Columns that share a scale and a bias: 32, 64 or 128.
     package var groupSize: Int

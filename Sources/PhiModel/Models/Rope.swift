@@ -6,7 +6,7 @@ package struct Rope: Sendable, Equatable {
     package var theta: Double
     package var scaling: RopeScaling
 
-    /// That of models without positions: nothing is rotated.
+    /// Rotary positions of models without positions: nothing is rotated.
     static let none = Rope(dimension: 0, theta: 1, scaling: .none)
 
     /// The longest sequence that has the short factors, in tokens; nil if there is one set only.
@@ -16,7 +16,7 @@ package struct Rope: Sendable, Equatable {
     }
 }
 
-/// What an architecture says of its rotary positions.
+/// Facts of an architecture's rotary positions.
 struct RopeFamily {
     /// The part of each head that is rotated where config.json does not say.
     var fraction = 1.0

@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// How rotary positions beyond the original context are scaled.
+/// Scaling of rotary positions beyond the original context.
 package enum RopeScaling: Sendable, Equatable {
     case none
     /// Dimension i of a rotation is slowed down by factors[i], in all sequences.
@@ -41,7 +41,7 @@ package struct LongRope: Sendable, Equatable {
 }
 
 extension RopeScaling {
-    /// What transformers 5 moves into `rope_parameters` whatever the type.
+    /// Keys that transformers 5 moves into `rope_parameters` whatever the type.
     private static let defaultKeys: Set<String> = [
         "type", "rope_type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings",
     ]

@@ -9,13 +9,13 @@ package protocol RowOperations: AnyObject {
     associatedtype Linear
     /// The matrix of which tokens' rows are looked up.
     associatedtype Embedding
-    /// What RMSNorm or LayerNorm multiplies by and adds.
+    /// The weight and bias of an RMSNorm or LayerNorm.
     associatedtype Norm
     /// A feed-forward network of which each row uses a part.
     associatedtype Experts
     /// The weights of Mamba's selective scan.
     associatedtype Scan
-    /// What differential attention makes of two heads.
+    /// The weights of differential attention.
     associatedtype Difference
 
     /// hidden = the rows of `embedding` for the step's tokens, multiplied by a number.
@@ -34,7 +34,7 @@ package protocol RowOperations: AnyObject {
     /// positions. What the scan gives, times silu(z) of the results z that follow x, counts as what attention made. What
     /// the convolution and the scan need of the rows so far is the layer's state.
     func scan(layer: Int, _ weights: Scan) throws(ModelError)
-    /// What the last scan, which was this one, gave, times silu of the last product's results. It counts as what
+    /// Multiplies what the last scan, which was this one, gave by silu of the last product's results. It counts as what
     /// attention made.
     func recall(_ weights: Scan) throws(ModelError)
     /// Runs each row of a norm through the experts that it uses. Their sum is what a product's results are.
@@ -51,13 +51,13 @@ extension RowOperations {
     package func attend(layer: Int) throws(ModelError) { try attend(layer: layer, norms: nil) }
 }
 
-/// What a product multiplies, made for each row on the way into it.
+/// Input of a product, made for each row on the way into it.
 package enum RowInput<Norm> {
     /// A norm of the hidden row.
     case norm(Norm)
-    /// What the last norm gave, if it was of the same layer and there was no gatedSilu since.
+    /// Results of the last norm, if it was of the same layer and there was no gatedSilu since.
     case normed
-    /// What attention gave.
+    /// Results of attention.
     case attended
     /// silu(gate) * up of the last product's results, whose first half are the gate's, the second up's.
     case gatedSilu

@@ -4,7 +4,7 @@
 /// All methods throw `ModelError` naming the tensor, also if a value is found not to be finite. A path is a tensor's name
 /// without its end, as in "model.layers.0.mlp.down_proj".
 package protocol WeightReading {
-    /// What is computed with the weights.
+    /// Operations that are computed with the weights.
     associatedtype Operations: RowOperations
 
     /// Whether the checkpoint has a tensor of this name.
@@ -28,7 +28,7 @@ package protocol WeightReading {
     ) throws -> Operations.Norm
     /// The weights of Mamba's selective scan, with its convolution and all that makes its numbers.
     mutating func scan(_ tensors: ScanTensors) throws -> Operations.Scan
-    /// What differential attention in layer `number` makes of two heads of `headDimension`.
+    /// The weights of differential attention in layer `number`, of heads of `headDimension`.
     mutating func difference(_ path: String, layer number: Int, _ headDimension: Int) throws
         -> Operations.Difference
     /// A layer's experts, all of one shape, and what chooses between them.
@@ -58,7 +58,7 @@ extension WeightReading {
 /// The logit of a token that is never to be chosen, where a model says so.
 let hiddenLogit: Float = -1e30
 
-/// Where the tensors of a selective scan are, and their sizes.
+/// Path and sizes of a selective scan's tensors.
 package struct ScanTensors {
     /// conv1d, x_proj, dt_proj, A_log and D are below it.
     let path: String
@@ -72,9 +72,9 @@ package struct ScanTensors {
     let length: Int
 }
 
-/// Where the tensors of a layer's experts are: gated feed-forward networks of which each row uses two.
+/// Paths of a layer's experts: gated feed-forward networks of which each row uses two.
 package struct ExpertTensors {
-    /// Where one matrix of each expert is.
+    /// Path of one matrix of each expert.
     enum Place {
         /// All in one tensor, as MLX has them.
         case stacked(String)

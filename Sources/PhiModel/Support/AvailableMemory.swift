@@ -2,9 +2,9 @@ import Essentials
 import Faults
 import OperatingSystem
 
-/// How much memory of one kind this process may still take, and what says so.
+/// Memory of one kind that this process may still take, and the limit that says so.
 struct AvailableMemory: Equatable {
-    /// What counts.
+    /// Limit that counts.
     enum Kind {
         /// Memory that is really there: pages that were touched.
         case pages
@@ -63,7 +63,7 @@ struct AvailableMemory: Equatable {
             }
     }
 
-    /// What `ulimit` sets, as far as the system says how much is used.
+    /// Memory that `ulimit` leaves, as far as the system says how much is used.
     static func processLimits() -> [AvailableMemory] {
         let status = SystemFile.text("/proc/self/status") ?? ""
         func left(_ kind: Kind, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {

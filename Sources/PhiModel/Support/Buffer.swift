@@ -16,5 +16,5 @@ final class Buffer<Element: BitwiseCopyable> {
     }
 }
 
-/// Where buffers of no elements lie.
+/// Address of buffers of no elements.
 private nonisolated(unsafe) let nowhere = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)

@@ -36,7 +36,7 @@ struct CheckpointIndex {
 
     var fileNames: [String] { Set(weightMap.values).sorted() }
 
-    /// What shows that this index was made for other files; nil if it fits.
+    /// Returns the sign that this index was made for other files; nil if it fits.
     /// - Parameters:
     ///   - present: All weight files of the folder.
     ///   - opened: Those of them that the index names.

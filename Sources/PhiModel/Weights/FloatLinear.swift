@@ -34,7 +34,7 @@ extension PackedMatrix {
 }
 
 extension LinearTensors {
-    /// Where the weights are.
+    /// Memory of the weights.
     fileprivate var file: String {
         switch self {
         case .quantized(let matrix): matrix.weight.file.path

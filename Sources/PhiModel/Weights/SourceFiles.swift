@@ -17,7 +17,7 @@ struct SourceFiles: Sendable {
         }
     }
 
-    /// What tells these files from any others, earlier states of their own among them: their content.
+    /// Returns the content's hashes, which tell these files from any others, earlier states of their own among them.
     /// - Throws: `ModelError` if one can't be read or is not the one that was read.
     func identity(_ hashes: FileHashes, threads: Int) throws -> String {
         let found: [FileHash]
@@ -38,7 +38,7 @@ struct SourceFiles: Sendable {
 }
 
 extension TensorStore {
-    /// What its tensors are read from.
+    /// Files that its tensors are read from.
     var sources: SourceFiles {
         var sources = SourceFiles()
         for (name, file) in files { sources.add(name, path: file.file.path, state: file.file.state) }

@@ -69,7 +69,7 @@ package struct TensorStore: Sendable {
         return store
     }
 
-    /// What a person may want to know of these files.
+    /// Notes on these files for a person.
     var notes: [String] {
         var notes: [String] = []
         if let staleIndex {

@@ -38,7 +38,7 @@ package struct TensorView: Sendable {
     package let name: String
     package let type: TensorType
     package let shape: [Int]
-    /// Where the tensor's bytes are in `file`.
+    /// Place of the tensor's bytes in `file`.
     package let range: Range<Int>
     package let file: MappedFile
 

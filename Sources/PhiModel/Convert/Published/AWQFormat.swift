@@ -4,7 +4,7 @@ struct AWQFormat: PublishedFormat {
     let name = "AWQ"
     let ends = [".qweight", ".qzeros", ".scales"]
 
-    /// Where in a word the code of each of eight rows is: even ones first.
+    /// Place in a word of the code of each of eight rows: even ones first.
     private static let places = [0, 4, 1, 5, 2, 6, 3, 7]
 
     init(_ config: ConfigReader) throws {

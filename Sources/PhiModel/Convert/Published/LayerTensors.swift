@@ -40,7 +40,7 @@ struct LayerTensors {
         return ((0..<rows * count).map { values[$0 % count * rows + $0 / count] }, tensor.type)
     }
 
-    /// Which of `count` scales each column has; nil without the tensor, or if they follow one after the other.
+    /// Returns each column's scale, of `count`; nil without the tensor, or if they follow one after the other.
     func order(_ end: String, columns: Int, count: Int) throws -> [Int]? {
         guard has(end) else { return nil }
         let tensor = try tensor(end, types: [.i32, .i64], shape: [columns])
@@ -53,7 +53,7 @@ struct LayerTensors {
         return places.indices.allSatisfy { places[$0] == $0 / run } ? nil : places
     }
 
-    /// How many columns share a scale.
+    /// Returns the number of columns that share a scale.
     func run(columns: Int, scales count: Int, _ end: String) throws -> Int {
         guard count > 0, columns % count == 0 else {
             throw try tensor(end).fault(

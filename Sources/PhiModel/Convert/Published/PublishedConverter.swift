@@ -28,7 +28,7 @@ struct PublishedConverter {
     /// - Throws: `ModelError` naming the tensor at fault.
     func plan() throws -> PublishedPlan { try PublishedPlan(format, TensorStore(folder: folder)) }
 
-    /// What the model is made of.
+    /// Returns the files that the model is made of.
     func sources() throws -> SourceFiles {
         var sources = try TensorStore(folder: folder).sources
         sources.add(["config.json"] + ConversionFolder.companionNames(in: folder), in: folder)

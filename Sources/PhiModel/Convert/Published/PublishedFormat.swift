@@ -4,14 +4,14 @@ import JSON
 protocol PublishedFormat: Sendable {
     /// As messages name it.
     var name: String { get }
-    /// How the names of all tensors of a layer end; the first one's name tells that there is a layer.
+    /// Ends of the names of all tensors of a layer; the first one's name tells that there is a layer.
     var ends: [String] { get }
     /// - Throws: `ModelError` naming the tensor, and what is expected.
     func matrix(_ tensors: LayerTensors) throws -> PublishedMatrix
 }
 
 enum PublishedFormats {
-    /// What `quantization_config` of config.json may say.
+    /// Methods that `quantization_config` of config.json may name.
     static let methods = ["awq", "gptq", "compressed-tensors"]
 
     /// The keys of config.json that are about quantization.

@@ -12,13 +12,13 @@ struct PublishedMatrix: Sendable {
     let shape: [Int]
     /// 2, 4 or 8.
     let bits: Int
-    /// How many values, in the order of rows, share a scale; with `order`, how many of a row.
+    /// Number of values, in the order of rows, that share a scale; with `order`, of a row's.
     let run: Int
     /// In the order of rows, all finite.
     let scales: [Float]
     /// One for each scale, or one for all.
     let zeros: [UInt8]
-    /// Which of a row's scales each column has, if not one after the other.
+    /// Number of the row's scale that each column has, if not one after the other.
     var order: [Int]?
     /// The type of the values.
     let floats: TensorType
@@ -28,7 +28,7 @@ struct PublishedMatrix: Sendable {
     var rows: Int { shape[0] }
     var columns: Int { shape[1] }
 
-    /// What becomes of it.
+    /// Form that it is converted to.
     enum Target {
         /// Nothing is lost.
         case affine(group: Int, scales: TensorType)

@@ -172,7 +172,7 @@ package struct PublishedModel {
                 + "folder of it.")
     }
 
-    /// What others could have written is not run.
+    /// Refuses a folder that others could have written.
     private func checkOwner(_ folder: String) throws {
         do throws(FileFault) { _ = try OwnFolder(folder) } catch {
             throw unusable("\(error.path) \(error.reason)")

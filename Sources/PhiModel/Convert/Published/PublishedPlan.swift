@@ -1,6 +1,6 @@
 import JSON
 
-/// What becomes of each tensor of a published checkpoint.
+/// Plan for each tensor of a published checkpoint.
 struct PublishedPlan {
     /// A layer that the checkpoint has quantized.
     struct Layer {
@@ -15,7 +15,7 @@ struct PublishedPlan {
         var rows: Int { shape[0] }
         var columns: Int { shape[1] }
 
-        /// How MLX's format says what it is; nil for floats.
+        /// Parameters in MLX's format; nil for floats.
         var parameters: QuantizationParameters? {
             switch target {
             case .affine(let group, _): QuantizationParameters(groupSize: group, bits: bits)
@@ -50,7 +50,7 @@ struct PublishedPlan {
     }
 
     let layers: [Layer]
-    /// Those that stay as they are.
+    /// Tensors that stay as they are.
     let copies: [TensorView]
 
     /// Looks at all scales, and at no weights.

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// How much each column of a model's matrices counts: the mean square of what the column is multiplied by while the
+/// Weight of each column of a model's matrices: the mean square of what the column is multiplied by while the
 /// model reads a text. For inputs that are not correlated, the squared error of a matrix' results is the sum of its
 /// weights' squared errors, each multiplied by that of its column. AWQ (Lin et al. 2023, arXiv 2306.00978) tells by
 /// such numbers which weights matter; they are the diagonal of GPTQ's Hessian (Frantar et al. 2022, arXiv 2210.17323).
@@ -8,7 +8,7 @@ struct ColumnWeights {
     /// [columns] by a matrix' path, all above 0. A matrix that is not multiplied by, as an embedding with a head beside
     /// it, has none.
     private let weights: [String: [Float]]
-    /// How many tokens of the text were read.
+    /// Number of the text's tokens that were read.
     let tokenCount: Int
 
     /// Tokens of one window, and windows at most.

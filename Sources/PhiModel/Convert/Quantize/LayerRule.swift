@@ -1,6 +1,6 @@
 import Faults
 
-/// How some layers are quantized, as in `*.down_proj=6:32` or `lm_head=none`.
+/// Precision of some layers, as in `*.down_proj=6:32` or `lm_head=none`.
 package struct LayerRule: Sendable, Equatable {
     /// As it was given.
     package let text: String

@@ -1,8 +1,8 @@
 import OperatingSystem
 
-/// How a model is to be quantized.
+/// Options of quantizing a model.
 package struct QuantizeOptions: Sendable {
-    /// What all layers have for which nothing else is said.
+    /// Parameters of all layers for which nothing else is said.
     package var standard: QuantizationParameters
     /// The bits of the embedding; nil takes the standard's.
     package var embeddingBits: Int?
@@ -33,7 +33,7 @@ package struct QuantizeOptions: Sendable {
         self.threads = threads
     }
 
-    /// What a layer gets; nil leaves it as it is, as for columns that make no whole groups.
+    /// Returns a layer's parameters; nil leaves it as it is, as for columns that make no whole groups.
     /// - Throws: `ModelError` of kind `badRequest` for a rule that asks for what can't be.
     func parameters(for path: String, columns: Int) throws -> QuantizationParameters? {
         if let rule = rules.last(where: { $0.fits(path) }) {

@@ -13,7 +13,7 @@ struct PlannedTensor {
     let parameters: QuantizationParameters?
     /// The tensors it becomes: itself, or weight, scales and biases.
     let outputs: [SafetensorsWriter.Announcement]
-    /// Where each of them is: a file's number and the tensor's within it.
+    /// Place of each of them: a file's number and the tensor's within it.
     var places: [(file: Int, tensor: Int)] = []
 
     /// Without ".weight".
@@ -56,7 +56,7 @@ struct PlannedTensor {
     }
 }
 
-/// What is made of all tensors of a model, and in which files it lies.
+/// Tensors that are made of all those of a model, and the files in which they lie.
 struct QuantizePlan {
     let tensors: [PlannedTensor]
     /// By file, in the order in which they lie there.

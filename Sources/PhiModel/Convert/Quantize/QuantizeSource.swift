@@ -9,7 +9,7 @@ struct QuantizeSource {
     let generation: JSONObject?
     let architecture: any Architecture
     let store: TensorStore
-    /// What is merged into the weights; nil for none.
+    /// Adapter that is merged into the weights; nil for none.
     let adapter: Adapter?
     /// Paths of the layers that the adapter changes.
     let adapted: Set<String>
@@ -100,7 +100,7 @@ struct QuantizeSource {
         }
     }
 
-    /// What a model has and we don't know would be lost.
+    /// Refuses tensors of a model that are not known, as they would be lost.
     private static func refuseOthers(than names: Set<String>, in store: TensorStore) throws {
         for name in store.names where !names.contains(name) {
             // Made from config.json by every program; some old files have it all the same.

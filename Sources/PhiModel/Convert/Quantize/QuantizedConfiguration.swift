@@ -17,7 +17,7 @@ struct QuantizedConfiguration {
         return .object(JSONObject(Self.sorted(members.map { ($0.name, $0.value) })))
     }
 
-    /// That of generation_config.json counts, unless it says nothing.
+    /// The one of generation_config.json counts, unless it says nothing.
     private var endOfSequence: JSONValue? {
         switch source.generation?["eos_token_id"] {
         case nil, .null?, .int(0)?, .array([])?: nil

@@ -2,7 +2,7 @@ import Essentials
 import Faults
 import OperatingSystem
 
-/// How far a quantization is.
+/// Progress of a quantization.
 package struct QuantizeProgress: Sendable, Equatable {
     /// Bytes of the source's tensors.
     package var done: Int
@@ -11,7 +11,7 @@ package struct QuantizeProgress: Sendable, Equatable {
     package var layer: String
 }
 
-/// What a quantization did.
+/// Result of a quantization.
 package struct QuantizeSummary: Sendable, Equatable {
     package var modelType: String
     package var layerCount: Int
@@ -30,7 +30,7 @@ package struct QuantizeSummary: Sendable, Equatable {
     package var calibrationTokens: Int
     /// Layers that an adapter was merged into.
     package var mergedLayers: Int
-    /// What a person may want to know of the source.
+    /// Notes on the source for a person.
     package var notes: [String]
 }
 

@@ -6,9 +6,9 @@ import OperatingSystem
 struct TensorQuantizer {
     let tensor: PlannedTensor
     let writers: [SafetensorsWriter]
-    /// How much each column of each part counts [columns]; nil takes MLX's scales and biases.
+    /// Weight of each column of each part [columns]; nil takes MLX's scales and biases.
     var columnWeights: [[Float]?]
-    /// What an adapter makes of the weights; nil leaves them.
+    /// Factors of an adapter that changes the weights; nil leaves them.
     var factors: Adapter.Factors?
 
     /// Bytes of the source that one thread reads at a time.

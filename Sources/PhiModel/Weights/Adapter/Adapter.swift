@@ -10,7 +10,7 @@ package struct Adapter {
     let folder: String
     private let configuration: AdapterConfiguration
     private let tensors: [String: TensorView]
-    /// Those that stand in the place of the model's, by its names.
+    /// Tensors that stand in the place of the model's, by its names.
     private let saved: [String: TensorView]
     private let file: SafetensorsFile
     private let weightsPath: String

@@ -70,7 +70,7 @@ struct AdapterConfiguration {
     /// - Parameter layer: its path, such as "model.layers.0.mlp.down_proj".
     func rank(of layer: String) -> Int { Self.value(of: layer, in: ranks).map { Int($0) } ?? rank }
 
-    /// What the product B (A x) of a layer is multiplied by.
+    /// Returns the factor of a layer's product B (A x).
     func scale(of layer: String) -> Float {
         guard format == .peft else { return Float(strength) }
         let alpha = Self.value(of: layer, in: strengths) ?? strength
@@ -97,7 +97,7 @@ struct AdapterConfiguration {
         return number
     }
 
-    /// What else PEFT can write into a layer is refused by name.
+    /// Refuses by name all else that PEFT can write into a layer.
     private static func checkPEFT(_ config: ConfigReader) throws {
         if let type = try config.optionalString("peft_type"), type.uppercased() != "LORA" {
             throw config.fault(.unsupported, "peft_type", "is \"\(type)\"; \"LORA\" is supported")

@@ -18,7 +18,7 @@ extension Adapter {
             for column in 0..<columns { values[column] *= factor }
         }
 
-        /// What the results of W x + scale * B (A x) are multiplied by [rows]; nil unless it is DoRA.
+        /// Returns the factors of the results of W x + scale * B (A x) [rows]; nil unless it is DoRA.
         /// - Throws: `ModelError` for weights that are not finite.
         func rowScales(of weights: LinearTensors, _ pool: ComputePool?) throws -> [Float]? {
             guard magnitudes != nil else { return nil }

@@ -6,7 +6,7 @@ package struct LowRank: Sendable {
     let a: PackedMatrix
     /// [rows, a's rows], scaled; what stands for a's rows of zeros is zero.
     let b: PackedMatrix
-    /// What the layer's results are multiplied by, before its bias is added [rows]; nil unless it is DoRA.
+    /// Factors of the layer's results, before its bias is added [rows]; nil unless it is DoRA.
     var rowScales: [Float]?
 
     /// - Parameters:

@@ -116,7 +116,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension TensorType {
-    /// How kernels call this float type.
+    /// Number of this float type in the kernels.
     var kernelType: UInt32 {
         switch self {
         case .f16: UInt32(PHI_F16)

@@ -10,7 +10,7 @@ struct PackedWeights {
     private let matrices: Matrices
     /// Why they are not from the cache that was asked for; nil if they are.
     let cacheFault: String?
-    /// What was done in the cache that a person may want to know.
+    /// Notes on the cache for a person.
     let notes: [String]
     /// To be carried on between steps; nil if the weights are where they should be.
     let move: WeightMove?

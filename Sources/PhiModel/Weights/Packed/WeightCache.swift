@@ -79,7 +79,7 @@ struct WeightCache {
         return plainName(last) + "-" + String(hash, radix: 16) + ".weights"
     }
 
-    /// What of a name can be part of any file's.
+    /// Returns a name's characters that can be part of any file's name, `_` for the others.
     static func plainName(_ name: some StringProtocol) -> String {
         String(
             name.unicodeScalars.prefix(60).map { scalar -> Character in

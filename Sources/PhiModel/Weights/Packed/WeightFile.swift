@@ -9,14 +9,14 @@ import Synchronization
 /// nothing in the file has to be parsed. The first step reads all weights anyway, so that checking all of them
 /// costs next to nothing. That they are finite was checked when they were packed.
 final class WeightFile: Sendable {
-    /// How each of these files begins, whatever its version, whole or not.
+    /// Beginning of each of these files, whole or not.
     static let mark = Array("phibatch packed weights\n".utf8)
 
-    /// What a file holds.
+    /// Content of a file.
     struct Contents {
         let plan: WeightPlan
         fileprivate let text: [UInt8]
-        /// Where the checksums begin and end in the head.
+        /// Place of the checksums in the head.
         fileprivate let checksums: Range<Int>
         fileprivate let headSize: Int
         var fileSize: Int { headSize + plan.count }

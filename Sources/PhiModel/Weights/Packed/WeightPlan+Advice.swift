@@ -1,7 +1,7 @@
 import Faults
 
 extension WeightPlan {
-    /// What somebody may want to know who runs a model of which no layer is quantized; nil for any other, and where
+    /// Advice for a model of which no layer is quantized; nil for any other, and where
     /// it would save nothing worth a word.
     func quantizationAdvice(_ store: TensorStore) -> String? {
         let parameters = QuantizationParameters.standard
@@ -21,7 +21,7 @@ extension WeightPlan {
 }
 
 extension QuantizationParameters {
-    /// What quantizing takes where nothing else is said.
+    /// Precision that quantizing takes where nothing else is said.
     package static let standard = QuantizationParameters(groupSize: 64, bits: 4)
 
     /// Bytes of a matrix with its scales and biases, which are of `floats`.

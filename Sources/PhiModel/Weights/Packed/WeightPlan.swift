@@ -1,12 +1,12 @@
 import CPhiKernels
 
-/// Where each matrix of a model lies when all are packed one after the other.
+/// Places of a model's matrices when all are packed one after the other.
 struct WeightPlan {
     struct Matrix {
         let name: String
         let tensors: LinearTensors
         let layout: PhiMatrix
-        /// Which 16 rows of the tensors each block has; nil if they are in order.
+        /// Group of 16 rows of the tensors that each block has; nil if they are in order.
         let order: [Int]?
         /// Bytes in front of it.
         let offset: Int
@@ -16,7 +16,7 @@ struct WeightPlan {
     struct Chunk {
         let matrix: Int
         let blocks: Range<Int>
-        /// Where they lie.
+        /// Place of its bytes.
         let bytes: Range<Int>
     }
 
