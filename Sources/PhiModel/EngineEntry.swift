@@ -5,15 +5,15 @@ package struct EngineEntry: Sendable {
     /// A library that it needs beside the program.
     package struct Library: Sendable {
         package let version: String
-        /// What it computes on, as in "cpu" or "gpu Apple M4 Max".
+        /// The device, as in "cpu" or "gpu Apple M4 Max".
         package let device: String
         package let isGPU: Bool
     }
 
     package let kind: EngineKind
-    /// How messages call it, as in "MLX".
+    /// Name in messages, as in "MLX".
     package let title: String
-    /// What `phibatch help engines` says of it.
+    /// Text of it in `phibatch help engines`.
     package let help: String
     /// Settings of `EngineOptions`, as jobs name them, that mean nothing with it, and why.
     var leavesOut: [(setting: String, reason: String)] = []
@@ -33,10 +33,10 @@ package struct EngineEntry: Sendable {
 
     private var hasGPU: Bool { (try? library?())?.isGPU ?? false }
 
-    /// What `auto` takes.
+    /// Engine that `auto` takes.
     fileprivate static var automatic: EngineEntry { all.first { $0.hasGPU } ?? .cpu }
 
-    /// What is wrong with settings that are given; nil if nothing is.
+    /// Returns the fault of settings that are given; nil if there is none.
     package func problem(given settings: [String]) -> String? {
         guard let (setting, reason) = leavesOut.first(where: { settings.contains($0.setting) }) else {
             return nil

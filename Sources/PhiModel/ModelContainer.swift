@@ -20,7 +20,7 @@ public final class ModelContainer: Sendable {
     package let engine: any ModelEngine
     /// Which that is.
     package let kind: EngineKind
-    /// Where the model was loaded from; nil for an engine that was there before.
+    /// Folder that the model was loaded from; nil for an engine that was there before.
     package let folder: String?
     /// The adapter it was loaded with.
     package let adapter: String?

@@ -7,10 +7,10 @@ package protocol ModelEngine: RowEngine {
     var codec: TextCodec? { get }
     /// Threads that compute.
     var threads: Int { get }
-    /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
+    /// Notes on the loading for a person, a sentence each: that an index was passed
     /// over, or old files removed from the cache.
     var notes: [String] { get }
-    /// How it could be faster or smaller, and why it is not what was asked for; a sentence each.
+    /// Ways to be faster or smaller, and reasons why it is not what was asked for; a sentence each.
     var advice: [String] { get }
 
     // What `bench` and `perplexity` tell.
@@ -19,7 +19,7 @@ package protocol ModelEngine: RowEngine {
     var kernelName: String { get }
     /// Bytes of weights that one forward pass reads; where there are experts, at most.
     var weightBytes: Int { get }
-    /// What all steps so far took; nil if nobody counts.
+    /// Work of all steps so far; nil if nobody counts.
     var work: EngineWork? { get }
     /// Does at once what the first steps do on their way, and touches the KV cache's memory for new sequences of these
     /// lengths. The default does nothing.
@@ -28,7 +28,7 @@ package protocol ModelEngine: RowEngine {
     func makeProbe() throws -> LimitProbe
 }
 
-/// What steps took.
+/// Work of steps.
 package struct EngineWork: Sendable {
     /// Multiply-adds of the weight matrices.
     package var multiplyAdds = 0
@@ -43,7 +43,7 @@ package struct EngineWork: Sendable {
 }
 
 extension ModelEngine {
-    /// How its text becomes tokens.
+    /// Converter of its text to tokens.
     package var text: any TextCoding { codec ?? NoText() }
     package var work: EngineWork? { nil }
     package func warmUp(lengths: [Int]) {}

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// What of a model makes prompts: its tokenizer, its template and its limits. Reads no weights.
+/// The part of a model that makes prompts: its tokenizer, its template and its limits. Reads no weights.
 package struct ModelText: Sendable {
     package let text: any TextCoding
     package let limits: ModelLimits

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// What tests and measurements of quality ask of a model.
+/// Scores that tests and measurements of quality ask of a model.
 extension RowEngine {
     /// Logits [vocabularySize] after the last of `tokens`, computed from nothing.
     /// - Throws: as `admit`.

@@ -5,7 +5,7 @@ public struct ChatMessage: Sendable, Equatable, Codable {
     /// `system`, `user`, `assistant`, or what else the model's template knows.
     public var role: String
     public var content: String
-    /// What else the message has for templates that use it, such as Phi-4-mini's `tools`.
+    /// Other members of the message, for templates that use them, such as Phi-4-mini's `tools`.
     package var members: [JSONMember] = []
 
     private enum CodingKeys: CodingKey {
@@ -31,7 +31,7 @@ public struct ChatMessage: Sendable, Equatable, Codable {
     package static let roles = ["system", "user", "assistant", "tool"]
 }
 
-/// What a request's text is made of, before it becomes token ids.
+/// Text of a request, before it becomes token ids.
 public enum Prompt: Sendable, Equatable {
     /// Messages that go through the model's chat template, followed by a generation prompt.
     case messages([ChatMessage])

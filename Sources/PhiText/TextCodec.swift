@@ -74,10 +74,10 @@ package struct TextCodec: Sendable {
         return text
     }
 
-    /// What ends a turn of a Phi chat: Phi-3's and Phi-4-mini's token, and Phi-4's. They are in the engine's identity.
+    /// Tokens that end a turn of a Phi chat: Phi-3's and Phi-4-mini's, and Phi-4's. They are in the engine's identity.
     package static let turnEndNames = ["<|end|>", "<|im_end|>"]
 
-    /// Those of `turnEndNames` that are special tokens here. Some conversions name only the end of a text as the
+    /// Tokens of `turnEndNames` that are special here. Some conversions name only the end of a text as the
     /// end of a sequence, and answers would then go on by themselves.
     package var turnEnds: [Int32] {
         Self.turnEndNames.compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)

@@ -1,7 +1,7 @@
 import BatchEngine
 import JSON
 
-/// How text becomes token ids and back. May be called from any thread.
+/// Converter of text to token ids and back. May be called from any thread.
 package protocol TextCoding: Sendable {
     /// False if the folder has no tokenizer; then only `Prompt.tokens` can be served.
     var hasTokenizer: Bool { get }
@@ -10,16 +10,16 @@ package protocol TextCoding: Sendable {
     /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed, or `promptTooLong`.
     /// - Parameter shield: what covers texts of control tokens in the prompt.
     func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32]
-    /// What keeps texts of control tokens in a line from becoming control; nil if it has none.
+    /// Guard that keeps texts of control tokens in a line from becoming control; nil if it has none.
     func shield(for line: JSONValue) -> TextShield?
     func makeTextStream() -> any TextStream
     /// As `makeTextStream()`, with the texts of some tokens that it would leave out.
     func makeTextStream(showing tokens: Set<Int32>) -> any TextStream
     /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
-    /// How calls of functions are written; nil where they can't be.
+    /// Form in which calls of functions are written; nil where they can't be.
     var tools: ToolText? { get }
-    /// How thoughts before answers become tokens; nil where they can't.
+    /// Form of thoughts before answers; nil where there can be none.
     var thoughts: ThoughtText? { get }
     /// All tokens' texts, made anew with each call; nil where answers can't be constrained by them.
     var tokenTexts: TokenTexts? { get }

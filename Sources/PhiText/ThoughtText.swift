@@ -2,7 +2,7 @@ import BatchEngine
 import Essentials
 import OperatingSystem
 
-/// How what a model thinks before it answers becomes tokens.
+/// Form of what a model thinks before it answers.
 package struct ThoughtText: Sendable {
     /// The model's files say that it thinks.
     package let isUsual: Bool
@@ -75,7 +75,7 @@ package struct ThoughtText: Sendable {
         return thought
     }
 
-    /// What stands between a thought and an answer of a form.
+    /// Text between a thought and an answer of a form.
     package var gap: [Int32] { encode("\n\n", true) }
 
     /// An answer that comes after a thought.

@@ -1,12 +1,12 @@
 import BatchEngine
 import JSON
 
-/// How functions that a model may call, its calls, and what they gave are written.
+/// Form in which functions that a model may call, its calls, and their results are written.
 ///
 /// Phi-4-mini's own form has tokens for that, and its chat template a place for the functions. Others are told in the
 /// system message, and mark calls with plain text.
 package struct ToolText: Sendable {
-    /// What comes before a list of calls, and after it.
+    /// Texts before a list of calls, and after it.
     package let opening: String
     private let closing: String
     package let openingTokens: [Int32]

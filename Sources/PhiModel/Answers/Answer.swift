@@ -16,7 +16,7 @@ public struct Answer: Sendable, Equatable {
     }
 
     public let text: String
-    /// What the model thought before; nil where that is not kept apart.
+    /// The model's thought before it; nil where that is not kept apart.
     public let reasoning: String?
     /// The completion's token ids, without the end of sequence.
     public let tokens: [Int32]
@@ -34,7 +34,7 @@ public struct Answer: Sendable, Equatable {
     }
 }
 
-/// What comes of an answer while it is generated.
+/// A piece of an answer while it is generated.
 public enum AnswerPart: Sendable, Equatable {
     /// More text, whole characters only. Whoever reads seldom gets longer parts.
     case text(String)

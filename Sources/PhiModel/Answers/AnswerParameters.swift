@@ -1,11 +1,11 @@
 import BatchEngine
 
-/// How an answer is generated: `maxTokens`, `temperature` and so on, as jobs have them. What is not set is left to the
+/// Settings of an answer: `maxTokens`, `temperature` and so on, as jobs have them. What is not set is left to the
 /// defaults. Settings that say something of a job's results, such as `samples`, have no meaning here and are refused.
 public typealias AnswerParameters = RequestSettings
 
 extension RequestSettings {
-    /// What is wrong with them for one answer, by a vocabulary of this size; nil if nothing is.
+    /// Returns the fault of the settings for one answer, by a vocabulary of this size; nil if there is none.
     func answerProblem(vocabularySize: Int) -> String? {
         let own = RequestSetting.all.filter { !$0.places.contains(.library) }
         if let other = own.first(where: { $0.isSet(in: self) }) {

@@ -28,7 +28,7 @@ public struct AnswerStream: AsyncSequence, Sendable {
     }
 }
 
-/// What a reader has of a request: once nobody has it any more, nobody waits for the answer.
+/// A reader's hold on a request: once nobody has it any more, nobody waits for the answer.
 final class AnswerHold: Sendable {
     let feed: AnswerFeed
     /// The model's threads end with it.

@@ -1,4 +1,4 @@
-/// How large the numbers are that each column of a model's matrices is multiplied by: the sums of their squares over
+/// Sizes of the numbers that each column of a model's matrices is multiplied by: the sums of their squares over
 /// all rows. The same bits with any number of threads, as each column is summed in the order of its rows.
 final class InputMoments {
     /// [columns] by the matrix' place in the weight plan.

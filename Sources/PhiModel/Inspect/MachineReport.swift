@@ -1,7 +1,7 @@
 import Essentials
 import OperatingSystem
 
-/// What this machine is to the engine.
+/// Facts of this machine that matter to the engine.
 package struct MachineReport: Sendable {
     /// The processor's own name; nil if the system doesn't say.
     package let processor: String?
@@ -21,9 +21,9 @@ package struct MachineReport: Sendable {
     package let physicalMemory: Int
     /// Bytes that may still be taken, whatever limits it.
     package let availableMemory: Int
-    /// What limits memory, a sentence's end each, as in "of the machine's 16.0 GB, 2.1 GB are free".
+    /// Limits of memory, a sentence's end each, as in "of the machine's 16.0 GB, 2.1 GB are free".
     package let memoryLimits: [String]
-    /// What could be measured just now; nil with `unmeasured` to say why.
+    /// Limits as measured just now; nil with `unmeasured` to say why.
     package let limits: MachineLimits?
     package let unmeasured: String?
 
@@ -65,7 +65,7 @@ package struct MachineReport: Sendable {
         return (less.isEmpty ? Array(memory.prefix(1)) : less).map(\.reason)
     }
 
-    /// What results depend on besides model and job.
+    /// Facts that results depend on besides model and job.
     package static var identity: String {
         PhiEngine.identity(EngineOptions()).map { "\($0.name) \($0.value)" }.joined(separator: ", ")
     }

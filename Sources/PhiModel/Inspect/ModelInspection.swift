@@ -1,9 +1,9 @@
 import OperatingSystem
 
-/// What a model folder is, as its configuration, the headers of its weight files and its tokenizer say. Reads no
+/// Facts of a model folder, as its configuration, the headers of its weight files and its tokenizer say. Reads no
 /// weights but the norms'.
 package struct ModelInspection: Sendable {
-    /// How a matrix is stored.
+    /// Form in which a matrix is stored.
     package struct Matrix: Sendable, Equatable {
         /// As in "model.layers.0.mlp.down_proj".
         package let path: String
@@ -30,7 +30,7 @@ package struct ModelInspection: Sendable {
     /// The file that the chat template is in; nil without one.
     package let templateFile: String?
     package let memory: MemoryNeed
-    /// What a person may want to know of the files.
+    /// Notes on the files for a person.
     package let notes: [String]
 
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
@@ -124,7 +124,7 @@ package struct ModelInspection: Sendable {
     }
 }
 
-/// What a model takes of memory.
+/// Memory that a model takes.
 package struct MemoryNeed: Sendable {
     /// The packed weights.
     package let weights: Int
@@ -134,7 +134,7 @@ package struct MemoryNeed: Sendable {
     private let blockBytes: Int
     /// Bytes that a request has beside blocks.
     private let ownBytes: Int
-    /// What the KV cache would be given, unless a job says otherwise.
+    /// Bytes that the KV cache would be given, unless a job says otherwise.
     package let budget: Result<Int, ModelError>
 
     init(_ model: any Architecture, _ store: TensorStore, threads: Int) throws {

@@ -66,7 +66,7 @@ final class MLXCache {
         put(newValues, &values[layer])
     }
 
-    /// What each row's queries [rows, heads, head dimension] find, [rows, heads * head dimension].
+    /// Returns what each row's queries [rows, heads, head dimension] find, [rows, heads * head dimension].
     func attend(_ queries: MLXArray, layer: Int, _ rows: MLXRows) -> MLXArray {
         guard let keys = keys[layer], let values = values[layer] else {
             preconditionFailure("the cache has no memory yet")

@@ -8,7 +8,7 @@ struct MLXExperts {
     /// [experts]: their numbers.
     let numbers: MLXArray
 
-    /// What its two experts make of each row of x [rows, hidden size].
+    /// Returns the sum of its two experts' results for each row of x [rows, hidden size].
     func callAsFunction(_ x: MLXArray) -> MLXArray {
         let (rows, h) = (x.dimension(0), x.dimension(1))
         let scores = router.multiplied(by: x.converted(to: .f32))

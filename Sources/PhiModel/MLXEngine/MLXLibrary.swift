@@ -8,7 +8,7 @@ package final class MLXLibrary: Sendable {
     package static let wantedVersion = PHI_MLX_VERSION
 
     nonisolated(unsafe) let functions: UnsafePointer<PhiMLX>
-    /// What computes, as in "cpu" or "gpu Apple M4 Max".
+    /// The device, as in "cpu" or "gpu Apple M4 Max".
     package let device: String
     package let isGPU: Bool
     /// MLX has one caller at a time, however many engines there are.

@@ -10,7 +10,7 @@ struct MLXMatrix {
 
     let values: Values
 
-    /// What its products come in, where the input does not ask for more.
+    /// Type of its products, where the input does not ask for more.
     var element: MLXArray.Element? {
         switch values {
         case .quantized(_, let scales, _, _, _): scales.element
@@ -122,7 +122,7 @@ struct MLXLinear {
     var bias: MLXArray?
     /// a [rank, columns] and b [rows, rank], scaled, in float32.
     var adapter: (a: MLXArray, b: MLXArray)?
-    /// What the results are multiplied by, before the bias is added [rows]; nil unless the adapter is DoRA.
+    /// Factors of the results, before the bias is added [rows]; nil unless the adapter is DoRA.
     var rowScales: MLXArray?
 
     func callAsFunction(_ x: MLXArray) -> MLXArray {

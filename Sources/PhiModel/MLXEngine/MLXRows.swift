@@ -7,7 +7,7 @@ extension RowRun {
     var usedBlocks: Int { (length + KVCache.blockLength - 1) / KVCache.blockLength }
 }
 
-/// What a layer's rows see of the positions before them; all layers of one kind share masks.
+/// Positions that a layer's rows see of those before them; all layers of one kind share masks.
 struct MLXSight: Hashable {
     var window: Int?
     var sparsity: BlockSparsity?
@@ -65,7 +65,7 @@ struct MLXRows {
 
     let count: Int
     let tokens, positions: MLXArray
-    /// Where each row's keys and values go, as places of the whole cache.
+    /// Place of each row's keys and values in the whole cache.
     let slots: MLXArray
     let longRope: LongRope
     /// For each sight that a layer has; nil is all.

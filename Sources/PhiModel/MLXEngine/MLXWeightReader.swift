@@ -12,7 +12,7 @@ struct MLXWeightReader: WeightReading {
     private let inFloat32: Bool
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
-    /// What the hidden rows are kept in: what the embedding is in.
+    /// Type of the hidden rows: the embedding's.
     private(set) var element: MLXArray.Element?
 
     init(

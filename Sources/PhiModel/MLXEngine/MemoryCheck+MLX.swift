@@ -1,6 +1,6 @@
 extension MemoryCheck {
-    /// What the engine `mlx` needs: weights as they are in the checkpoint, but perhaps for their floats, and a cache in
-    /// the precision that it computes in.
+    /// Memory that the engine `mlx` needs: weights as they are in the checkpoint, but perhaps for their floats, and a
+    /// cache in the precision that it computes in.
     init(mlx model: any Architecture, _ store: TensorStore, inFloat32: Bool) throws {
         let shape = model.shape
         let rows = 512 + 32

@@ -15,9 +15,9 @@ import OperatingSystem
 /// theirs. Within a node threads are free: pinned to a processor each, they wait for whatever else runs there, which
 /// on a machine that others use takes up to twice as long.
 final class ComputePool: Workers {
-    /// How many threads work in all, the caller among them.
+    /// Number of threads that work in all, the caller among them.
     let threads: Int
-    /// How many of them can be at work at the same time.
+    /// Number of threads that can be at work at the same time.
     let width: Int
     /// Why there are fewer threads than were asked for; nil if there are not.
     let fault: String?
@@ -85,8 +85,8 @@ final class ComputePool: Workers {
         run(count, unit: unit, halving: true, body)
     }
 
-    /// How long the shortest pieces of 0 ..< count should be: `unit`, which is fastest by itself, unless threads would
-    /// wait longer for the one with most of them.
+    /// Returns the length of the shortest pieces of 0 ..< count: `unit`, which is fastest by itself, unless threads
+    /// would wait longer for the one with most of them.
     func unit(_ unit: Int, of count: Int) -> Int {
         func most(_ unit: Int) -> Int {
             let pieces = (count + unit - 1) / unit

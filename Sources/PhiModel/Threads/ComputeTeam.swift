@@ -2,7 +2,7 @@ import CPhiKernels
 import OperatingSystem
 import Synchronization
 
-/// What the threads of a `ComputePool` share: the region that is under way, and who is asleep.
+/// State that the threads of a `ComputePool` share: the region that is under way, and the threads that sleep.
 ///
 /// The caller leads: it writes a region down, raises its number, and takes pieces like the others. A helper that
 /// sees the number takes pieces until there are none, and then notes how many units it has done. The region is
@@ -10,10 +10,10 @@ import Synchronization
 /// what a late helper reads may be overwritten at any time: it checks the number afterwards.
 // Unchecked, as what is shared is C memory, reached by atomic operations, or guarded by a condition.
 final class ComputeTeam: @unchecked Sendable {
-    /// How many threads may be awake at a time.
+    /// Number of threads that may be awake at a time.
     let width: Int
     private let shares: WorkShares
-    /// How many threads there are. Set before the first region.
+    /// Number of threads. Set before the first region.
     private var threads = 1
 
     private let memory: UnsafeMutableRawPointer
@@ -158,7 +158,7 @@ final class ComputeTeam: @unchecked Sendable {
     /// The share of a region that a helper begins with.
     func share(of thread: Int) -> Int { width == 1 ? 0 : 1 + (thread - 1) % (width - 1) }
 
-    /// What a helper does all its life.
+    /// Runs a helper's share of each region, all its life.
     func help(_ thread: Int) {
         let share = share(of: thread)
         var seen: UInt64 = 0

@@ -1,9 +1,9 @@
 import BatchEngine
 
-/// What it costs that threads begin a region and end it together.
+/// Measures the cost of threads beginning a region and ending it together.
 package struct RegionBench {
     private let pool: ComputePool
-    /// What each thread does in a region: about as long as a small product takes.
+    /// Work of each thread in a region: about as long as a small product takes.
     private static let work = 20e-6
     private static let regions = 200
 

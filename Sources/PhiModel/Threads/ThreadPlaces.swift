@@ -1,7 +1,7 @@
 import CPhiKernels
 import Synchronization
 
-/// Where a team's threads are at work. Beside other programs a thread may have no processor, while another one
+/// Processors of a team's threads. Beside other programs a thread may have no processor, while another one
 /// waits for it on one: then it is moved there. The system would find out after some milliseconds.
 struct ThreadPlaces: Sendable {
     /// Each thread's number and above it the processor it was last seen on; the last region it entered.

@@ -16,7 +16,7 @@ struct WorkRegion {
     }
 }
 
-/// Who has taken what of a region. Each thread begins with a share of its own, and goes on with the others'.
+/// Shares of a region that are taken. Each thread begins with a share of its own, and goes on with the others'.
 ///
 /// Processors that are far apart take a third of a microsecond to hand over a cache line, so a counter for all
 /// would cost that for each piece. Each share has its own, which others touch only when they have nothing
@@ -34,7 +34,7 @@ final class WorkShares: Sendable {
         init(_ number: UInt64, _ units: Int) { word = number << UInt64(Self.unitBits) | UInt64(units) }
 
         var units: Int { Int(word & (1 << UInt64(Self.unitBits) - 1)) }
-        /// How many regions ago it was set, up to 2^39; more for one that is yet to come.
+        /// Number of regions since it was set, up to 2^39; more for one that is yet to come.
         func age(in number: UInt64) -> UInt64 { (number &- word >> UInt64(Self.unitBits)) & Self.numberMask }
     }
 

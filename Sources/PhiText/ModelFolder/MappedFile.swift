@@ -8,7 +8,7 @@ import OperatingSystem
 package final class MappedFile: Sendable {
     /// The path as it was given.
     package let path: String
-    /// What the system said of the file when it was opened.
+    /// State of the file when it was opened.
     package let state: FileState
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
     package let count: Int

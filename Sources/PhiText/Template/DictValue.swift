@@ -1,7 +1,7 @@
 import Essentials
 import JSON
 
-/// What Python would hash: equal numbers are one key whatever their type.
+/// Key as Python hashes it: equal numbers are one key whatever their type.
 enum DictKey: Hashable {
     case none
     case undefined

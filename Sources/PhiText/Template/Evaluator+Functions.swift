@@ -40,7 +40,7 @@ extension Evaluator {
         return try made(ListValue(items, .range(start: start, stop: stop, step: step)))
     }
 
-    /// What `dict(...)` is given: another dict or a list of pairs, and members by name.
+    /// Returns the members of `dict(...)`, as it is given them: another dict or a list of pairs, and members by name.
     private func members(_ given: GivenArguments, _ function: String) throws -> OrderedMembers {
         var result = OrderedMembers()
         guard given.positional.count <= 1 else {

@@ -8,7 +8,7 @@ extension Evaluator {
         return missing(value, "attribute '\(name)'")
     }
 
-    /// What Python's `getattr` finds: methods, and the members of namespaces and loops.
+    /// Returns what Python's `getattr` finds: methods, and the members of namespaces and loops.
     func property(_ value: Value, _ name: String) throws -> Value? {
         switch value {
         case .undefined(let reason): throw fault(reason.message)

@@ -12,7 +12,7 @@ final class Evaluator {
     /// The line being evaluated, for messages.
     var line = 1
     private(set) var steps = 0
-    /// Those of `steps` that are for the length of texts.
+    /// The steps among `steps` for the length of texts.
     private var textSteps = 0
     private var depth = 0
     private var output = ""
@@ -305,7 +305,7 @@ final class Evaluator {
         return try body()
     }
 
-    /// What the statements write, in variables of their own.
+    /// Returns the text that the statements write, in variables of their own.
     @inline(never)
     private func capture(_ body: [Statement]) throws -> (text: String, flow: Flow) {
         let outer = output

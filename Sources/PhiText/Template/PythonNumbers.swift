@@ -1,6 +1,6 @@
 import Essentials
 
-/// How Python reads and writes numbers.
+/// Python's way to read and write numbers.
 enum PythonNumbers {
     /// `repr` of a float: the shortest digits that read back, with an exponent below 1e-4 and from 1e16.
     static func text(_ value: Double) -> String {

@@ -1,6 +1,6 @@
 /// Python's string operations, by code point and by byte, never by grapheme cluster.
 enum PythonText {
-    /// What `str.isspace` and the pattern `\s` take as white space.
+    /// Characters that `str.isspace` and the pattern `\s` take as white space.
     static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09...0x0D, 0x1C...0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a chat template needs of `tokenizer_config.json`.
+/// Part of `tokenizer_config.json` that a chat template needs.
 struct TemplateConfiguration {
     /// Its source; nil if the file has none.
     let template: String?

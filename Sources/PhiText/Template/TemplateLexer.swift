@@ -1,4 +1,4 @@
-/// How the text around tags is treated.
+/// Treatment of the text around tags.
 struct TemplateWhitespace: Sendable {
     /// The first line feed after a block tag is dropped.
     var trimBlocks: Bool

@@ -1,7 +1,7 @@
-/// Which arguments a filter, test, method or function takes. Checked when a template is loaded.
+/// Arguments that a filter, test, method or function takes. Checked when a template is loaded.
 struct Signature: Sendable {
     var names: [String]
-    /// How many of `names` must be given.
+    /// Number of `names` that must be given.
     var required: Int
     /// Whether arguments may be given by name.
     var byName: Bool
@@ -15,7 +15,7 @@ struct Signature: Sendable {
         self.open = open
     }
 
-    /// What is wrong with these arguments, if anything.
+    /// Returns the fault of these arguments, if there is one.
     func complaint(positional: Int, named: [String]) -> String? {
         if open { return nil }
         if positional > names.count {

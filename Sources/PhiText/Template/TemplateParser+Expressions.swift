@@ -58,7 +58,7 @@ extension TemplateParser {
         case arithmetic(BinaryOperator)
         case concat
 
-        /// How tightly it binds. `not` stands between `and` and comparisons, at 3.
+        /// Precedence. `not` stands between `and` and comparisons, at 3.
         var strength: Int {
             switch self {
             case .or: 1
@@ -133,7 +133,7 @@ extension TemplateParser {
         }
     }
 
-    /// What follows `not`: another `not`, or an expression of comparisons and tighter operators.
+    /// Parses what follows `not`: another `not`, or an expression of comparisons and tighter operators.
     @inline(never)
     mutating func negated() throws -> Expression {
         try nested { parser in

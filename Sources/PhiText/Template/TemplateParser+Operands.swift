@@ -1,4 +1,4 @@
-/// What operators work on: literals, brackets, names, and what follows them.
+/// Operands: literals, brackets, names, and what follows them.
 extension TemplateParser {
     /// Brackets lead back here, so this one's stack frame is kept small; the rest is in `atom`.
     @inline(never)

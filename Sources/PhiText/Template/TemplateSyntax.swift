@@ -112,7 +112,7 @@ struct FilterCall: Sendable {
     var line: Int
 }
 
-/// What `set`, `for` and `with` assign to.
+/// Target that `set`, `for` and `with` assign to.
 indirect enum Target: Sendable {
     case name(Int)
     case tuple([Target])

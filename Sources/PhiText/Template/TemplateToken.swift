@@ -16,7 +16,7 @@ struct TemplateToken: Equatable {
     let kind: Kind
     let line: Int
 
-    /// What messages call it.
+    /// Name in messages.
     var spelling: String {
         switch kind {
         case .data: "text"

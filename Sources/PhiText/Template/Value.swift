@@ -73,7 +73,7 @@ enum Value {
         }
     }
 
-    /// How deep lists and dicts are nested in this value.
+    /// Depth to which lists and dicts are nested in this value.
     var depth: Int {
         switch self {
         case .list(let list): list.depth
@@ -84,7 +84,7 @@ enum Value {
         }
     }
 
-    /// What messages call a value of this type.
+    /// Name of a value of this type in messages.
     var typeName: String {
         switch self {
         case .undefined: "an undefined value"
@@ -124,7 +124,7 @@ final class ListValue {
         case list
         case tuple
         case range(start: Int, stop: Int, step: Int)
-        /// What a dict's `keys()`, `values()` and `items()` return: it has a length but can't be indexed.
+        /// Result of a dict's `keys()`, `values()` and `items()`: it has a length but can't be indexed.
         case view(String)
     }
 
@@ -144,7 +144,7 @@ final class ListValue {
     }
 }
 
-/// What filters like `map` return: it can be gone through once, and is true even when empty.
+/// Result of filters like `map`: it can be gone through once, and is true even when empty.
 final class Generator {
     private var items: ArraySlice<Value>
     let depth: Int

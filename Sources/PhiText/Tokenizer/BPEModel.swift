@@ -282,7 +282,7 @@ enum ByteFallback {
 }
 
 extension UTF8 {
-    /// How many bytes a scalar takes.
+    /// Returns the number of bytes that a scalar takes.
     fileprivate static func width(_ scalar: UInt32) -> Int {
         scalar < 0x80 ? 1 : scalar < 0x800 ? 2 : scalar < 0x10000 ? 3 : 4
     }

@@ -27,12 +27,12 @@ package struct ControlTokens: Sendable {
         token.special || (token.content.hasPrefix("<") && token.content.hasSuffix(">"))
     }
 
-    /// How many bytes a character has in UTF-8, by its first one.
+    /// Returns the number of bytes of a character in UTF-8, by its first one.
     private static func width(of byte: UInt8) -> Int {
         byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
     }
 
-    /// Where such a text begins, whole or, at the end, in part: what follows may be the rest of it.
+    /// Returns the place where such a text begins, whole or, at the end, in part: what follows may be the rest of it.
     func places(in text: UnsafeBufferPointer<UInt8>) -> [Int] {
         var places = Array(finder.hitsBackwards(in: text).map(\.start).reversed())
         for start in max(0, text.count - longest + 1)..<max(text.count, 0) {
@@ -46,7 +46,7 @@ package struct ControlTokens: Sendable {
         return places
     }
 
-    /// What keeps the texts of a line text; nil if there is nothing to keep, as with nearly all lines.
+    /// Cover that keeps the texts of a line text; nil if there is nothing to keep, as with nearly all lines.
     package func shield(for line: JSONValue) -> TextShield? {
         var isNeeded = false
         var isWhole = false

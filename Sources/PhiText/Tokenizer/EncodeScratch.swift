@@ -1,4 +1,4 @@
-/// What one thread needs while it encodes: buffers and its cache of pieces.
+/// Buffers and cache of pieces that one thread needs while it encodes.
 ///
 /// Only one thread uses it at a time: a `Pool` lends it.
 final class EncodeScratch {
@@ -15,7 +15,7 @@ final class EncodeScratch {
     /// It is certain that there are more.
     var isBeyondLimit = false
 
-    /// What covers texts of control tokens.
+    /// Cover of texts of control tokens.
     private(set) var shield: TextShield?
 
     /// The text goes on from another.

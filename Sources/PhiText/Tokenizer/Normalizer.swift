@@ -112,7 +112,7 @@ enum WhiteSpace {
         return Unicode.Scalar(scalar)?.properties.isWhitespace ?? false
     }
 
-    /// Where the white space from `i` on ends, at most at `limit`.
+    /// Returns the end of the white space from `i` on, at most `limit`.
     static func end(_ text: UnsafePointer<UInt8>, _ i: Int, limit: Int) -> Int {
         var i = i
         while i < limit {
@@ -123,7 +123,7 @@ enum WhiteSpace {
         return i
     }
 
-    /// Where the white space before `i` begins, at least at `limit`.
+    /// Returns the beginning of the white space before `i`, at least `limit`.
     static func start(_ text: UnsafePointer<UInt8>, _ i: Int, limit: Int) -> Int {
         var i = i
         while i > limit {

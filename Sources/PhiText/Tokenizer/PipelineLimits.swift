@@ -9,7 +9,7 @@ extension TokenizerConfigReader {
     static let templateValueLimit = 4096
     /// Special tokens around each text.
     static let specialLimit = 1024
-    /// How many times longer a text may become; steps multiply.
+    /// Factor by which a text may become longer; steps multiply.
     static let growthLimit = 1024
 
     func checkSize(limit: Int) throws {

@@ -29,7 +29,7 @@ struct PieceList {
     }
 }
 
-/// What becomes of the matches of a splitting pattern.
+/// Treatment of the matches of a splitting pattern.
 enum SplitBehavior: String, Sendable {
     case removed = "Removed"
     case isolated = "Isolated"

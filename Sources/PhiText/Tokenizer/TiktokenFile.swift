@@ -16,7 +16,7 @@ struct TiktokenFile {
     /// Bytes of a token; cl100k's longest are 128 spaces.
     private static let longest = 256
 
-    /// How OpenAI's cl100k cuts text up.
+    /// Pattern by which OpenAI's cl100k cuts text up.
     private static let pattern =
         #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"#
         + #"|\s*[\r\n]+|\s+(?!\S)|\s+"#

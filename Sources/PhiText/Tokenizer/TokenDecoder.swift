@@ -34,7 +34,7 @@ struct DecoderRun: Sendable {
         /// Bytes of a run of byte tokens; or characters at the end that may have to be stripped.
         var held: [UInt8] = []
         var repair = UTF8Repair()
-        /// How many more characters may be stripped at the start.
+        /// Number of characters that may still be stripped at the start.
         var stripsLeft = 0
     }
 

@@ -6,12 +6,12 @@ struct TokenFinder: Sendable {
     struct Hit {
         var start: Int
         var end: Int
-        /// Which of the texts.
+        /// Number of the text.
         var index: Int
     }
 
     private var lengths: [Int] = []
-    /// Where to go on from each node when no child fits.
+    /// Node to go on with from each node when no child fits.
     private var fallback: [Int32] = [0]
     /// The longest text that a node's path ends with (read backwards), or -1.
     private var longest: [Int32] = [-1]

@@ -1,6 +1,6 @@
 import JSON
 
-/// How much text a token can stand for. By it a text that has more tokens than fit is known before it is
+/// Length of the text that a token can stand for. By it a text that has more tokens than fit is known before it is
 /// tokenized, in one look at its bytes.
 ///
 /// Each byte of a text belongs to one token. A token of n bytes is paid by its bytes with 1/n each; so a byte
@@ -117,7 +117,7 @@ extension BPEModel {
 }
 
 extension Normalizer {
-    /// How many bytes may at most become one; nil if any number may go.
+    /// Number of bytes that may at most become one; nil if any number may go.
     var shrink: Int? {
         switch self {
         case .prepend, .strip: 1

@@ -4,7 +4,7 @@ import JSON
 /// Reads the small parts of tokenizer.json with the full key in every message.
 struct TokenizerConfigReader {
     let value: JSONValue
-    /// Where the value stands, like `pre_tokenizer.pretokenizers[1]`.
+    /// Place of the value, like `pre_tokenizer.pretokenizers[1]`.
     let key: String
     let path: String
 

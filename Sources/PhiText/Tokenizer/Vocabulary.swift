@@ -50,7 +50,7 @@ struct Vocabulary: Sendable {
         bytes[Int(starts[entry])..<Int(starts[entry + 1])]
     }
 
-    /// Where `text` is, or where it would go.
+    /// Returns the place of `text`, or the one where it would go.
     private func slot(of text: UnsafeBufferPointer<UInt8>) -> Int {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: ByteHash.hash(text)) & mask

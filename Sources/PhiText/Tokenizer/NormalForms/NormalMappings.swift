@@ -6,7 +6,7 @@
 struct NormalMappings {
     /// To the end.
     private(set) var canonical: [Unicode.Scalar: [Unicode.Scalar]] = [:]
-    /// What two characters compose to, by both their numbers.
+    /// Composition of two characters, by both their numbers.
     private var compositions: [UInt64: Unicode.Scalar] = [:]
 
     static let all = NormalMappings()

@@ -109,7 +109,7 @@ struct Pattern: Sendable {
             return false
         }
 
-        /// What becomes of a state on a class of characters (or the end).
+        /// Returns the next state of a state on a class of characters (or the end).
         private mutating func advance(_ state: [Int], _ cls: Int) -> (next: [Int], matched: Bool) {
             let isEnd = cls == classes.members.count
             let members = isEnd ? 0 : classes.members[cls]

@@ -1,4 +1,4 @@
-/// What a pattern's text says.
+/// Syntax of a pattern.
 indirect enum PatternNode: Sendable {
     case empty
     case set(ScalarSet)
