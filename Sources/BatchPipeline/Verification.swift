@@ -59,7 +59,8 @@ package struct Verification {
         (check, self.total, lines) = (there, total, extent.count(of: total))
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
-        try Files.makeFolder(folder)
+        // The output may be for its owner only.
+        try Files.makeFolder(folder, mode: 0o700)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var again = job
         again.settings.selection = .some(places)

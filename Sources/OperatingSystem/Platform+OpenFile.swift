@@ -128,5 +128,8 @@ package enum OwnFile {
     /// Removes a file, never a folder; that it is not there is no fault.
     package static func remove(_ path: String) { unlink(path.cPath) }
 
+    /// Has all files and folders that the process makes from now on be for its user only.
+    package static func closeNewFilesToOthers() { umask(0o077) }
+
     package static var processID: Int32 { getpid() }
 }

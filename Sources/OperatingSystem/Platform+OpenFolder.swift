@@ -52,11 +52,11 @@ package final class OpenFolder: Sendable {
 
     /// Opens a file for reading and writing, and makes it where it isn't there. A file that others may read, and that is
     /// not for them, is closed to them.
-    /// - Parameter mode: mode of a new file; nil for that which follows from the folder's.
+    /// - Parameter mode: mode of a new file, of which the folder's takes away.
     /// - Returns: the descriptor, which is then the caller's.
-    package func file(_ name: String, mode: Int? = nil) throws(Files.Failure) -> Int32 {
+    package func file(_ name: String, mode: Int = 0o666) throws(Files.Failure) -> Int32 {
         let place = try parent(of: name)
-        let mode = mode_t(mode ?? self.mode & 0o666)
+        let mode = mode_t(mode & self.mode)
         let file = openat(
             place.folder.descriptor, place.name.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)
         guard file >= 0 else { throw .last }

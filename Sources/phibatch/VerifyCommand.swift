@@ -112,6 +112,7 @@ struct VerifyCommand: ParsableCommand {
             job.cache = .standard()
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 job.settings.modelName ?? job.settings.model, path: job.settings.model)
+            OwnFile.closeNewFilesToOthers()
             try verify(job, path, errors: errors, extent, console)
         }
     }

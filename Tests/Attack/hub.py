@@ -357,7 +357,8 @@ def private(bench):
     cache, folder = bench.subfolder("cache"), bench.subfolder("input")
     with Hub({"in.jsonl": b'{"prompt":"Hi"}\n'}) as hub:
         address = hub.address.replace("http://", "http://me:secret@") + "/in.jsonl"
-        bench.run(bench.command(["--max-tokens", "1"], input=address), folder, environment=variables(hub, folder, PHIBATCH_CACHE=cache)).must_end_with(0)
+        bench.run(bench.command(["--max-tokens", "1"], input=address), folder,
+                  environment=variables(hub, folder, PHIBATCH_CACHE=cache)).must_end_with(0)
     wrong = {name: oct(mode) for name, mode in modes(os.path.join(cache, "inputs")).items() if mode & 0o077}
     expect(not wrong, lambda: f"of an address with a password: {wrong}")
 

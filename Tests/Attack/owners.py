@@ -3,7 +3,7 @@ import json
 import os
 import stat
 
-from harness import case, expect, results
+from harness import case, expect, results, wait_until
 from resources import OTHER_UID, as_other, needs_root
 
 
@@ -31,6 +31,36 @@ def mode(bench):
         bench.must_complete(edited(bench, folder), folder, f"mode {kept:o}")
         found = stat.S_IMODE(os.stat(os.path.join(folder, "out.jsonl")).st_mode)
         expect(found == kept, f"the output had mode {kept:o} and has {found:o}")
+
+
+@case("owners/verify", quick=True)
+def verify(bench):
+    """What verify computes of a private output again, nobody else can read."""
+    folder, temporary = bench.subfolder("verify"), bench.subfolder("tmp")
+    bench.small.write(folder)
+    bench.run(bench.command(bench.small.settings), folder).must_end_with(0)
+    os.chmod(os.path.join(folder, "out.jsonl"), 0o600)
+
+    def modes():
+        return {os.path.relpath(os.path.join(top, name), temporary):
+                stat.S_IMODE(os.lstat(os.path.join(top, name)).st_mode)
+                for top, folders, files in os.walk(temporary) for name in folders + files}
+
+    command = ["verify", *bench.command(bench.small.settings)[1:]]
+    process = bench.start(command, folder, environment={"TMPDIR": temporary}, preexec=lambda: os.umask(0o022))
+    found = {}
+
+    def is_made():
+        try:
+            found.update(modes())
+        except FileNotFoundError:
+            pass
+        return len(found) > 1
+    wait_until(is_made, process, what="a file of verify's")
+    bench.wait(process).must_end_with(0)
+    expect(len(found) > 1, "verify makes no files any more; look where its results are")
+    wrong = {name: oct(mode) for name, mode in found.items() if mode & 0o077}
+    expect(not wrong, f"others can read {wrong}")
 
 
 @case("owners/owner", quick=True)
