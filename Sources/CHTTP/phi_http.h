@@ -56,6 +56,7 @@ typedef void (*PhiHttpCompleted)(void *context, void *connection, void **request
 typedef void (*PhiHttpConnected)(void *context, void *connection, void **socket, int what);
 typedef ssize_t (*PhiHttpReader)(void *context, uint64_t position, char *bytes, size_t room);
 typedef void (*PhiHttpRelease)(void *context);
+typedef int (*PhiHttpValue)(void *context, int kind, const char *name, const char *value);
 typedef int (*PhiHttpField)(
     void *context, int kind, const char *name, const char *file, const char *type, const char *encoding,
     const char *bytes, uint64_t offset, size_t count);

@@ -49,7 +49,10 @@ final class APIService: HTTPService {
                     throw .busy(429, "\(options.waiting) requests are waiting. Come again later.")
                 }
                 return .bytes(limit: options.body)
-            case .addFile: return .form(Upload(in: batches.files.folder, limit: options.file))
+            case .addFile:
+                // Beside the file there are its name, its purpose and the form's own lines.
+                return .form(
+                    Upload(in: batches.files.folder, limit: options.file), limit: options.file + 1 << 20)
             default: return .bytes(limit: 1 << 20)
             }
         } catch {
@@ -62,6 +65,12 @@ final class APIService: HTTPService {
 
     func tooLarge(_ limit: Int) -> HTTPReply {
         APIError("The body is longer than \(limit) bytes.", status: 413, code: "too_large").reply
+    }
+
+    var unclear: HTTPReply {
+        APIError(
+            "The request can be read in two ways: a body has one Content-Length, or Transfer-Encoding: chunked."
+        ).reply
     }
 
     var busy: HTTPReply { APIError.busy(503, "There is no room for more. Come again later.").reply }

@@ -32,11 +32,16 @@ final class Upload: HTTPForm {
 
     deinit { if !state.withLock(\.isTaken) { OwnFile.remove(path) } }
 
-    func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?) -> Bool {
+    func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?, isFirst: Bool) -> Bool {
         state.withLock { state in
             do throws(APIError) {
+                let isThere =
+                    field == "purpose" ? !state.purpose.isEmpty : state.content.map { $0.bytes > 0 } ?? false
+                if isFirst, isThere, ["purpose", "file"].contains(field) {
+                    throw APIError("The form has more than one `\(field)`.", param: field)
+                }
                 switch field {
-                case "purpose": state.purpose += bytes.prefix(64)
+                case "purpose": state.purpose += bytes.prefix(max(0, 64 - state.purpose.count))
                 case "file": try write(bytes, name: file ?? "file", &state)
                 // When it is to be forgotten: files stay until they are deleted.
                 case _ where field.hasPrefix("expires_after"): break

@@ -9,6 +9,7 @@ package final class Exchange: Sendable {
         /// Nil once the exchange is over.
         var connection: HTTPLibrary.Object?
         var formReader: HTTPLibrary.Object?
+        var formBytes = 0
         var body: [UInt8] = []
         var counted = 0
         var isHandedOver = false
@@ -18,6 +19,8 @@ package final class Exchange: Sendable {
         var unsent: [UInt8] = []
         var sent = 0
         var isEnded = false
+        /// Nothing more is read from the client.
+        var isOneWay = false
         /// The client has gone, or takes too long.
         var isLost = false
         var whenLost: (@Sendable () -> Void)?
@@ -41,7 +44,7 @@ package final class Exchange: Sendable {
         switch body {
         case .refused(let reply): (limit, form, state.reply) = (0, nil, reply)
         case .bytes(let limit): (self.limit, form) = (limit, nil)
-        case .form(let form): (limit, self.form) = (0, form)
+        case .form(let form, let limit): (self.limit, self.form) = (limit, form)
         }
         self.state = Guarded(state)
     }
@@ -105,15 +108,32 @@ package final class Exchange: Sendable {
         }
     }
 
+    /// Sends a client that says nothing more an interim answer. Its system refuses that if nobody reads there any more,
+    /// which the next look shows.
+    func askWhetherThere() {
+        state.withLock { state in
+            guard head.isInterimAllowed, state.reply == nil, state.isSuspended, state.connection != nil else {
+                return
+            }
+            Sockets.send("HTTP/1.1 100 Continue\r\n\r\n", to: descriptor)
+        }
+    }
+
     private func wake(_ state: inout State) {
         guard state.isSuspended, let connection = state.connection else { return }
         state.isSuspended = false
+        // The library would read that the client has ended, and close the connection in place of an answer.
+        if !state.isLost, !state.isOneWay, Sockets.hasEnded(descriptor) {
+            state.isOneWay = Sockets.makeOneWay(descriptor, patience: server.limits.patience)
+        }
         library.resume(connection.handle)
     }
 
-    /// A reply that needs no body.
+    /// A reply that needs no body, after which the connection is closed.
     func refuse(_ reply: HTTPReply, on connection: HTTPLibrary.Handle) -> Int32 {
-        state.withLock { $0.reply = reply }
+        var reply = reply
+        reply.headers.append(("Connection", "close"))
+        state.withLock { [reply] in $0.reply = reply }
         return queue(reply, on: connection)
     }
 
@@ -146,15 +166,17 @@ package final class Exchange: Sendable {
 
     private func takeForm(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Bool {
         guard let connection = state.connection else { return false }
+        state.formBytes += bytes.count
+        guard state.formBytes <= limit else { return false }
         if state.formReader == nil {
             state.formReader = library.makeForm(
                 connection.handle, 64 << 10,
-                { context, _, name, file, _, _, bytes, _, count in
+                { context, _, name, file, _, _, bytes, offset, count in
                     guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
                     let form = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().form
                     let wants = form?.take(
                         UnsafeRawBufferPointer(start: bytes, count: count), of: String(cString: name),
-                        file: file.map { String(cString: $0) })
+                        file: file.map { String(cString: $0) }, isFirst: offset == 0)
                     return Int32(wants == true ? PHI_HTTP_YES.rawValue : PHI_HTTP_NO.rawValue)
                 }, Unmanaged.passUnretained(self).toOpaque()
             ).map { .init(handle: $0) }
@@ -193,6 +215,7 @@ package final class Exchange: Sendable {
         for (name, value) in [("Content-Type", reply.type)] + reply.headers.map({ ($0.name, $0.value) }) {
             _ = library.addHeader(response, name, value)
         }
+        if state.withLock(\.isOneWay) { _ = library.addHeader(response, "Connection", "close") }
         return library.queue(connection, UInt32(reply.status), response)
     }
 

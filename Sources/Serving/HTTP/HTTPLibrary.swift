@@ -24,6 +24,7 @@ final class HTTPLibrary: Sendable {
     let suspend: @convention(c) (Handle) -> Void
     let resume: @convention(c) (Handle) -> Void
     let look: @convention(c) (Handle, Int32, Text) -> Text?
+    let each: @convention(c) (Handle, Int32, PhiHttpValue, Handle) -> Int32
     let queue: @convention(c) (Handle, UInt32, Handle) -> Int32
     let makeBytes: @convention(c) (Int, UnsafeRawPointer?, Int32) -> Handle?
     let makeFile: @convention(c) (UInt64, Int32) -> Handle?
@@ -74,6 +75,7 @@ final class HTTPLibrary: Sendable {
         suspend = try function("MHD_suspend_connection")
         resume = try function("MHD_resume_connection")
         look = try function("MHD_lookup_connection_value")
+        each = try function("MHD_get_connection_values")
         queue = try function("MHD_queue_response")
         makeBytes = try function("MHD_create_response_from_buffer")
         makeFile = try function("MHD_create_response_from_fd64")

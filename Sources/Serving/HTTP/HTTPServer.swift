@@ -11,6 +11,8 @@ package protocol HTTPService: AnyObject, Sendable {
     func answer(_ exchange: Exchange)
     /// What those get who ask for too much at once, and those who come when there is no room.
     func tooLarge(_ limit: Int) -> HTTPReply
+    /// What those get whose request can be read in two ways.
+    var unclear: HTTPReply { get }
     var busy: HTTPReply { get }
 }
 
@@ -18,12 +20,16 @@ package protocol HTTPService: AnyObject, Sendable {
 package final class HTTPServer: Sendable {
     /// Bytes of all bodies together.
     static let bodyRoom = 256 << 20
+    /// Seconds between questions to a client that has closed its sending side.
+    private static let silence = 5
 
     /// What is known of a connection.
     private struct Link {
         /// When it is closed, unless something else comes before.
         var deadline: ContinuousClock.Instant?
         var exchange: Exchange?
+        /// When the client was last asked whether it is there, after it had closed its sending side.
+        var asked: ContinuousClock.Instant?
     }
 
     private struct State {
@@ -39,7 +45,7 @@ package final class HTTPServer: Sendable {
     package let address: String
     package let port: Int
     private let library: HTTPLibrary
-    private let limits: HTTPLimits
+    let limits: HTTPLimits
     private let state = Guarded(State())
 
     /// Listens on an address, once it is known that there is what answers.
@@ -89,12 +95,14 @@ package final class HTTPServer: Sendable {
         ]
         let daemon = phi_http_start(
             library.start,
-            { context, connection, path, method, _, bytes, count, request in
+            { context, connection, path, method, version, bytes, count, request in
                 guard let server = HTTPServer.of(context), let connection, let path, let method, let count,
-                    let request
+                    let version, let request
                 else { return Int32(PHI_HTTP_NO.rawValue) }
                 guard let known = request.pointee else {
-                    return server.begin(connection, String(cString: path), String(cString: method), request)
+                    return server.begin(
+                        connection, String(cString: path), String(cString: method), String(cString: version),
+                        request)
                 }
                 let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
                 guard count.pointee > 0 else { return exchange.proceed(on: connection) }
@@ -157,7 +165,7 @@ package final class HTTPServer: Sendable {
     }
 
     private func begin(
-        _ connection: HTTPLibrary.Handle, _ path: String, _ method: String,
+        _ connection: HTTPLibrary.Handle, _ path: String, _ method: String, _ version: String,
         _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Int32 {
         func values(_ names: [String], _ kind: PhiHttpCode) -> [String: String] {
@@ -169,14 +177,26 @@ package final class HTTPServer: Sendable {
         }
         let head = HTTPHead(
             method: method, path: path, headers: values(HTTPHead.headers, PHI_HTTP_HEADER),
-            arguments: values(HTTPHead.arguments, PHI_HTTP_ARGUMENT))
+            arguments: values(HTTPHead.arguments, PHI_HTTP_ARGUMENT), isInterimAllowed: version == "HTTP/1.1")
+        var framing = BodyFraming()
+        withUnsafeMutablePointer(to: &framing) { framing in
+            _ = library.each(
+                connection, Int32(PHI_HTTP_HEADER.rawValue),
+                { context, _, name, value in
+                    guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
+                    context.assumingMemoryBound(to: BodyFraming.self).pointee.note(
+                        String(cString: name), value.map { String(cString: $0) } ?? "")
+                    return Int32(PHI_HTTP_YES.rawValue)
+                }, framing)
+        }
         let body = state.withLock(\.isRefusing) ? HTTPBody.refused(service.busy) : service.begin(head)
         let exchange = Exchange(self, library, connection, head, body)
         request.pointee = Unmanaged.passRetained(exchange).toOpaque()
         let end = deadline(times: 2)
-        note(exchange.descriptor) { ($0.exchange, $0.deadline) = (exchange, end) }
+        note(exchange.descriptor) { ($0.exchange, $0.deadline, $0.asked) = (exchange, end, nil) }
+        if !framing.isClear { return exchange.refuse(service.unclear, on: connection) }
         // Nobody reads that much to throw it away.
-        if case .bytes(let limit) = body, let length = head.headers["content-length"].flatMap({ Int($0) }),
+        if let limit = body.limit, let length = head.headers["content-length"].flatMap({ Int($0) }),
             length > limit
         {
             return exchange.refuse(service.tooLarge(limit), on: connection)
@@ -204,24 +224,33 @@ package final class HTTPServer: Sendable {
 
     // MARK: The thread that looks after connections
 
-    /// Closes what has taken too long, and finds out who has gone while he waited.
+    /// Closes what has taken too long, and finds out who has gone while he waited. A client that has closed its sending
+    /// side may still wait for its answer.
     /// - Returns: false once the server has ended.
     private func watch() -> Bool {
-        let (lost, isOver) = state.withLock { state -> ([Exchange], Bool) in
-            var lost: [Exchange] = []
+        let (lost, silent, isOver) = state.withLock { state -> ([Exchange], [Exchange], Bool) in
+            var (lost, silent): ([Exchange], [Exchange]) = ([], [])
             for (descriptor, link) in state.links {
                 if let deadline = link.deadline {
                     if deadline < .now {
                         Sockets.end(descriptor)
                         if let exchange = link.exchange { lost.append(exchange) }
                     }
-                } else if let exchange = link.exchange, Sockets.isClosed(descriptor) {
-                    lost.append(exchange)
+                } else if let exchange = link.exchange {
+                    if Sockets.isGone(descriptor) {
+                        lost.append(exchange)
+                    } else if Sockets.hasEnded(descriptor) {
+                        let asked = link.asked ?? .now
+                        let isTime = ContinuousClock.now - asked > .seconds(Self.silence)
+                        state.links[descriptor]?.asked = isTime ? .now : asked
+                        if isTime { silent.append(exchange) }
+                    }
                 }
             }
-            return (lost, state.isStopping)
+            return (lost, silent, state.isStopping)
         }
         for exchange in lost { exchange.lose() }
+        for exchange in silent { exchange.askWhetherThere() }
         return !isOver
     }
 }

@@ -1,5 +1,6 @@
 import Essentials
 import OperatingSystem
+import PhiModel
 
 /// The system's calls about sockets. Only files of this name call it.
 enum Sockets {
@@ -94,11 +95,77 @@ enum Sockets {
         }
     }
 
-    /// Whether the peer has closed the connection.
-    static func isClosed(_ descriptor: Int32) -> Bool {
+    /// Whether the peer will send nothing more; it may still read.
+    static func hasEnded(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count == 0 || count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+    }
+
+    /// Whether the peer neither sends nor reads any more.
+    static func isGone(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
+    #if canImport(Darwin)
+        private static let atOnce = MSG_DONTWAIT
+    #else
+        private static let atOnce = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    #endif
+
+    /// Sends a few bytes, or none of them if that can't be at once.
+    static func send(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Essentials.send(descriptor, $0.baseAddress, $0.count, atOnce) }
+    }
+
+    /// Puts a socket in the place of a connection whose peer sends nothing more. A thread brings what is written there to
+    /// the peer, and nothing can be read there, not even the end.
+    /// - Parameter patience: seconds after which a peer that takes nothing is given up.
+    /// - Returns: false if that can't be; then the connection is as it was.
+    static func makeOneWay(_ descriptor: Int32, patience: Int) -> Bool {
+        var pair: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else { return false }
+        let (own, other, peer) = (pair[0], pair[1], dup(descriptor))
+        defer { close(own) }
+        for socket in [own, other, peer] { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(own, F_SETFL, fcntl(own, F_GETFL) | O_NONBLOCK)
+        do {
+            try WorkerThread.startOrExplain("answer") { bring(from: other, to: peer, patience) }
+        } catch {
+            close(other)
+            close(peer)
+            return false
+        }
+        guard dup2(own, descriptor) >= 0 else { return false }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return true
+    }
+
+    private static func bring(from source: Int32, to peer: Int32, _ patience: Int) {
+        defer {
+            close(source)
+            close(peer)
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(source, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            var done = 0
+            while done < count {
+                let sent = bytes[done..<count].withUnsafeBytes {
+                    Essentials.send(peer, $0.baseAddress, $0.count, atOnce)
+                }
+                if sent > 0 {
+                    done += sent
+                    continue
+                }
+                guard sent < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { return }
+                var entry = pollfd(fd: peer, events: Int16(POLLOUT), revents: 0)
+                guard poll(&entry, 1, Int32(patience * 1000)) > 0 else { return }
+            }
+        }
     }
 
     /// Ends a connection; its owner closes it then.
