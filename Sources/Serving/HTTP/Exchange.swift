@@ -108,14 +108,19 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Sends a client that says nothing more an interim answer. Its system refuses that if nobody reads there any more,
-    /// which the next look shows.
+    /// Sends a client that says nothing more an interim answer, or a comment of its stream. Its system refuses that if nobody
+    /// reads there any more, which the next look shows.
     func askWhetherThere() {
         state.withLock { state in
-            guard head.isInterimAllowed, state.reply == nil, state.isSuspended, state.connection != nil else {
-                return
+            guard state.isSuspended, state.connection != nil, !state.isEnded else { return }
+            switch state.reply?.content {
+            case nil where head.isInterimAllowed:
+                Sockets.send("HTTP/1.1 100 Continue\r\n\r\n", to: descriptor)
+            case .stream?:
+                state.unsent += Array(":\n\n".utf8)
+                wake(&state)
+            default: break
             }
-            Sockets.send("HTTP/1.1 100 Continue\r\n\r\n", to: descriptor)
         }
     }
 

@@ -149,8 +149,13 @@ enum Sockets {
         }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = read(source, &bytes, bytes.count)
-            if count < 0, errno == EINTR { continue }
+            var entries = [
+                pollfd(fd: source, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: peer, events: 0, revents: 0),
+            ]
+            guard poll(&entries, 2, -1) > 0 || errno == EINTR, entries[1].revents == 0 else { return }
+            let count = recv(source, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { return }
             var done = 0
             while done < count {
