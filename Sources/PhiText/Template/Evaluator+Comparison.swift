@@ -1,3 +1,5 @@
+import JSON
+
 extension Evaluator {
     func compare(_ a: Value, _ sign: CompareOperator, _ b: Value) throws -> Bool {
         switch sign {
@@ -16,7 +18,7 @@ extension Evaluator {
         if let x = a.text, let y = b.text {
             guard x.utf8.count == y.utf8.count else { return false }
             try spend(text: x)
-            return sameBytes(x, y)
+            return ExactText(x) == ExactText(y)
         }
         if let x = a.integer, let y = b.integer { return x == y }
         if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber { return x == y }
@@ -63,7 +65,8 @@ extension Evaluator {
         try spend(1)
         if let x = a.text, let y = b.text {
             try spend(forText: 1 + min(x.utf8.count, y.utf8.count) / 16)
-            return compareBytes(x, y)
+            let (x, y) = (ExactText(x), ExactText(y))
+            return x < y ? -1 : x == y ? 0 : 1
         }
         if let x = a.integer, let y = b.integer { return x < y ? -1 : x > y ? 1 : 0 }
         if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber {

@@ -333,7 +333,7 @@ final class Evaluator {
         var named = arguments.named
         for (i, parameter) in definition.parameters.enumerated() {
             let parameterName = program.names[parameter.name]
-            let at = named.firstIndex { sameBytes($0.name, parameterName) }
+            let at = named.firstIndex { ExactText($0.name) == ExactText(parameterName) }
             if i < arguments.positional.count {
                 inner.variables[parameter.name] = arguments.positional[i]
             } else if let at {

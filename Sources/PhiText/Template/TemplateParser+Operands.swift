@@ -1,3 +1,5 @@
+import JSON
+
 /// Operands: literals, brackets, names, and what follows them.
 extension TemplateParser {
     /// Brackets lead back here, so this one's stack frame is kept small; the rest is in `atom`.
@@ -141,7 +143,7 @@ extension TemplateParser {
                 throw unsupported("arguments from a list or dict ('*', '**') are not supported")
             }
             if case .name(let name) = current.kind, following.kind == .sign("=") {
-                if result.named.contains(where: { sameBytes($0.name, name) }) {
+                if result.named.contains(where: { ExactText($0.name) == ExactText(name) }) {
                     throw malformed("the argument '\(name)' is given twice")
                 }
                 guard result.named.count < limits.names else {

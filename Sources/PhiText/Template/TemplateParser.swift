@@ -1,3 +1,5 @@
+import JSON
+
 /// Reads tokens into statements and expressions; this file has what both need.
 struct TemplateParser {
     let tokens: [TemplateToken]

@@ -22,22 +22,6 @@ struct KeywordPlace: Hashable {
     let keyword: String
 }
 
-/// A text that equals another if its bytes do, as names in JSON do; Swift's strings are equal up to normalization.
-struct ExactText: Hashable, Comparable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-
-    static func < (a: ExactText, b: ExactText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-}
-
 /// A value that is written out in the schema.
 struct Literal: Hashable {
     let value: JSONValue

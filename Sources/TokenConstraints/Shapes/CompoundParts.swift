@@ -1,3 +1,4 @@
+import JSON
 import JSONSchema
 
 struct ArrayPart: ValuePart {

@@ -1,3 +1,4 @@
+import JSON
 import JSONSchema
 
 /// What schemas say about items and members.

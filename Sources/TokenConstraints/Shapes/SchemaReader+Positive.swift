@@ -1,3 +1,4 @@
+import JSON
 import JSONSchema
 
 /// What a schema allows.

@@ -1,3 +1,4 @@
+import JSON
 import JSONSchema
 
 /// Turns a schema into goals and shapes: first all that its values may consist of, then without what can't be brought

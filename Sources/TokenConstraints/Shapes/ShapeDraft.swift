@@ -1,3 +1,4 @@
+import JSON
 import JSONSchema
 
 /// A goal while it is not known yet whether it can be reached.
