@@ -13,8 +13,6 @@ package struct EngineEntry: Sendable {
     package let kind: EngineKind
     /// Name in messages, as in "MLX".
     package let title: String
-    /// Text of it in `phibatch help engines`.
-    package let help: String
     /// Settings of `EngineOptions`, as jobs name them, that mean nothing with it, and why.
     var leavesOut: [(setting: String, reason: String)] = []
     /// Whether a result is the same, byte for byte, whatever runs beside it.

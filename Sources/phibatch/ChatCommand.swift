@@ -15,17 +15,11 @@ struct ChatCommand: ParsableCommand {
             Each line is a question, and the answer shows as it is generated. Without a model's name it is the \
             embedded one, which "make demo" fetches; one that is named and not on this machine is fetched first.
 
-            Lines are edited as in a shell, with a history, which is not written to a file. Text that is pasted is \
-            one question, whatever lines it has. Ctrl-C ends an answer; the part that is there stays in the \
-            conversation. At the prompt it drops the line; Ctrl-C twice with nothing typed between, or Ctrl-D, \
-            ends the chat.
+            Lines are edited as in a shell where readline or libedit is there, with a history, which is not written \
+            to a file. Ctrl-C ends an answer; the part that is there stays in the conversation. At the prompt it drops \
+            the line. Ctrl-D ends the chat.
 
-            COMMANDS:
-              /reset          forget what was said; the system message stays
-              /system TEXT    another system message, from the next answer on; alone, show it
-              /save FILE      add the conversation to a JSONL file, as a line of a job's input
-              /help, /quit    the list of commands; the end
-              //TEXT          a question that begins with a slash
+            \(Chat.help.text)
 
             The model is asked with all that was said. When that no longer fits its context, a message says so. \
             Answers go to stdout, all else to stderr. At a terminal, characters of an answer that would steer it \
@@ -60,47 +54,38 @@ struct ChatCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let settings = try JobSettings.chat(options.given)
-            let terminal = try ChatTerminal()
             let console = Console(isQuiet: quiet)
-            let loaded = try load(settings, console)
-            terminal.begin()
-            defer { terminal.set(.original) }
-            var chat = Chat(
-                system: settings.system, maxTokens: settings.maxTokens ?? 0, events: terminal.events,
-                output: output(console), tokenCount: loaded.tokenCount, maker: loaded.maker)
-            if terminal.screen != nil, var lines = EditedLines(terminal) {
-                terminal.set(.answering)
-                try chat.run(&lines)
-            } else {
-                if terminal.screen != nil { console.say(EditedLines.absence) }
-                var lines = PlainLines(terminal)
-                try chat.run(&lines)
+            Platform.ignoreFailedWrites()
+            let maker = try load(settings, console)
+            var input = ChatInput()
+            if let absence = input.absence {
+                console.say("lines are not edited: neither readline nor libedit can be loaded (\(absence))")
             }
-            if chat.failures > 0, !terminal.isInteractive { throw ExitCode(3) }
+            var chat = Chat(
+                system: settings.system, maxTokens: settings.maxTokens ?? 0, output: output(console),
+                maker: maker)
+            try chat.run { input.next() }
+            if chat.failures > 0, !input.isTerminal { throw ExitCode(3) }
         }
     }
 
     private func output(_ console: Console) -> Chat.Output {
         let requested = Console(isQuiet: false)
         let isTerminal = Platform.isTerminal(1)
-        var wrap = WordWrap()
-        let wrapped = { (text: String) in
-            wrap.append(text.escapedForTerminal, columns: Platform.terminalSize(1)?.columns ?? 80)
-        }
         return Chat.Output(
             answer: { text in
-                try StandardOutput.write(Array((isTerminal ? wrapped(text) : text).utf8))
+                try StandardOutput.write(Array((isTerminal ? text.escapedForTerminal : text).utf8))
             },
             reasoning: { text in
                 // Dim; and no part of what is written to a file.
-                if isTerminal { try StandardOutput.write(Array("\u{1B}[2m\(wrapped(text))\u{1B}[22m".utf8)) }
+                guard isTerminal else { return }
+                try StandardOutput.write(Array("\u{1B}[2m\(text.escapedForTerminal)\u{1B}[22m".utf8))
             },
-            say: console.say, tell: requested.say, fail: requested.error)
+            say: console.say, tell: requested.say, fail: requested.error,
+            isInterrupted: { ChatInput.isInterrupted.load(ordering: .relaxed) })
     }
 
-    private func load(_ settings: JobSettings, _ console: Console) throws -> (
-        maker: AnswerMaker, tokenCount: (String) -> Int
-    ) {
+    private func load(_ settings: JobSettings, _ console: Console) throws -> Chat.AnswerMaker {
         let fetch = ModelFetch(console: console, isOffline: offline)
         let folder = try model.map { try fetch.folder($0, path: $0) } ?? EmbeddedModel.folder()
         let name = model ?? folder
@@ -121,14 +106,11 @@ struct ChatCommand: ParsableCommand {
             console.say("\(name) is loaded (\(seconds) s); /help says what can be typed")
         }
         let answers = settings.request
-        return (
-            maker: { messages in
-                var parameters = answers
-                // Who names no seed expects another answer each time.
-                parameters.seed = parameters.seed ?? .random(in: .min ... .max)
-                return container.generate(.messages(messages), parameters: parameters)
-            },
-            tokenCount: { codec.tokenizer.encode($0, addSpecialTokens: false).count }
-        )
+        return { messages in
+            var parameters = answers
+            // Without a seed each answer is another one.
+            parameters.seed = parameters.seed ?? .random(in: .min ... .max)
+            return container.generate(.messages(messages), parameters: parameters)
+        }
     }
 }

@@ -84,7 +84,8 @@ final class Console: Sendable {
     static func cut(_ message: Message, columns: Int) -> Message {
         var cells = 0
         let fitting = message.text.prefix { character in
-            cells += character.cells
+            // East Asian characters and emoji take two cells; nothing else is sure of one.
+            cells += character.unicodeScalars.first.map { $0.value < 0x1100 } == true ? 1 : 2
             return cells < max(2, columns)
         }
         return message.prefix(fitting.count)

@@ -105,7 +105,7 @@ struct DoctorReport {
         ]
         rows += libraryRows
         rows += [
-            ("libcurl", curlText), ("readline", EditedLines.libraryVersion), ("threads", threads),
+            ("libcurl", curlText), ("readline", LineEditor.version), ("threads", threads),
             ("memory", machine.memoryLimits.joined(separator: "; ")),
             ("speed", speed),
         ]

@@ -1,10 +1,11 @@
 import Essentials
 
-/// The system's calls about signals. Only files of this name call it.
+/// The system's calls about signals and terminals. Only files of this name call it.
 enum Platform {
     /// What asks a program to stop.
     static let stopSignals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")]
     static let hangUp = SIGHUP
+    static let interrupt = SIGINT
     static let alarm = SIGALRM
 
     static func ignore(_ number: Int32) { signal(number, SIG_IGN) }
@@ -102,5 +103,33 @@ enum Platform {
         var entry = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
         if poll(&entry, 1, 0) > 0 { _ = write(2, bytes.baseAddress, bytes.count) }
         errno = before
+    }
+
+    // MARK: Terminals and input
+
+    /// Rows and columns; nil if the descriptor is no terminal or doesn't say.
+    static func terminalSize(_ descriptor: Int32) -> (rows: Int, columns: Int)? {
+        var size = winsize()
+        #if canImport(Musl)
+            let code = ioctl(descriptor, Int32(TIOCGWINSZ), &size)
+        #else
+            let code = ioctl(descriptor, UInt(TIOCGWINSZ), &size)
+        #endif
+        guard code == 0, size.ws_row > 0, size.ws_col > 0 else { return nil }
+        return (Int(size.ws_row), Int(size.ws_col))
+    }
+
+    /// - Returns: the bytes that are there, up to a limit; empty at the end; nil if the call was broken off.
+    static func readSome(_ descriptor: Int32, limit: Int = 1 << 16) -> [UInt8]? {
+        var chunk = [UInt8](repeating: 0, count: limit)
+        let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 { return errno == EINTR || errno == EAGAIN ? nil : [] }
+        return Array(chunk[..<count])
+    }
+
+    /// Waits until there is something to read, or the time is over, or a signal has come.
+    static func hasInput(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, milliseconds) > 0
     }
 }

@@ -7,8 +7,6 @@ protocol AnswerKey: Sendable {
     /// What stands for its value in the list of options, and what is said of it there.
     static var placeholder: String { get }
     static var help: String { get }
-    /// What `phibatch help answers` says of it.
-    static var about: String { get }
     /// The file that a job may name in place of the value, as messages say it; nil, the default, if there is none.
     static var file: String? { get }
 
@@ -37,8 +35,6 @@ package enum AnswerKeys {
     ]
 
     package static var names: [String] { all.map { $0.name } }
-    /// What the help says of each.
-    package static var about: [(name: String, text: String)] { all.map { ($0.name, $0.about) } }
 
     static func named(_ name: String) -> (any AnswerKey.Type)? { all.first { $0.name == name } }
 }

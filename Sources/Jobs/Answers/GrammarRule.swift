@@ -7,9 +7,6 @@ struct GrammarRule: AnswerRule {
     static let placeholder = "FILE"
     static let help =
         "a context-free grammar that answers follow, in GBNF: a file, or the text itself"
-    static let about = """
-        A context-free grammar in llama.cpp's GBNF. In a job a file or the text itself, in a line the text.
-        """
     static let file: String? = "a file with a grammar, or a grammar's text"
     static let right = "a grammar's text (GBNF), no file's name"
 

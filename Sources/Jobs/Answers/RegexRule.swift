@@ -7,8 +7,6 @@ struct RegexRule: AnswerRule {
     static let name = "regex"
     static let placeholder = "TEXT"
     static let help = "a regular expression (ECMA-262, no lookaround) that matches answers as a whole"
-    static let about =
-        "A regular expression of ECMA-262 without lookaround and back references, which matches the whole answer."
     static let right = "a string, which is a regular expression"
 
     let text: String

@@ -5,10 +5,6 @@ enum ResponseFormatKey: AnswerKey {
     static let name = "response_format"
     static let placeholder = "JSON"
     static let help = "as in OpenAI's API: json_object, text, or an object with type: json_schema"
-    static let about = """
-        As in OpenAI's API: `{type: json_schema, json_schema: {schema: ...}}`, `{type: json_object}` or `{type: text}`. In a \
-        job the last two are also plain words. `strict` makes no difference.
-        """
 
     static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm {
         try AnswerForm(responseFormat: field)

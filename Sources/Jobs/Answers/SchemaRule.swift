@@ -10,10 +10,6 @@ struct SchemaRule: AnswerRule {
     static let help =
         "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
         + "for, as the others"
-    static let about = """
-        A JSON Schema. In a job a file (or in the job file the schema itself), in a line an object; a string of that name \
-        is a field like others.
-        """
     static let file: String? = "a file with a JSON Schema"
     static let right = "a JSON Schema"
 

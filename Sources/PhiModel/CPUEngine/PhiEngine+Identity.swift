@@ -3,8 +3,6 @@ import BatchEngine
 extension EngineEntry {
     static let cpu = EngineEntry(
         kind: .cpu, title: "the CPU",
-        help: "The default. Results are the same, byte for byte, on every machine, however many requests run "
-            + "together and whatever interrupts them.",
         identity: { PhiEngine.identity($0) }, load: { try PhiEngine(folder: $0, options: $1) })
 }
 

@@ -2,7 +2,7 @@ import BatchEngine
 
 extension EngineEntry {
     static let mlx = EngineEntry(
-        kind: .mlx, title: "MLX", help: "Apple's MLX, which computes on Apple's and NVIDIA's GPUs.",
+        kind: .mlx, title: "MLX",
         leavesOut: [
             ("threads", "MLX has its own threads"),
             ("kv", "MLX keeps KV caches in the precision that it computes in"),

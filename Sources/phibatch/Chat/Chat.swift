@@ -1,65 +1,58 @@
-import BatchPipeline
-import Essentials
 import Faults
+import JSON
 import OperatingSystem
 import PhiModel
 
-/// A conversation between whoever writes the lines and a model.
+/// Conversation between whoever writes the lines and a model.
 struct Chat {
-    /// What a chat shows, and where.
     struct Output {
-        /// The model's text.
+        /// Shows the model's text.
         var answer: (String) throws -> Void
-        /// What the model thinks before it answers.
+        /// Shows the model's reasoning before its answer.
         var reasoning: (String) throws -> Void
-        /// What happens.
+        /// Tells of events.
         var say: (Message) -> Void
-        /// What was asked for with a command.
+        /// Tells what a command asked for.
         var tell: (Message) -> Void
         var fail: (Message) -> Void
+        var isInterrupted: () -> Bool
     }
 
-    var conversation: Conversation
+    typealias AnswerMaker = @Sendable ([ChatMessage]) -> any AsyncSequence<AnswerPart, any Error> & Sendable
+
+    var system: String?
     let maxTokens: Int
-    let events: ChatEvents
     let output: Output
-    /// How many tokens a text has; for answers that were interrupted.
-    let tokenCount: (String) -> Int
     let maker: AnswerMaker
-    /// Lines that came to nothing.
+    /// Questions and answers in turn.
+    private(set) var turns: [ChatMessage] = []
+    /// Number of lines that failed.
     private(set) var failures = 0
 
-    init(
-        system: String?, maxTokens: Int, events: ChatEvents, output: Output,
-        tokenCount: @escaping (String) -> Int,
-        maker: @escaping AnswerMaker
-    ) {
-        conversation = Conversation(system: system)
-        self.maxTokens = maxTokens
-        self.events = events
-        self.output = output
-        self.tokenCount = tokenCount
-        self.maker = maker
+    static let commands = ["/help", "/quit", "/reset", "/save", "/system"]
+
+    static let help: Message = """
+        COMMANDS:
+          /reset          forget what was said; the system message stays
+          /system TEXT    another system message, from the next answer on; alone, show it; "" takes it away
+          /save FILE      write the conversation to a new JSONL file, as a line of a job's input
+          /help, /quit    this list; the end
+          //TEXT          a question that begins with a slash
+        """
+
+    init(system: String?, maxTokens: Int, output: Output, maker: @escaping AnswerMaker) {
+        (self.system, self.maxTokens, self.output, self.maker) = (system, maxTokens, output, maker)
     }
 
-    /// Until the lines end, or one says so.
-    /// - Throws: if an answer can't be shown.
-    mutating func run(_ lines: inout some ChatLines) throws {
-        var wasInterrupted = false
+    /// Answers lines until they end, or one is `/quit`.
+    /// - Throws: an error of the output.
+    mutating func run(_ next: () -> ChatLine) throws {
         while true {
-            switch lines.next() {
+            switch next() {
             case .end: return
-            case .interrupted(let typed):
-                // After something was typed it drops that, and no conversation.
-                if wasInterrupted, typed == false { return }
-                wasInterrupted = true
-                output.say(
-                    typed == nil ? "Ctrl-D ends the chat" : "Ctrl-C again, or Ctrl-D, ends the chat")
-            case .notText(let number):
-                fail("stdin:\(number): the line is not valid UTF-8.")
-            case .line(let line):
-                wasInterrupted = false
-                if try !take(ChatRequest(line)) { return }
+            case .interrupted: output.say("Ctrl-D ends the chat")
+            case .notText(let number): fail("stdin:\(number): the line is not valid UTF-8.")
+            case .text(let line): if try !take(line) { return }
             }
         }
     }
@@ -69,90 +62,114 @@ struct Chat {
         output.fail(message)
     }
 
-    /// - Returns: false if that was the end.
-    private mutating func take(_ request: ChatRequest) throws -> Bool {
-        switch request {
-        case .nothing: break
-        case .quit: return false
-        case .help: output.tell(ChatRequest.helpText)
-        case .wrong(let problem): fail(problem)
-        case .reset:
-            conversation.reset()
-            output.tell(
-                "what was said is forgotten\(conversation.system == nil ? "" : "; the system message stays")")
-        case .system(let text): setSystem(text)
-        case .save(let path): save(path)
-        case .message(let text): try answer(text)
+    /// - Returns: false at `/quit`.
+    private mutating func take(_ line: String) throws -> Bool {
+        guard !line.allSatisfy(\.isWhitespace) else { return true }
+        guard line.hasPrefix("/"), !line.hasPrefix("//") else {
+            try answer(line.hasPrefix("/") ? String(line.dropFirst()) : line)
+            return true
+        }
+        let words = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        var rest = String(words.dropFirst().last?.drop(while: \.isWhitespace) ?? "")
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        switch (String(words[0]), rest) {
+        case ("/quit", ""): return false
+        case ("/help", ""): output.tell(Self.help)
+        case ("/reset", ""):
+            turns = []
+            output.tell("what was said is forgotten\(system == nil ? "" : "; the system message stays")")
+        case ("/system", ""):
+            output.tell(system.map { "the system message is: \($0)" } ?? "there is no system message")
+        case ("/system", _):
+            system = rest == "\"\"" ? nil : rest
+            output.tell("the system message is \(system == nil ? "empty" : "set"), from the next answer on")
+        case ("/save", let path) where !path.isEmpty: save(path)
+        case (let word, _):
+            let hint = Self.commands.contains(word) ? "" : NearMiss.hint(for: word, among: Self.commands)
+            fail(
+                "\(line) is not a command.\(hint) /help lists them; //TEXT is a text that begins with a slash."
+            )
         }
         return true
     }
 
-    private mutating func setSystem(_ text: String?) {
-        guard let text else {
-            output.tell(
-                conversation.system.map { "the system message is: \($0)" } ?? "there is no system message")
-            return
-        }
-        conversation.system = text.isEmpty ? nil : text
-        let what: Message = text.isEmpty ? "there is no system message any more" : "the system message is set"
-        let rest: Message = conversation.turns.isEmpty ? "" : "; what was said stays (/reset forgets it)"
-        output.tell("\(what), from the next answer on\(rest)")
-    }
+    private var opening: [ChatMessage] { system.map { [ChatMessage(role: "system", content: $0)] } ?? [] }
 
+    /// Writes a line of a job's input: the messages up to the last question, and its answer beside them.
     private mutating func save(_ path: String) {
-        guard let line = conversation.inputLine else { return fail("there is nothing to save yet.") }
-        do {
-            try SavedConversations.append(line, to: Self.expanded(path))
-            output.tell(
-                "added to \(path): up to your last question as a job's messages, with its answer beside them")
-        } catch {
-            fail("\(error)")
+        guard let last = turns.last else { return fail("there is nothing to save yet.") }
+        let line = JSONWriter.object { line in
+            line.array("messages") { list in
+                for message in opening + turns.dropLast() {
+                    list.object { object in
+                        object.string("role", message.role)
+                        object.string("content", message.content)
+                    }
+                }
+            }
+            line.string("answer", last.content)
         }
-    }
-
-    /// A shell would have put the home folder in the place of the tilde.
-    private static func expanded(_ path: String) -> String {
-        guard path.utf8.starts(with: "~/".utf8), let home = ProgramCall.path(inVariable: "HOME") else {
-            return path
+        guard Files.kind(of: path) == nil, !Files.isLink(path) else {
+            return fail("\(path) is there already; name a new file.")
         }
-        return Paths.join(home, String(path.dropFirst(2)))
+        do throws(Files.Failure) {
+            try Files.replaceContents(of: path, with: line.bytes + [0x0A])
+            output.tell("\(path) has the messages up to your last question, with its answer beside them")
+        } catch { fail("\(path) can't be written: \(error.reason).") }
     }
 
     private mutating func answer(_ question: String) throws {
-        var last: Character = "\n"
-        let ending = try AnswerRun(events: events).run(maker(conversation.messages(asking: question))) {
-            part in
-            switch part {
-            case .text(let text):
-                try output.answer(text)
-                last = text.last ?? last
-            case .reasoning(let text): try output.reasoning(text)
-            case .end: break
+        let asked = turns + [ChatMessage(role: "user", content: question)]
+        let stream = maker(opening + asked)
+        let parts = Mailbox<Result<AnswerPart, any Error>>()
+        let task = Task {
+            do { for try await part in stream { parts.put(.success(part)) } } catch {
+                parts.put(.failure(error))
             }
+            parts.close()
         }
-        if last != "\n" || isEmpty(ending) { try output.answer("\n") }
-        switch ending {
-        case .whole(let answer):
-            conversation.add(question: question, answer: answer.text)
-            output.say(AnswerReport.line(answer, maxTokens: maxTokens))
-        case .interrupted(let text, let seconds):
-            if text.isEmpty {
-                output.say("interrupted before the answer began; the question is forgotten")
-            } else {
-                conversation.add(question: question, answer: text)
-                output.say(AnswerReport.interrupted(tokens: tokenCount(text), seconds: seconds))
+        defer { task.cancel() }
+        var (text, answer, problem) = ("", Answer?.none, (any Error)?.none)
+        while answer == nil, problem == nil, let new = parts.wait(.max, seconds: 0.1) {
+            for part in new {
+                switch part {
+                case .success(.text(let more)):
+                    text += more
+                    try output.answer(more)
+                case .success(.reasoning(let more)): try output.reasoning(more)
+                case .success(.end(let whole)): answer = whole
+                case .failure(let error): problem = error
+                }
             }
-        case .failed(let error as ModelError) where error.kind == .promptTooLong:
-            let advice: Message =
-                conversation.turns.isEmpty
-                ? "" : " /reset forgets what was said (/save FILE keeps it), or ask something shorter."
-            fail("\(error)\(advice)")
-        case .failed(let error): fail("\(error)")
+            if output.isInterrupted() { break }
         }
+        if text.last != "\n", problem == nil || !text.isEmpty { try output.answer("\n") }
+        if let problem {
+            let isTooLong = (problem as? ModelError)?.kind == .promptTooLong && !turns.isEmpty
+            return fail(
+                "\(problem)\(isTooLong ? " /reset forgets what was said (/save FILE keeps it)." : "")")
+        }
+        guard answer != nil || !text.isEmpty else {
+            return output.say("interrupted before the answer began; the question is forgotten")
+        }
+        turns = asked + [ChatMessage(role: "assistant", content: text)]
+        output.say(answer.map(report) ?? "interrupted")
     }
 
-    /// An empty answer is an empty line.
-    private func isEmpty(_ ending: AnswerRun.Ending) -> Bool {
-        if case .whole(let answer) = ending { answer.text.isEmpty } else { false }
+    /// Returns the number of tokens, their speed, and why the answer ended, unless the model ended it.
+    private func report(_ answer: Answer) -> Message {
+        let count = answer.tokens.count
+        let speed = (answer.tokensPerSecond * 10).rounded() / 10
+        let ending: Message =
+            switch answer.ending {
+            case .stop: ""
+            case .stopSequence: "; a stop string came up"
+            case .reasoningLength:
+                "; the thought had no end: --max-tokens is \(maxTokens), --max-reasoning-tokens ends it"
+            case .length where count >= maxTokens: "; length: --max-tokens is \(maxTokens)"
+            case .length:
+                "; length: the model's context is full. /reset forgets what was said (/save FILE keeps it)."
+            }
+        return "\(count) token\(count == 1 ? "" : "s")\(speed > 0 ? ", \(speed) tokens/s" : "")\(ending)"
     }
 }

@@ -11,17 +11,13 @@ import Testing
 
 /// A chat with answers from a script.
 @Suite struct ChatTests {
-    private struct Script: ChatLines {
-        var inputs: [ChatInput]
-        mutating func next() -> ChatInput { inputs.isEmpty ? .end : inputs.removeFirst() }
-    }
-
     /// What a chat has shown and asked.
     private final class Seen: @unchecked Sendable {
         var answers = ""
         var thoughts = ""
         var messages: [String] = []
         var failures: [String] = []
+        var isInterrupted = false
         var held: AsyncThrowingStream<AnswerPart, any Error>.Continuation?
         let asked = Mutex<[[ChatMessage]]>([])
     }
@@ -63,41 +59,40 @@ import Testing
     }
 
     /// On a thread of its own, as the program has: a chat waits for its answers, and they need Swift's threads.
-    private func chat(_ inputs: [ChatInput], system: String? = nil) async throws -> (Chat, Seen) {
+    private func chat(_ inputs: [ChatLine], system: String? = nil) async throws -> (Chat, Seen) {
         let result = OneResult<Ended>()
         try WorkerThread.start("chat") { result.set(Result { try Self.run(inputs, system) }) }
         let ended = try await result.value
         return (ended.chat, ended.seen)
     }
 
-    private static func run(_ inputs: [ChatInput], _ system: String?) throws -> Ended {
+    private static func run(_ inputs: [ChatLine], _ system: String?) throws -> Ended {
         let seen = Seen()
-        let events = try ChatEvents()
         var chat = Chat(
-            system: system, maxTokens: 3, events: events,
+            system: system, maxTokens: 3,
             output: Chat.Output(
                 answer: {
                     seen.answers += $0
                     // Ctrl-C, once all of the endless answer is there.
-                    if seen.answers.hasSuffix("7"), $0 != "\n" { events.post(.interrupt) }
+                    seen.isInterrupted = seen.answers.hasSuffix("7") && $0 != "\n"
                 },
                 reasoning: { seen.thoughts += $0 },
                 say: { seen.messages.append($0.text) }, tell: { seen.messages.append($0.text) },
-                fail: { seen.failures.append($0.text) }),
-            tokenCount: { $0.count }, maker: { Self.answer($0, seen) })
-        var script = Script(inputs: inputs)
-        try chat.run(&script)
+                fail: { seen.failures.append($0.text) }, isInterrupted: { seen.isInterrupted }),
+            maker: { Self.answer($0, seen) })
+        var rest = inputs[...]
+        try chat.run { rest.popFirst() ?? .end }
         return Ended(chat: chat, seen: seen)
     }
 
-    private func lines(_ lines: String...) -> [ChatInput] { lines.map { .line($0) } }
+    private func lines(_ lines: String...) -> [ChatLine] { lines.map { .text($0) } }
 
     /// They are shown, but are no part of the answer, and not sent back.
     @Test func thoughtsAreApart() async throws {
         let (chat, seen) = try await chat(lines("hard", "stops"), system: nil)
         #expect(seen.thoughts == "<think>Hm.</think>\n\n" && seen.answers == "answer 1\nanswer 3\n")
         #expect(seen.asked.withLock { $0.last?.map(\.content) } == ["hard", "answer 1", "stops"])
-        #expect(chat.conversation.turns.count == 4)
+        #expect(chat.turns.count == 4)
     }
 
     @Test func turnsAddUp() async throws {
@@ -128,7 +123,7 @@ import Testing
                 ["three", "answer 2", "four"],
             ])
         #expect(seen.messages.contains("there is no system message"))
-        #expect(seen.messages.contains { $0.contains("from the next answer on; what was said stays") })
+        #expect(seen.messages.contains { $0.contains("set, from the next answer on") })
         #expect(chat.failures == 0)
     }
 
@@ -138,78 +133,48 @@ import Testing
                 + lines("two"))
         #expect(seen.failures[0] == "It has too many tokens.")
         #expect(seen.failures[1].hasPrefix("It has too many tokens. /reset forgets"))
-        #expect(seen.failures[2].contains("no command /sav. Did you mean /save?"))
-        #expect(seen.failures[3].contains("given as //TEXT"))
-        #expect(seen.failures[4].contains("/reset takes nothing after it"))
-        #expect(seen.failures[5].contains("needs a file"))
+        #expect(seen.failures[2].contains("/sav x is not a command. Did you mean /save?"))
+        #expect(seen.failures[3].contains("//TEXT"))
+        #expect(seen.failures[4].hasPrefix("/reset now is not") && seen.failures[5].hasPrefix("/save is not"))
         #expect(seen.failures[6] == "stdin:8: the line is not valid UTF-8.")
         #expect(chat.failures == 7 && seen.answers == "answer 1\nanswer 3\n")
-        #expect(chat.conversation.turns.count == 4)
+        #expect(chat.turns.count == 4)
     }
 
     @Test func anInterruptEndsTheAnswerOnly() async throws {
         let (chat, seen) = try await chat(lines("a", "b", "c", "endless", "d"))
         #expect(seen.answers == "answer 1\nanswer 3\nanswer 5\nanswer 7\nanswer 9\n")
-        #expect(chat.conversation.turns[7].content == "answer 7")
-        #expect(seen.messages[3].hasPrefix("8 tokens") && seen.messages[3].hasSuffix("; interrupted"))
+        #expect(chat.turns[7].content == "answer 7")
+        #expect(seen.messages[3] == "interrupted")
     }
 
-    @Test func twoInterruptsAtThePromptEndIt() async throws {
-        let once = try await chat([
-            .interrupted(typed: false), .line("a"), .interrupted(typed: false), .line("b"),
-        ]).1
-        #expect(once.answers == "answer 1\nanswer 3\n")
-        let twice = try await chat([
-            .line("a"), .interrupted(typed: true), .interrupted(typed: false), .line("b"),
-        ]).1
-        #expect(twice.answers == "answer 1\n")
-        // With something typed between, the second one drops that; where nobody knows, it may have been.
-        for typed in [true, nil] as [Bool?] {
-            let goesOn = try await chat([
-                .line("a"), .interrupted(typed: typed), .interrupted(typed: typed), .line("b"),
-            ]).1
-            #expect(goesOn.answers == "answer 1\nanswer 3\n")
-        }
+    @Test func anInterruptAtThePromptDropsTheLineOnly() async throws {
+        let seen = try await chat([.text("a"), .interrupted, .interrupted, .text("b")]).1
+        #expect(seen.answers == "answer 1\nanswer 3\n" && seen.messages.contains("Ctrl-D ends the chat"))
     }
 
-    @Test func conversationsAreAddedToAFile() async throws {
+    @Test func conversationsAreSaved() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/a b.jsonl"
-        let (saved, _) = try await chat(
-            lines("one\ntwo", "/save \(file)", "three", "/save \(file)"), system: "S")
+        let (saved, _) = try await chat(lines("one\ntwo", "/save \(file) "), system: "S")
         #expect(saved.failures == 0)
-        let first =
-            #"{"messages":[{"role":"system","content":"S"},{"role":"user","content":"one\ntwo"}],"answer":"answer 2"}"#
         let content = try String(contentsOfFile: file, encoding: .utf8)
         #expect(
-            content.hasPrefix(first + "\n") && content.split(separator: "\n").count == 2
-                && content.hasSuffix("}\n"))
-        for line in content.split(separator: "\n") {
-            guard case .messages(let messages) = try PromptRecord.parse(Array(line.utf8)).content else {
-                Issue.record("no messages")
-                continue
-            }
-            #expect(messages.last?.role == "user")
-        }
-        // Files of others stay as they are.
-        for (other, why) in [
-            ("no line feed", "line feed"), ("a text\n", "no prompt"),
-            ("{\"id\":1,\"text\":\"a\"}\n", "no prompt"),
-            (first + "\n[1]\n", "line 2 is no prompt"), (first, "line feed"),
+            content == #"{"messages":[{"role":"system","content":"S"},{"role":"user","content":"one\ntwo"}],"#
+                + #""answer":"answer 2"}"# + "\n")
+        // Nothing is overwritten, also through a link.
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/link", withDestinationPath: folder + "/new")
+        for (path, why) in [
+            ("/a b.jsonl", "there already"), ("/link", "there already"), ("/none/x", "written"),
         ] {
-            let path = folder + "/other"
-            try Data(other.utf8).write(to: URL(filePath: path))
-            let (refused, seen) = try await chat(lines("one", "/save \(path)"))
-            #expect(refused.failures == 1 && seen.failures[0].contains(why), "\(seen.failures)")
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == other)
-        }
-        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: file)
-        for (path, why) in [("/link", "a link"), ("", "nothing is saved"), ("/none/x", "nothing is saved")] {
             let (refused, seen) = try await chat(lines("one", "/save \(folder)\(path)"))
             #expect(refused.failures == 1 && seen.failures[0].contains(why), "\(seen.failures)")
         }
         #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
+        #expect(!FileManager.default.fileExists(atPath: folder + "/new"))
+        #expect(try await chat(lines("/save \(folder)/x")).1.failures == ["there is nothing to save yet."])
     }
 }

@@ -10,10 +10,6 @@ struct ToolsRule: AnswerRule {
     static let placeholder = "FILE"
     static let help =
         "functions that the model may call, as in OpenAI's API: a file, or in a job file the list itself"
-    static let about = """
-        Functions that the model may call, as in OpenAI's API: a list of objects of the type function, in a job a file or \
-        the list itself (`phibatch help tools`).
-        """
     static let file: String? = "a file with a list of functions"
     static let right = "a list of tools of the type function, each with a name of its own"
 
