@@ -74,14 +74,14 @@ struct HelpTopic {
             Console.report(unknown(arguments.dropFirst().joined(separator: " ")))
             throw ExitCode(64)
         }
-        return (command.map { Phibatch.helpMessage(for: $0) + "\n" } ?? "") + topic.text
+        return (command.map { Phibatch.helpMessage(for: $0) + "\n\n" } ?? "") + topic.text
     }
 
     private static var list: String {
         let topics = all.map { topic in
             "  \(topic.name)\(String(repeating: " ", count: max(2, 24 - topic.name.count)))\(topic.summary)\n"
         }
-        return Phibatch.helpMessage() + "\nTOPICS:\n" + topics.joined()
+        return Phibatch.helpMessage() + "\n\nTOPICS:\n" + topics.joined()
             + "\n  See 'phibatch help <topic>' too.\n"
     }
 
