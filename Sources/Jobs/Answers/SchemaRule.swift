@@ -161,10 +161,6 @@ struct JSONModeRule: AnswerRule {
     static let name = "json_mode"
     static let placeholder = "true|object|array"
     static let help = "answers are JSON: true for any document, or object or array for one of anything"
-    static let about = """
-        `true` for any JSON document, `object` or `array` for one that holds anything; `object` is what response_format calls \
-        json_object.
-        """
     static let right = "true, object or array"
 
     /// As what it is.
