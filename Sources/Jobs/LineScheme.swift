@@ -57,7 +57,7 @@ package struct LineScheme: Sendable, Hashable {
         for name in fields { hash.add(line[name]) }
         let isResult = EarlierStep.isResult(.object(line))
         for name in Self.settings {
-            guard let value = line[name],
+            guard let value = line[name], value != .null,
                 PromptRecord.isSetting(JSONMember(name: name, value: value), isResult)
             else { continue }
             hash.add(name: name)

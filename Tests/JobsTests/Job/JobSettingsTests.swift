@@ -86,7 +86,7 @@ import Testing
             "job.yaml:4: the key \"kv_cache\" was taken out: beginnings that prompts share are kept"
         ),
         ("max_tokens: 0", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 0."),
-        ("max_tokens: 1e3", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 1e3."),
+        ("max_tokens: 1.5", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 1.5."),
         ("max_tokens: \"64\"", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is \"64\"."),
         (
             "max_tokens: 99999999999999999999",
@@ -315,7 +315,7 @@ import Testing
     @Test func aPlainJobHasFewSettings() throws {
         #expect(
             JobSettings().resultSettings.map(\.name) == [
-                "system", "prompt", "chat", "control_tokens", "max_tokens", "temperature", "top_p", "top_k",
+                "system", "chat", "control_tokens", "max_tokens", "temperature", "top_p", "top_k",
                 "min_p", "seed",
                 "stop", "ignore_eos", "tokens", "logprobs",
             ])

@@ -180,7 +180,8 @@ import Testing
             let path = try folder.write(line, to: "in.jsonl")
             return try ScriptedRun.run(job(path, change)).lines.map { $0.contains("\"probabilities\"") }
         }
-        #expect(try texts { $0.prompt = "{{ question }}" } == [true])
+        #expect(try texts { $0.prompt = "{{ question }}" } == [false])
+        #expect(try texts { ($0.prompt, $0.lineSettings) = ("{{ question }}", ["choices"]) } == [true])
         #expect(try texts { $0.prompt = "{{ question }} {{ choices }}" } == [false])
         #expect(
             try texts { ($0.prompt, $0.choices) = ("{{ question }} {{ choices }}", ["{{ choices }}"]) }

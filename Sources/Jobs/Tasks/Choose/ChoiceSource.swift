@@ -25,7 +25,8 @@ struct ChoiceSource: Sendable {
             place = .job(choices)
         } else {
             let isFree = job.linesChoose && job.answerForm == nil
-            place = isFree && !templateFields.contains(Self.ownField) ? .own : .none
+            let isNamed = job.lineSettings?.contains(Self.ownField) == true
+            place = isFree && (isNamed || !templateFields.contains(Self.ownField)) ? .own : .none
         }
     }
 
