@@ -61,23 +61,24 @@ import Testing
     @Test func inIDs() throws {
         #expect(
             try PromptRecord.parse(Array(#"{"id":18446744073709551615}"#.utf8)).id == "18446744073709551615")
-        for wrong in ["1.0", "1e2"] {
-            #expect(throws: LineError.self) { try PromptRecord.parse(Array("{\"id\":\(wrong)}".utf8)) }
+        for (number, id) in [("1.0", "1"), ("1e2", "100"), ("-0", "-0")] {
+            #expect(try PromptRecord.parse(Array("{\"id\":\(number)}".utf8)).id == id)
         }
+        #expect(throws: LineError.self) { try PromptRecord.parse(Array(#"{"id":1.5}"#.utf8)) }
         let error = #expect(throws: LineError.self) {
             try PromptRecord.parse(Array(#"{"prompt":"x","seed":18446744073709551615}"#.utf8))
         }
         #expect(error?.message.contains("18446744073709551615") == true)
     }
 
-    /// Cells of settings are numbers; they are carried along as they stand.
+    /// Cells are text, and are carried along as they stand.
     @Test func inColumns() throws {
         let folder = try TemporaryFolder()
         let input = try folder.write("temperature,n,seed\n0.70,18446744073709551615,+5\n", to: "a.csv")
         var reader = InputReader(paths: [input])
         let record = try #require(try reader.next())
         let values = KeptFields.all.values(of: try reader.fields(of: record), for: .score)
-        #expect(values.map(\.json) == ["0.70", "\"18446744073709551615\"", "5"])
+        #expect(values.map(\.json) == ["\"0.70\"", "\"18446744073709551615\"", "\"+5\""])
     }
 
     /// The digest of a schema, and so a run's fingerprint, doesn't change with a number's spelling.

@@ -72,7 +72,7 @@ import Testing
     @Test(
         arguments: [
             ("tools", ["x"]), ("tool_choice", "required"), ("modalities", ["text", "audio"]),
-            ("guided_json", [:]),
+            ("guided_json", "no schema"), ("guided_choice", "a"), ("structured_outputs", ["x": 1]),
             ("top_logprobs", 2), ("n", 0), ("n", "2"),
             ("logprobs", 1), ("max_tokens", 0),
             ("messages", [["role": "user", "content": [["type": "image_url"]]]]),
