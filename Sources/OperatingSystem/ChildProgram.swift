@@ -3,7 +3,7 @@ import Essentials
 /// A program that runs beside this one, with files as its input and its output. What this process has of it goes when it
 /// is let go of: a child that still runs is then ended.
 package final class ChildProgram {
-    /// How a child ended.
+    /// End of a child.
     package enum End: Sendable, Equatable {
         case exit(Int32)
         case signal(Int32)
@@ -118,7 +118,7 @@ package final class ChildProgram {
         return made
     }
 
-    /// What it has said of errors, once it has ended.
+    /// Errors that it has told, once it has ended.
     package func said() -> String {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)

@@ -6,7 +6,7 @@ import OperatingSystem
 /// The program `duckdb`, which reads and writes Parquet. It has the files as its input and its output, so that no name of
 /// a file is ever part of a command.
 final class DuckDB {
-    /// What is wrong, as a sentence on a file.
+    /// Reason of a refusal, a sentence on a file.
     struct Fault: Error {
         var what: Message
     }

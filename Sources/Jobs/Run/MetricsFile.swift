@@ -96,10 +96,7 @@ package final class MetricsFile {
     }
 
     private static func escaped(_ label: String) -> String {
-        String(
-            label.unicodeScalars.reduce(into: String.UnicodeScalarView()) { escaped, scalar in
-                if scalar == "\\" || scalar == "\"" { escaped.append("\\") }
-                escaped.append(Character(scalar).isNewline ? " " : scalar)
-            })
+        let bytes = label.utf8.flatMap { $0 == 0x5C || $0 == 0x22 ? [0x5C, $0] : [max($0, 0x20)] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
