@@ -47,7 +47,8 @@ extension AnswerForm {
             try Self.refuseOthers(in: members, than: ["type", "schema"], of: "the type json_object")
             try self.init(schema: members["schema"] ?? .null)
         case "text", "json_object":
-            try Self.refuseOthers(in: members, than: ["type", "schema"], of: "the type \(type)")
+            let known = type == "text" ? ["type"] : ["type", "schema"]
+            try Self.refuseOthers(in: members, than: known, of: "the type \(type)")
             self = type == "text" ? .text : AnswerForm(.object)
         case "json_schema" where isFlat:
             try self.init(described: members, allowing: ["type"])

@@ -121,7 +121,7 @@ import Testing
     func wholeNumbersMayHaveAPoint(number: String) throws {
         let record = try record(#"{"id":\#(number),"prompt":"p","max_tokens":\#(number),"top_k":\#(number)}"#)
         #expect(record.settings.maxTokens == 2 && record.settings.topK == 2 && record.id == "2")
-        #expect(throws: LineError.self) { _ = try self.record(#"{"prompt":"p","max_tokens":\#(number)1}"#) }
+        #expect(throws: LineError.self) { try self.record(#"{"prompt":"p","max_tokens":2.5}"#) }
         var job = JobSettings()
         try job.apply(JobOption.all(["max_tokens": [number]]))
         #expect(job.maxTokens == 2)
