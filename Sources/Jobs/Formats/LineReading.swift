@@ -67,7 +67,7 @@ package struct LineReading: Sendable {
         case .word?: return .string(text)
         case nil:
             // What answers must be like: a list, an object or a flag; a pattern, a grammar or a file's name is no JSON.
-            if ["true", "false"].contains(word) { return .bool(word == "true") }
+            if ["true", "false"].contains(word) { return word == "true" ? true : .null }
             switch json {
             case .array?, .object?: return name == "regex" ? .string(text) : json ?? .null
             default: return .string(text)

@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test func failedLinesApartCanBeChosen() throws {
-        try write((0..<12).map { $0 == 4 ? "{\"id\":\"l4\",\"a\":5,\"messages\":1}" : Self.line($0) })
+        try write((0..<12).map { $0 == 4 ? "{\"id\":\"l4\"}" : Self.line($0) })
         let job = try job {
             $0.errors = folder.path("errors.jsonl")
             $0.maxFailures = .count(1)
