@@ -45,7 +45,7 @@ import Testing
             codes == [
                 nil, "invalid_json", "invalid_utf8", "duplicate_id", "missing_prompt", "prompt_too_long",
                 "bad_field",
-                "template_error", "bad_prompt", "kv_budget_exceeded", "invalid_json", nil,
+                "bad_field", "bad_prompt", "kv_budget_exceeded", "invalid_json", nil,
             ])
         #expect(
             results[1].hasPrefix(

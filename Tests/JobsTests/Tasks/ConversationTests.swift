@@ -30,7 +30,7 @@ import Testing
             """, folder)
         let input = try folder.write(
             (0..<9).map { "{\"id\":\"\($0)\",\"thing\":\"thing \($0)\"}\n" }.joined(), to: "in.jsonl")
-        (job.input, job.temperature, job.maxTokens) = ([input], 0.9, 12)
+        (job.input, job.temperature, job.maxTokens, job.allowsEmpty) = ([input], 0.9, 12, true)
         var expected: [String]?
         try ScriptedRun.inManyWays(job) { outcome, lines, _ in
             #expect(outcome.statistics.done == 18 && outcome.statistics.failed == 0)

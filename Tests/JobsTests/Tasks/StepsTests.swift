@@ -128,7 +128,7 @@ import Testing
                 + "{\"id\":\"d\",\"topic\":\"x\",\"choices\":[\"a\",\"b\"]}\n{\"id\":\"e\",\"topic\":\"x\",\"one\":1}\n",
             to: "in.jsonl")
         let job = job(path) { job in
-            job.maxFailures = .count(9)
+            (job.maxFailures, job.lineSettings) = (.count(9), ["regex", "choices"])
             job.steps = [
                 JobStep.named("one") { $0.settings.prompt = "say" },
                 JobStep.named("two") { $0.settings.prompt = "{{ topic.upper() }}" },
