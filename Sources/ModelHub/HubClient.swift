@@ -46,7 +46,7 @@ struct HubClient: Sendable {
     func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
             "\(settings.endpoint)/api/\(id.kind.plural)/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
-        let bytes = try answer(HubRequest(client: self, seconds: patience.answering), address, id)
+        let bytes = try answer(address, id)
         guard let value = try? JSONValue(parsing: bytes, limits: .file),
             case .string(let commit)? = value["sha"],
             commit.utf8.count == 40, commit.utf8.allSatisfy(\.isHexadecimal),
@@ -66,31 +66,27 @@ struct HubClient: Sendable {
             }
             return path
         }
-        let isPublic = value["private"] == .bool(false) && value["gated"] ?? .bool(false) == .bool(false)
-        return HubListing(commit: commit, paths: paths, isPublic: isPublic)
+        let isGated = value["gated"] ?? .bool(false) != .bool(false)
+        return HubListing(
+            commit: commit, paths: paths, isPrivate: value["private"].map { $0 == .bool(true) },
+            isGated: isGated)
     }
 
     /// The content of a small file. - Throws: as `listing`.
     func contents(of path: String, _ id: RepositoryID, commit: String) throws -> [UInt8] {
-        try answer(
-            HubRequest(client: self, seconds: patience.answering), address(path, of: id, commit: commit), id,
-            file: path)
+        try answer(address(path, of: id, commit: commit), id, file: path)
     }
 
     /// What the hub answers, if that is no more than a few megabytes, and a success.
-    /// - Parameter accepts: whether another status will do as well.
     /// - Throws: as `listing`.
-    func answer(
-        _ request: HubRequest, _ address: String, _ id: RepositoryID, file: String? = nil,
-        accepts: (Int) -> Bool = { _ in false }
-    ) throws -> [UInt8] {
+    private func answer(_ address: String, _ id: RepositoryID, file: String? = nil) throws -> [UInt8] {
         try tries("\(id)") {
             var bytes: [UInt8] = []
-            let response = try request.send(to: address) {
+            let response = try HubRequest(client: self, seconds: patience.answering).send(to: address) {
                 bytes += $1
                 return bytes.count <= Self.listingLimit
             }
-            if !accepts(response.status) { try check(response, id, file: file) }
+            try check(response, id, file: file)
             return bytes
         }
     }
@@ -98,7 +94,7 @@ struct HubClient: Sendable {
     /// What the hub says of one file. - Throws: as `listing`.
     func file(_ path: String, of id: RepositoryID, commit: String) throws -> HubFile {
         try tries("\(id)") {
-            let request = HubRequest(client: self, method: "HEAD", seconds: patience.answering)
+            let request = HubRequest(client: self, headOnly: true, seconds: patience.answering)
             let response = try request.send(to: address(path, of: id, commit: commit))
             if response.status >= 400 { try check(response, id, file: path) }
             let head = response.head
@@ -206,8 +202,8 @@ struct HubClient: Sendable {
     }
 
     /// - Throws: `Retry` if another try may have another answer.
-    func retryIfPassing(_ response: HubResponse, _ isPassing: Bool = false) throws {
-        guard isPassing || Patience.isPassing(response.status) else { return }
+    func retryIfPassing(_ response: HubResponse) throws {
+        guard Patience.isPassing(response.status) else { return }
         throw Retry.later(
             after: response.head.number("Retry-After"),
             "\(response.host) answers \(response.head.statusText)")
@@ -233,6 +229,22 @@ struct HubClient: Sendable {
         }
     }
 
+    /// What was escaped in an address.
+    static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// - Parameter slashes: whether they are escaped, too.
     static func escaped(_ text: String, slashes: Bool) -> String {
         var escaped = ""
@@ -243,4 +255,24 @@ struct HubClient: Sendable {
         }
         return escaped
     }
+}
+
+/// One file of a repository, as the hub describes it.
+struct HubFile: Sendable, Equatable {
+    /// Within the repository.
+    var path: String
+    /// What names the blob: SHA-256 of a large file, git's hash of a small one.
+    var etag: String
+    /// In bytes.
+    var size: Int
+}
+
+/// A repository at one commit.
+package struct HubListing: Sendable, Equatable {
+    var commit: String
+    package var paths: [String]
+    /// Nil where the hub does not say it.
+    package var isPrivate: Bool?
+    /// Whether its owner wants consent.
+    var isGated = false
 }

@@ -34,3 +34,39 @@ public struct HubError: Error, Equatable, CustomStringConvertible {
 }
 
 extension HubError: Fault {}
+
+extension HubError {
+    /// What an answer of the hub means that no second try will change.
+    init(refused response: HubResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
+        let status = response.status
+        let code = response.head.first("X-Error-Code") ?? ""
+        let said = response.head.first("X-Error-Message")
+        let page = "\(settings.endpoint)/\(id.page)"
+        let token: Message = settings.tokenOrigin.map { "the token of \($0)" } ?? "no token"
+        switch (status, code) {
+        case (_, "GatedRepo"):
+            let login: Message =
+                settings.token == nil
+                ? "then set HF_TOKEN to a token of your account" : "\(token) has no access yet"
+            self.init(.forbidden, "\(id)", "its owner wants your consent: give it at \(page); \(login).")
+        case (_, "RevisionNotFound"):
+            self.init(.missing, "\(id)", "there is no revision \(id.revision) of it.")
+        case (_, "EntryNotFound"):
+            self.init(.missing, "\(id)", "there is no file \(file ?? "") in it.")
+        case (401, _) where settings.token != nil && code != "RepoNotFound":
+            self.init(
+                .forbidden, "\(id)",
+                "\(token) is not valid; make a new one, or unset it for a public \(id.kind).")
+        case (401, _), (404, _), (_, "RepoNotFound"):
+            self.init(
+                .missing, "\(id)",
+                "there is no such \(id.kind) at \(settings.endpoint), or it is private and \(token) \(settings.token == nil ? "is given (HF_TOKEN)" : "has no access")."
+            )
+        case (403, _):
+            self.init(
+                .forbidden, "\(id)", "\(token) lacks the right to it\(said.map { ": \($0)" } ?? "").")
+        default:
+            self.init(.network, "\(id)", "the hub answers \(status)\(said.map { ": \($0)" } ?? "").")
+        }
+    }
+}

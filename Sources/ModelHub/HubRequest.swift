@@ -1,3 +1,4 @@
+import Essentials
 import OperatingSystem
 
 /// A response, and who gave it.
@@ -18,11 +19,9 @@ struct HubRequest {
     static let redirectLimit = 10
 
     let client: HubClient
-    /// With HEAD only the hub is asked: the host with the content need not be asked yet.
-    var method = "GET"
+    /// Then only the hub is asked: the host with the content need not be asked yet.
+    var headOnly = false
     var fields: [String] = []
-    /// What goes along; nil for nothing.
-    var body: RequestBody?
     /// After which it is given up; nil where what comes may last.
     var seconds: Double?
 
@@ -39,7 +38,6 @@ struct HubRequest {
                 .badName, shown,
                 "is no address of http or https\(client.home == nil ? "" : " (HF_ENDPOINT)").")
         }
-        let headOnly = method == "HEAD"
         for _ in 0...Self.redirectLimit {
             let isHub = address.origin == hub.origin
             func response(_ head: ResponseHead) -> HubResponse {
@@ -47,16 +45,16 @@ struct HubRequest {
             }
             let head = try client.connections.lend(orMake: client.connection) { connection in
                 try connection.perform(
-                    address, method: method, fields: fields(address, isHub: isHub), sends: self.body,
-                    seconds: seconds, stop: client.stop
+                    address, headOnly: headOnly, fields: fields(isHub: isHub), seconds: seconds,
+                    stop: client.stop
                 ) { head, bytes in
                     // What a redirect says besides where is not asked for.
                     try head.location == nil && body(response(head), bytes)
                 }
             }
-            guard let location = head.location, !headOnly || head.first("X-Linked-Etag") == nil,
-                headOnly || method == "GET" || head.status >= 307
-            else { return response(head) }
+            guard let location = head.location, !headOnly || head.first("X-Linked-Etag") == nil else {
+                return response(head)
+            }
             guard let next = WebAddress(location, relativeTo: address, curl) else {
                 throw HubError(
                     .network, shown,
@@ -79,11 +77,9 @@ struct HubRequest {
         throw HubError(.network, shown, "leads on and on (\(Self.redirectLimit) redirects).")
     }
 
-    private func fields(_ address: WebAddress, isHub: Bool) throws -> [String] {
-        // The size and the ETag are the file's own only if nothing is compressed. No server is waited for to agree to
-        // what it is sent.
-        let all = ["User-Agent: phibatch", "Accept-Encoding: identity", "Expect:"] + fields
-        return isHub ? all + (try client.access.fields(method, address, fields, body)) : all
+    private func fields(isHub: Bool) -> [String] {
+        // The size and the ETag are the file's own only if nothing is compressed.
+        ["User-Agent: phibatch", "Accept-Encoding: identity"] + fields + (isHub ? client.access.fields : [])
     }
 }
 
@@ -91,5 +87,22 @@ extension ResponseHead {
     /// Where a redirect leads; nil if it is none.
     fileprivate var location: String? {
         [301, 302, 303, 307, 308].contains(status) ? first("Location") : nil
+    }
+}
+
+/// Who asks, as a request says it.
+enum Access: Sendable {
+    case nobody
+    case bearer(String)
+    /// A user's name and password.
+    case basic(String)
+
+    /// The fields of a request's head that say so.
+    var fields: [String] {
+        switch self {
+        case .nobody: []
+        case .bearer(let token): ["Authorization: Bearer \(token)"]
+        case .basic(let user): ["Authorization: Basic \(Data(user.utf8).base64EncodedString())"]
+        }
     }
 }

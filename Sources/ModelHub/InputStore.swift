@@ -44,12 +44,28 @@ package struct InputStore: Sendable {
                 "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
             )
         }
-        let isDataset = Addresses.scheme(of: address) == "hf"
+        let scheme = Addresses.scheme(of: address) ?? ""
         let brought =
-            isDataset
-            ? try await dataset(address, version: version, report) : try await objects(address, report)
+            scheme == "hf"
+            ? try await dataset(address, version: version, report)
+            : try await files(address, isPage: scheme.hasPrefix("http"), report)
         try await ModelDownload.onThread("input") { try note(brought) }
         return brought
+    }
+
+    private func files(
+        _ address: String, isPage: Bool, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) async throws -> DistantInput {
+        let stop = Stop()
+        return try await ModelDownload.onThread("input") {
+            ThisThread.blockBrokenPipes()
+            let files = isPage ? [try page(address, stop, report)] : try objects(address, report)
+            let versions = files.map { "\($0.source)\n\($0.version ?? "")\n" }.joined()
+            let version = FileHash.hexadecimal(SHA.sha256(of: versions.utf8).prefix(8))
+            return DistantInput(address: address, version: version, files: files)
+        } onCancel: {
+            stop.set()
+        }
     }
 
     private func dataset(

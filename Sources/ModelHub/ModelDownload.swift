@@ -11,8 +11,6 @@ package struct ModelDownload: Sendable {
         case asks(endpoint: String)
         /// How many files are wanted, and how many bytes of them are not here yet.
         case begins(String, files: Int, missing: Int)
-        /// How much is to go to another place.
-        case sends(String, files: Int, bytes: Int)
         case progress(DownloadProgress)
         /// Something failed and is tried again after this time; the reason is a sentence without its full stop.
         case pauses(reason: Message, seconds: Double)
@@ -52,6 +50,21 @@ package struct ModelDownload: Sendable {
             return Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
         }
         return cache.snapshot(id, commit: fetched.commit)
+    }
+
+    /// Asks which files a repository has; nil if there is no such repository or revision.
+    /// - Throws: as `fetch(_:report:)`.
+    package func listing(of id: RepositoryID) async throws -> HubListing? {
+        try await Self.onThread("\(id)") {
+            guard !settings.isOffline else {
+                throw HubError(.offline, "\(id)", "nothing may be asked of the hub (HF_HUB_OFFLINE).")
+            }
+            ThisThread.blockBrokenPipes()
+            do {
+                return try HubClient(settings: settings, patience: patience, stop: Stop()) { _, _ in }
+                    .listing(id)
+            } catch let error as HubError where error.kind == .missing { return nil }
+        }
     }
 
     /// Fetches files of a repository.
@@ -121,7 +134,9 @@ package struct ModelDownload: Sendable {
         let folder: OpenFolder
         do throws(Files.Failure) {
             // What takes a key to fetch is for this user only.
-            folder = try OpenFolder(repository, mode: client.hasKey && !listing.isPublic ? 0o700 : 0o777)
+            folder = try OpenFolder(
+                repository,
+                mode: client.hasKey && (listing.isPrivate != false || listing.isGated) ? 0o700 : 0o777)
         } catch {
             throw HubError(.files, repository, "can't be made: \(error.reason).")
         }

@@ -1,171 +1,241 @@
 import Faults
+import JSON
 import OperatingSystem
 
-/// An object in a store that speaks as S3 does, or several: `s3://bucket/key`, `gs://bucket/key`.
-struct ObjectAddress: Sendable {
-    let scheme: String
-    let bucket: String
+/// Object in a store, or several (`s3://bucket/key`, `gs://bucket/key`, `az://container/name`), as a program on PATH reads
+/// and writes it: `aws` for S3, `gcloud` for Google's, or `rclone` for these and Azure's.
+struct ObjectStore: Sendable {
+    /// State of an object. Another content has another tag: an ETag, a generation, or the time of the last change.
+    struct Entry: Sendable, Equatable {
+        var key: String
+        var size: Int
+        var tag: String
+    }
+
+    private let program: InstalledProgram
+    private let scheme: String
+    private let bucket: String
     /// One object's key, or a pattern, or the beginning of some up to a slash.
     let key: String
 
-    /// - Throws: `HubError` of kind `badName`.
-    init(_ text: String) throws(HubError) {
-        scheme = Addresses.scheme(of: text) ?? ""
-        let rest = text.dropFirst(scheme.utf8.count + 3)
-        bucket = String(rest.prefix { $0 != "/" })
+    /// - Throws: `HubError` if the address names no object, or no program is there.
+    init(_ address: String) throws(HubError) {
+        scheme = Addresses.scheme(of: address) ?? ""
+        let rest = address.dropFirst(scheme.utf8.count + 3)
+        bucket = String(rest.prefix(until: "/"))
         key = String(rest.dropFirst(bucket.count + 1))
         let isName = bucket.utf8.allSatisfy { HubClient.isLetterOrDigit($0) || ".-_".utf8.contains($0) }
         guard !bucket.isEmpty, isName, !key.isEmpty else {
-            throw HubError(.badName, text, "names no object; right is \(scheme)://bucket/key.")
+            throw HubError(.badName, address, "names no object; right is \(scheme)://bucket/key.")
         }
-    }
-
-    func with(key: String) -> String { "\(scheme)://\(bucket)/\(key)" }
-
-    /// Whether it means whatever is found.
-    var isPattern: Bool { Files.isPattern(key) || key.hasSuffix("/") }
-}
-
-/// Asks a store of objects, on the calling thread.
-struct ObjectStore: Sendable {
-    let client: HubClient
-    let settings: CloudSettings
-    let bucket: String
-    let scheme: String
-
-    func address(key: String) -> String {
-        settings.address(bucket: bucket, path: "/" + HubClient.escaped(key, slashes: false))
-    }
-
-    struct Entry {
-        var key: String
-        /// As it would be in an answer's head.
-        var tag: String
-        var size: Int
-    }
-
-    /// The objects that an address means, in the order of their keys.
-    /// - Throws: `HubError` or `CancellationError`.
-    func list(_ address: ObjectAddress) throws -> [Entry] {
-        let start = String(address.key.prefix { !"*?[".contains($0) })
-        var found: [Entry] = []
-        var mark: String?
-        repeat {
-            var query = "encoding-type=url&list-type=2&prefix=\(HubClient.escaped(start, slashes: true))"
-            if let mark { query = "continuation-token=\(HubClient.escaped(mark, slashes: true))&" + query }
-            let place = settings.address(bucket: bucket, path: "/?\(query)")
-            let answer = XML(try self.answer("GET", place, of: address.with(key: address.key)))
-            for element in answer.all("Contents") {
-                guard let key = element.first("Key").map({ Self.plain($0) }), let tag = element.first("ETag"),
-                    let size = element.first("Size").flatMap(ResponseHead.number), !key.hasSuffix("/"),
-                    address.key.hasSuffix("/")
-                        || DatasetFiles.pattern(address.key, fits: key)
-                else { continue }
-                found.append(Entry(key: key, tag: tag, size: size))
-            }
-            mark = answer.first("IsTruncated") == "true" ? answer.first("NextContinuationToken") : nil
-        } while mark != nil
-        return found.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    }
-
-    /// What the store answers, if that is a success.
-    /// - Parameters:
-    ///   - place: what it is about, for errors.
-    ///   - head: takes the answer's head.
-    /// - Throws: `HubError` or `CancellationError`.
-    func answer(
-        _ method: String, _ address: String, of place: String, fields: [String] = [],
-        body: RequestBody? = nil,
-        head: (ResponseHead) -> Void = { _ in }
-    ) throws -> [UInt8] {
-        try client.tries(Addresses.shown(place)) {
-            var request = HubRequest(client: client, method: method, fields: fields, body: body)
-            request.seconds = body == nil ? client.patience.answering : nil
-            var bytes: [UInt8] = []
-            let response = try request.send(to: address) {
-                bytes += $1
-                return bytes.count <= 16 << 20
-            }
-            try check(response, bytes, place)
-            head(response.head)
-            return bytes
-        }
-    }
-
-    /// - Throws: `Retry` or `HubError`, if it is no success.
-    func check(_ response: HubResponse, _ body: [UInt8], _ place: String) throws {
-        guard response.status >= 300 else { return }
-        let error = XML(body)
-        try client.retryIfPassing(response, error.first("Code") == "RequestTimeout")
-        throw Self.refusal(response, error.first("Code"), place, settings.origin, region: settings.region)
-    }
-
-    /// What an answer means that no second try will change.
-    static func refusal(
-        _ response: HubResponse, _ code: String?, _ place: String, _ origin: Message?, region: String? = nil
-    ) -> HubError {
-        let shown = Addresses.shown(place)
-        let said: Message =
-            "\(response.host) answers \(response.head.statusText)\(code.map { " (\($0))" } ?? "")"
-        if let region, let right = response.head.first("x-amz-bucket-region"), right != region {
-            return HubError(
-                .missing, shown,
-                "its bucket is in the region \(right), and \(region) was asked; set AWS_REGION.")
-        }
-        switch response.status {
-        case 401, 403:
-            let who: Message = origin.map { "; asked with \($0)" as Message } ?? ""
-            return HubError(.forbidden, shown, "\(said)\(who).")
-        case 404, 410:
-            return HubError(.missing, shown, "there is no such object, or it may not be seen: \(said).")
-        default: return HubError(.network, shown, "\(said).")
-        }
-    }
-
-    /// What was escaped: as it is in an answer with `encoding-type=url`, or in an address (without `plus`).
-    static func plain(_ text: String, plus: Bool = true) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(plus && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-/// What a store answers, in which elements are looked for by name: without attributes, and none within its like.
-struct XML {
-    private let text: Substring
-
-    init(_ bytes: [UInt8]) { text = Substring(String(decoding: bytes, as: UTF8.self)) }
-    private init(_ text: Substring) { self.text = text }
-
-    func all(_ name: String) -> [XML] {
-        var found: [XML] = []
-        var rest = text
-        while let start = rest.firstRange(of: "<\(name)>"),
-            case let after = rest[start.upperBound...], let end = after.firstRange(of: "</\(name)>")
-        {
-            found.append(XML(after[..<end.lowerBound]))
-            rest = after[end.upperBound...]
-        }
-        return found
-    }
-
-    /// The text of the first element of this name.
-    func first(_ name: String) -> String? {
-        all(name).first.map {
-            String($0.text).replacing("&quot;", with: "\"").replacing("&lt;", with: "<").replacing(
-                "&gt;", with: ">"
+        let own = ["s3": "aws", "gs": "gcloud"][scheme]
+        guard let program = own.flatMap(InstalledProgram.init) ?? InstalledProgram("rclone") else {
+            let names: Message = own.map { "neither \($0) nor rclone is" } ?? "rclone is not"
+            throw HubError(
+                .network, address,
+                "\(names) on PATH, by which it is reached. Install it (the AWS CLI, the Google Cloud CLI, or the package rclone)."
             )
-            .replacing("&#34;", with: "\"").replacing("&amp;", with: "&")
+        }
+        self.program = program
+    }
+
+    /// Whether it means all that match.
+    var isPattern: Bool { Files.isPattern(key) || key.hasSuffix("/") }
+
+    func address(_ key: String) -> String { "\(scheme)://\(bucket)/\(key)" }
+
+    /// State of one object; nil, or an error of most programs, where there is none.
+    func entry(_ key: String) throws -> Entry? {
+        let arguments =
+            switch program.name {
+            case "aws":
+                ["s3api", "head-object", "--query={Size:ContentLength,tag:ETag}"] + parameters("Key", key)
+            case "gcloud": Self.gcloudList + [address(key)]
+            default: ["lsjson", "--stat"] + Self.rcloneList + options + [place(key)]
+            }
+        return try entries(arguments) { _ in key }.first
+    }
+
+    /// Lists the objects that it means, in the order of their keys.
+    func list() throws -> [Entry] {
+        let start = String(Substring(key.utf8.prefix { !"*?[".utf8.contains($0) }))
+        // rclone knows folders, and names what is in one.
+        let folder = program.name == "rclone" ? start.utf8.lastIndex(of: 0x2F).map { start[...$0] } ?? "" : ""
+        let query = "--query=Contents[].{name:Key,Size:Size,tag:ETag}"
+        let arguments =
+            switch program.name {
+            case "aws": ["s3api", "list-objects-v2", query] + parameters("Prefix", start)
+            case "gcloud": Self.gcloudList + [address(start + "**")]
+            default: ["lsjson", "-R"] + Self.rcloneList + options + [place(String(folder))]
+            }
+        let isFolder = key.hasSuffix("/")
+        let meant = try entries(arguments) { folder + $0 }.filter {
+            !$0.key.hasSuffix("/")
+                && (isFolder ? $0.key.utf8.starts(with: key.utf8) : DatasetFiles.pattern(key, fits: $0.key))
+        }
+        return meant.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+
+    func fetch(_ entry: Entry, to path: String) throws {
+        try run(copying + [place(entry.key) + (program.name == "gcloud" ? "#\(entry.tag)" : ""), path])
+    }
+
+    /// - Parameter path: an absolute one.
+    func send(_ path: String) throws { try run(copying + [path, place(key)]) }
+
+    // MARK: Arguments and what is printed
+
+    private static let gcloudList = ["storage", "objects", "list", "--format=json(name,size,generation)"]
+    private static let rcloneList = ["--use-server-modtime", "--no-mimetype", "--low-level-retries=3"]
+
+    private var copying: [String] {
+        switch program.name {
+        case "aws": ["s3", "cp", "--only-show-errors"]
+        case "gcloud": ["storage", "cp", "--no-user-output-enabled"]
+        default: ["copyto"] + options
+        }
+    }
+
+    /// Parameters of `aws` as JSON: others that begin with `file://` are read from a file.
+    private func parameters(_ name: String, _ value: String) -> [String] {
+        let json: JSONValue = ["Bucket": .string(bucket), name: .string(value)]
+        return ["--output=json", "--cli-input-json", JSONWriter.text(of: json)]
+    }
+
+    private static func variable(_ name: String) -> String? { ProgramCall.path(inVariable: name) }
+
+    /// Options of `rclone` in place of its variables that are not set: it asks where `aws` would.
+    private var options: [String] {
+        let endpoint = Self.variable("AWS_ENDPOINT_URL_S3") ?? Self.variable("AWS_ENDPOINT_URL")
+        let all = [
+            ("ENV_AUTH", "true"), ("NO_CHECK_BUCKET", "true"),
+            ("PROVIDER", endpoint == nil ? "AWS" : "Other"),
+            ("ENDPOINT", endpoint ?? ""),
+        ]
+        return all.filter { Self.variable("RCLONE_S3_\($0.0)") == nil }.map {
+            "--s3-\($0.0.lowercased().replacing(each: "_", with: "-"))=\($0.1)"
+        }
+    }
+
+    /// Address of a key as the program has it.
+    private func place(_ key: String) -> String {
+        guard program.name == "rclone" else { return address(key) }
+        let isSet = ["ACCOUNT", "SAS_URL"].contains { Self.variable("RCLONE_AZUREBLOB_\($0)") != nil }
+        let kinds = ["s3": "s3", "gs": "gcs", "az": isSet ? "azureblob" : "azureblob,env_auth"]
+        return ":\(kinds[scheme] ?? ""):\(bucket)/\(key)"
+    }
+
+    private func entries(_ arguments: [String], key: (String) -> String) throws -> [Entry] {
+        let printed = try run(arguments)
+        guard let value = try? JSONValue(parsing: printed, limits: .file) else {
+            throw HubError(.damaged, address(self.key), "\(program.name) prints no JSON.")
+        }
+        var values = [value]
+        if case .array(let several) = value { values = several }
+        return try values.compactMap { value in
+            func first(_ names: String...) -> JSONValue? { names.lazy.compactMap { value[$0] }.first }
+            guard case .int(let size)? = first("Size", "size"), value["IsDir"] != .bool(true),
+                case .string(var tag)? = first("tag", "generation", "ModTime")
+            else { return nil }
+            // A listing has fractions of seconds, and what is said of one object has none.
+            if program.name == "rclone" { tag = String(tag.prefix(19)) }
+            guard case .string(let name)? = first("name", "Path") else {
+                return Entry(key: key(""), size: size, tag: tag)
+            }
+            let entry = Entry(key: key(name), size: size, tag: tag)
+            if let fault = Paths.fault(inForeign: entry.key), !entry.key.hasSuffix("/") {
+                throw HubError(.damaged, address(self.key), "the name of an object \(fault): \(entry.key)")
+            }
+            return entry
+        }
+    }
+
+    @discardableResult private func run(_ arguments: [String]) throws(HubError) -> [UInt8] {
+        try program.run(arguments, on: address(key))
+    }
+}
+
+extension InputStore {
+    /// Fetches what is not here of the objects that an address means.
+    func objects(
+        _ address: String, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) throws -> [DistantInput.File] {
+        let store = try ObjectStore(address)
+        let entries = store.isPattern ? try store.list() : try [store.entry(store.key)].compactMap { $0 }
+        guard !entries.isEmpty else { throw HubError(.missing, address, "there is no such object.") }
+        let found = try entries.map { entry in
+            (
+                entry, folder: try folder(of: store.address(entry.key)),
+                name: Self.version(entry.tag, Paths.name(of: entry.key))
+            )
+        }
+        let missing = found.filter { Files.kind(of: Paths.join($0.folder, $0.name)) == nil }
+        let bytes = missing.reduce(0) { $0 + $1.0.size }
+        if let folder { try ModelDownload.checkRoom(bytes, at: folder, "PHIBATCH_CACHE") }
+        report(.begins(address, files: entries.count, missing: bytes))
+        let (tally, stop) = (DownloadTally(total: bytes, report: report), Stop())
+        _ = try ModelDownload.each(missing, stop) { entry, folder, name in
+            let source = store.address(entry.key)
+            do {
+                let own = try OpenFolder(folder, mode: 0o700)
+                let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: source)) }
+                defer { withExtendedLifetime(lock) {} }
+                // Programs have drafts beside the file, which stay if they are killed.
+                let drafts = Paths.join(folder, "fetch")
+                if Files.kind(of: drafts) == .folder { try FolderRemoval.remove(drafts) }
+                try Files.makeFolder(drafts, mode: 0o700)
+                try store.fetch(entry, to: Paths.join(drafts, "whole"))
+                let whole = try PartFile("fetch/whole", in: own)
+                guard whole.size == entry.size, try store.entry(entry.key) == entry else {
+                    throw HubError(
+                        .damaged, source, "changed while it was fetched; run the same command again.")
+                }
+                try whole.move(to: name)
+                tally.count(source, here: entry.size, fetched: entry.size)
+            } catch let error as Files.Failure {
+                throw HubError(.files, folder, "can't be written: \(error.reason).")
+            }
+        }
+        return found.map { entry, folder, name in
+            .init(path: Paths.join(folder, name), source: store.address(entry.key), version: entry.tag)
+        }
+    }
+}
+
+/// Puts a file into a store: it is there whole, or as it was before. FILE.upload notes where which content is.
+package enum ObjectUpload {
+    /// - Returns: false if it was there already, the same.
+    /// - Throws: `HubError`.
+    package static func put(
+        _ path: String, at address: String, isOffline: Bool, begins: (Int) -> Void
+    ) throws -> Bool {
+        let store = try ObjectStore(address)
+        guard !store.isPattern else {
+            throw HubError(.badName, address, "is a pattern, and no object's name.")
+        }
+        guard !isOffline else {
+            throw HubError(.offline, address, "nothing may be sent (--offline, HF_HUB_OFFLINE).")
+        }
+        do {
+            let file = try FileHash(of: OpenFile.at(path))
+            let notes = path + ".upload"
+            let noted = (try? Files.contents(of: notes, limit: 1 << 14)).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            func note(_ entry: ObjectStore.Entry) -> String { "\(address)\n\(file.sha256)\n\(entry.tag)" }
+            if noted != nil, noted == (try? store.entry(store.key)).map(note) { return false }
+            begins(file.state.size)
+            try store.send(Files.destination(of: path))
+            // gcloud puts it into a folder of the name, if one is there.
+            guard let there = try store.entry(store.key), there.size == file.state.size else {
+                throw HubError(.damaged, address, "is not what was sent there; does a folder have its name?")
+            }
+            try OpenFolder(Paths.folder(of: path)).write(note(there), to: Paths.name(of: notes))
+            return true
+        } catch let error as FileFault {
+            throw HubError(.files, path, "\(error.reason).")
+        } catch let error as Files.Failure {
+            throw HubError(.files, path, "can't have a note of its upload beside it: \(error.reason).")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Faults
 import OperatingSystem
+import Synchronization
 
 /// That a request should be made again.
 enum Retry: Error {
@@ -66,6 +67,32 @@ struct Patience: Sendable {
         case Retry.fromStart(let file): "the hub does not go on in the middle of \(file)"
         case let error as WebFailure: error.reason
         default: "the hub can't be reached: \(error)"
+        }
+    }
+}
+
+/// Asks the threads of a download to end.
+final class Stop: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .acquiring) }
+
+    func set() { flag.store(true, ordering: .releasing) }
+
+    /// - Throws: `CancellationError` if it is set.
+    func check() throws(CancellationError) {
+        if isSet { throw CancellationError() }
+    }
+
+    /// Waits on this thread.
+    /// - Throws: `CancellationError`, soon after it is set.
+    func sleep(_ seconds: Double) throws(CancellationError) {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while true {
+            try check()
+            let left = (end - .now).seconds
+            guard left > 0 else { return }
+            ThisThread.sleep(min(0.05, left))
         }
     }
 }

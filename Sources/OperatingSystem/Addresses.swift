@@ -1,6 +1,6 @@
-/// Addresses of what lies elsewhere: `hf://`, `s3://`, `gs://`, `https://` and `http://`.
+/// Addresses of what lies elsewhere: `hf://`, `s3://`, `gs://`, `az://`, `https://` and `http://`.
 package enum Addresses {
-    private static let schemes = ["hf", "s3", "gs", "https", "http"]
+    private static let schemes = ["hf", "s3", "gs", "az", "https", "http"]
     /// Names of parameters that let somebody in; so do those that begin with `x-amz-` and `x-goog-`.
     private static let secrets: Set<String> = [
         "sig", "signature", "token", "key", "code", "auth", "authorization", "secret", "password",

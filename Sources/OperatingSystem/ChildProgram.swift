@@ -23,10 +23,11 @@ package final class ChildProgram {
     ///   - third: one that it has as its descriptor 3.
     ///   - environment: names of variables that it has beside PATH, HOME and the like. A name that ends in `_` stands for
     ///     all that begin so.
+    ///   - endsWithTerminal: an interrupt from the terminal reaches it, too.
     /// - Throws: `FileFault` if it can't be started.
     package init(
         _ path: String, _ arguments: [String], input: Int32, output: Int32? = nil, third: Int32? = nil,
-        environment: [String] = []
+        environment: [String] = [], endsWithTerminal: Bool = false
     ) throws(FileFault) {
         func fault(_ code: Int32) -> FileFault {
             FileFault(path: path, reason: String(cString: strerror(code)))
@@ -55,14 +56,15 @@ package final class ChildProgram {
             posix_spawnattr_destroy(&attributes)
             posix_spawn_file_actions_destroy(&actions)
         }
-        // As a shell starts it, but in a group of its own: what a terminal sends is this process's to answer.
+        // As a shell starts it, but most in a group of their own: what a terminal sends is this process's to answer.
         var (defaults, none) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&defaults)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        let flags =
+            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (endsWithTerminal ? 0 : POSIX_SPAWN_SETPGROUP)
         posix_spawnattr_setflags(&attributes, Int16(flags))
         for (descriptor, stream) in [(input, 0), (output ?? made.write, 1), (said.write, 2)]
             as [(Int32, Int32)]
@@ -91,16 +93,9 @@ package final class ChildProgram {
     }
 
     /// Reads what it writes, as it comes; it waits while nobody does.
-    /// - Parameter seconds: it is an error if so long nothing comes; nil for no limit.
     /// - Returns: 0 once it writes no more.
-    package func read(
-        into buffer: UnsafeMutableRawBufferPointer, within seconds: Int32? = nil
-    ) throws(FileFault) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
         guard let output else { return 0 }
-        var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-        if let seconds, poll(&waiting, 1, seconds * 1000) == 0 {
-            throw FileFault(path: "", reason: "nothing came of it in \(seconds) s")
-        }
         while true {
             let count = systemRead(output, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }

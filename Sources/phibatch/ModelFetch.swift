@@ -77,8 +77,6 @@ struct ModelFetch {
                 case .begins(_, _, 0): break
                 case .begins(let id, let files, let missing):
                     console.say("fetching \(id): \(Self.size(missing)) of \(files) files")
-                case .sends(let place, let files, let bytes):
-                    console.say("sending \(counted(files, "file")), \(Self.size(bytes)), to \(place)")
                 case .progress(let progress): console.progress(Self.line(progress))
                 case .pauses(let reason, let seconds):
                     let text: Message = "\(reason); trying again in \(Self.time(seconds))"

@@ -230,16 +230,17 @@ final class ProgramJobs {
     /// Sends a complete output where it belongs, if that is elsewhere.
     /// - Returns: the exit code.
     private func send(_ member: Member) -> Int32 {
-        let fetch = ModelFetch(console: member.console, isOffline: options.isOffline)
+        let settings = ModelFetch(console: member.console, isOffline: options.isOffline).settings
         for (path, address) in member.job.settings.sent where Files.kind(of: path) != nil {
             do {
-                let upload = ObjectUpload(settings: fetch.settings)
-                let isNew = try fetch.fetched { try await upload.put(path, at: address, report: $0) }
+                let isNew = try ObjectUpload.put(path, at: address, isOffline: settings.isOffline) {
+                    member.console.say("sending \(ModelFetch.size($0)) to \(address)")
+                }
                 member.console.say("\(address) \(isNew ? "has" : "had already") what is in \(path)")
             } catch {
                 member.console.error("\(error)")
                 member.console.error(
-                    "all results are in \(path); the same command goes on with sending them to \(address)")
+                    "all results are in \(path); the same command sends them to \(address)")
                 return ExitStatus.of(error)
             }
         }

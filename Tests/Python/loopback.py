@@ -1,4 +1,4 @@
-"""Servers on the loopback address: a hub with datasets, a plain web server, and a store of objects."""
+"""Servers on the loopback address: a hub with datasets, and a plain web server."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
-from urllib.parse import parse_qs, unquote, urlsplit
-from urllib.request import Request, urlopen
+from urllib.parse import unquote, urlsplit
 
 TOKEN = "hf_write"
 
@@ -21,28 +19,6 @@ def git_hash(body: bytes) -> str:
 
 def sha256(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
-
-
-def signature_problem(request: Any, body: bytes, secret: str, service: str = "s3") -> str:
-    """What is wrong with a signature, as botocore makes it."""
-    from botocore.auth import S3SigV4Auth, SigV4Auth
-    from botocore.awsrequest import AWSRequest
-    from botocore.credentials import Credentials
-
-    given = request.headers.get("Authorization") or ""
-    if "SignedHeaders=" not in given:
-        return "not signed"
-    region = given.split("Credential=")[1].split("/")[2]
-    names = given.split("SignedHeaders=")[1].split(",")[0].split(";")
-    if request.headers["x-amz-content-sha256"] != sha256(body):
-        return "another content"
-    url = f"http://{request.headers['Host']}{request.path}"
-    again = AWSRequest(request.command, url, headers={name: request.headers[name] for name in names}, data=body)
-    again.context["timestamp"] = request.headers["x-amz-date"]
-    key = Credentials("AKIDEXAMPLE", secret, request.headers.get("x-amz-security-token"))
-    signer = (S3SigV4Auth if service == "s3" else SigV4Auth)(key, service, region)
-    right = signer.signature(signer.string_to_sign(again, signer.canonical_request(again)), again)
-    return "" if given.endswith(f"Signature={right}") else f"{request.command} {request.path}: another signature"
 
 
 class Server:
@@ -132,183 +108,6 @@ class Web(Server):
             self.after_cut()
 
 
-class Signed(Server):
-    """Hands requests on to a store of objects, if botocore signs them as they are signed."""
-
-    def __init__(self, store: str, secret: str) -> None:
-        super().__init__()
-        self.store, self.secret = store, secret
-        self.wrong: List[str] = []
-        self.refused: List[int] = []
-        """Statuses for parts that are put, each once, before they are handed on."""
-
-    def answer(self, request: Any, body: bytes) -> None:
-        problem = self.problem(request, body)
-        if problem:
-            self.wrong.append(problem)
-            return self.send(request, 403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
-        if self.refused and "partNumber" in request.path:
-            status = self.refused.pop(0)
-            if status:
-                return self.send(request, status)
-        headers = {k: v for k, v in request.headers.items() if k.lower() not in ("host", "connection")}
-        # Else urllib says that it is a form.
-        headers.setdefault("Content-Type", "application/octet-stream")
-        onward = Request(self.store + self.onward(request), data=body or None, headers=headers, method=request.command)
-        try:
-            reply = urlopen(onward)
-        except OSError as error:
-            reply = error  # type: ignore[assignment]
-        content = reply.read()
-        request.send_response(reply.status)
-        for name, value in reply.headers.items():
-            if name.lower() not in ("connection", "transfer-encoding", "date", "server", "content-length"):
-                request.send_header(name, value)
-        length = reply.headers.get("Content-Length") if request.command == "HEAD" else str(len(content))
-        request.send_header("Content-Length", length or "0")
-        request.end_headers()
-        request.wfile.write(content)
-
-    def onward(self, request: Any) -> str:
-        return str(request.path)
-
-    def problem(self, request: Any, body: bytes) -> str:
-        return signature_problem(request, body, self.secret)
-
-
-class Bearing(Signed):
-    """Hands requests on to fake-gcs-server, if they have the token. That takes whole objects at addresses alone that are
-    signed, whatever the signature."""
-
-    def onward(self, request: Any) -> str:
-        return request.path + ("?X-Goog-Algorithm=any" if request.command == "PUT" else "")
-
-    def problem(self, request: Any, body: bytes) -> str:
-        return "" if request.headers.get("Authorization") == f"Bearer {self.secret}" else "no token"
-
-
-class Keys(Server):
-    """All that gives keys of some hours: Amazon's machines, containers, STS and sign-on, Google's machines and tokens.
-    Google's store is there, too, and wants the token that was given."""
-
-    token, session = "token-that-asks", "session/of+some=hours"
-    why = {"container": "answers 403", "identity": "ExpiredTokenException", "process": "no key in the answer",
-           "sign-on": "answers 403", "role": "AccessDenied", "roles": "the key of this machine's role is not to be had"}
-
-    def __init__(self, secret: str) -> None:
-        super().__init__()
-        self.secret, self.gives = secret, True
-        self.objects: Dict[str, bytes] = {}
-        self.wrong: List[str] = []
-        self.signer: Any = None
-
-    def key(self) -> Dict[str, str]:
-        return {"AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": self.secret}
-
-    def account(self, kind: str, folder: Path) -> Dict[str, Any]:
-        """Google's file of a user or a service, or of an identity of another provider."""
-        external = {"type": "external_account", "audience": "//iam.googleapis.com/a b",
-                    "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": f"{self.address}/exchange"}
-        if kind == "file":
-            (folder / "token").write_text(self.token + "\n")
-            return {**external, "credential_source": {"file": str(folder / "token")}}
-        if kind == "url":
-            form = {"type": "json", "subject_token_field_name": "id"}
-            return {**external, "service_account_impersonation_url": f"{self.address}/a@b.c:generateAccessToken",
-                    "credential_source": {"url": f"{self.address}/subject", "headers": {"Metadata": "True"}, "format": form}}
-        if kind == "user":
-            return {"type": "authorized_user", "client_id": "id", "client_secret": self.secret,
-                    "refresh_token": self.token, "token_uri": f"{self.address}/token"}
-        from cryptography.hazmat.primitives import serialization
-        from cryptography.hazmat.primitives.asymmetric import rsa
-
-        self.signer = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        text = self.signer.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-                                         serialization.NoEncryption())
-        return {"type": "service_account", "client_email": "a@b.c", "private_key": text.decode(),
-                "token_uri": f"{self.address}/token"}
-
-    def answer(self, request: Any, body: bytes) -> None:
-        path, fields = request.path, request.headers
-        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-
-        def reply(right: bool, made: Any, refusal: bytes = b"") -> None:
-            if self.gives and not right:
-                self.wrong.append(f"{request.command} {path}")
-            content = made if isinstance(made, bytes) else json.dumps(made).encode()
-            status = 200 if self.gives and right else 403 if not refusal else 400
-            self.send(request, status, content if status == 200 else refusal)
-
-        key = {"Code": "Success", **self.key(), "Token": self.session}
-        if path == "/latest/api/token":
-            if not self.gives:
-                return self.send(request, 404)
-            return reply(request.command == "PUT" and bool(fields["x-aws-ec2-metadata-token-ttl-seconds"]),
-                         self.token.encode())
-        if path.startswith("/latest/meta-data/iam/security-credentials/"):
-            is_role = path.endswith("/a-role")
-            return reply(fields["X-aws-ec2-metadata-token"] == self.token, key if is_role else b"a-role\n")
-        if path == "/container":
-            return reply(fields["Authorization"] == self.token, key)
-        if path == "/federation/credentials?role_name=r&account_id=1":
-            small = {name[0].lower() + name[1:]: value for name, value in self.key().items()}
-            return reply(fields["x-amz-sso_bearer_token"] == self.token,
-                         {"roleCredentials": {**small, "sessionToken": self.session}})
-        if path == "/" and form.get("Action", "").startswith("AssumeRole"):
-            return reply(*self.role(request, body, form))
-        bearer = {"access_token": self.session, "expires_in": 3599, "token_type": "Bearer"}
-        if path.startswith("/computeMetadata/v1/instance/service-accounts/default/token"):
-            if not self.gives:
-                return self.send(request, 404)
-            return reply(fields["Metadata-Flavor"] == "Google", bearer)
-        if path == "/token":
-            right = form.get("refresh_token") == self.token if self.signer is None else self.signed(form["assertion"])
-            return reply(right, bearer, b'{"error": "invalid_grant"}')
-        if path == "/subject":
-            return reply(fields["Metadata"] == "True", {"id": self.token}, b'{"error": "invalid_grant"}')
-        if path == "/exchange":
-            wanted = {"audience": "//iam.googleapis.com/a b", "subject_token": self.token,
-                      "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange"}
-            # The token is for the store, or for whoever gives another account's.
-            given = {**bearer, "access_token": self.session if "devstorage" in form["scope"] else "federated"}
-            return reply(wanted.items() <= form.items(), given, b'{"error": "invalid_grant"}')
-        if path == "/a@b.c:generateAccessToken":
-            right = fields["Authorization"] == "Bearer federated" and "devstorage" in json.loads(body)["scope"][0]
-            return reply(right, {"accessToken": self.session, "expireTime": "2999-01-01T00:00:00Z"})
-        if fields["Authorization"] == f"Bearer {self.session}" and path in self.objects:
-            return self.send(request, 200, self.objects[path], ETag='"1"')
-        self.send(request, 403, b"<Error><Code>AccessDenied</Code></Error>")
-
-    def role(self, request: Any, body: bytes, form: Dict[str, str]) -> Tuple[bool, bytes, bytes]:
-        """The role "between" is for who has the machine's key; the other for who has its key, or that of the profile."""
-        between, token = form["RoleArn"].endswith("/between"), request.headers.get("x-amz-security-token")
-        made, code = {**self.key(), "SessionToken": self.session}, "AccessDenied"
-        if "WebIdentityToken" in form:
-            right, code = form["WebIdentityToken"] == self.token, "ExpiredTokenException"
-        elif between:
-            right = token == self.session and not signature_problem(request, body, self.secret, "sts")
-            made = {**made, "SecretAccessKey": self.secret[::-1], "SessionToken": "between"}
-        else:
-            right = token in (None, "between") and not signature_problem(request, body, self.secret[::-1], "sts")
-            right = right and form["ExternalId"] == "of+us" and form["DurationSeconds"] == "900"
-        right = right and (between or form["RoleArn"] == "arn:aws:iam::1:role/a+b") and bool(form["RoleSessionName"])
-        content = "".join(f"<{name}>{value}</{name}>" for name, value in made.items())
-        refusal = f"<Error><Code>{code}</Code></Error>"
-        return right, f"<R><Credentials>{content}</Credentials></R>".encode(), refusal.encode()
-
-    def signed(self, assertion: str) -> bool:
-        from cryptography.hazmat.primitives import hashes
-        from cryptography.hazmat.primitives.asymmetric import padding
-
-        def plain(text: str) -> bytes:
-            return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-        said, _, signature = assertion.rpartition(".")
-        self.signer.public_key().verify(plain(signature), said.encode(), padding.PKCS1v15(), hashes.SHA256())
-        claims = json.loads(plain(said.partition(".")[2]))
-        return claims["iss"] == "a@b.c" and claims["aud"] == f"{self.address}/token" and claims["exp"] > claims["iat"]
-
-
 class Repository:
     def __init__(self) -> None:
         self.private = False
@@ -357,11 +156,14 @@ class Hub(Server):
         if words[:3] == ["api", "repos", "create"] and may:
             wanted = json.loads(body)
             name = f"{wanted['organization']}/{wanted['name']}"
+            made = {"url": f"{self.address}/datasets/{name}", "name": name}
             if wanted.get("type") != "dataset" or name in self.datasets:
-                return self.json(request, 409, {"error": "You already created this dataset repo"})
+                return self.json(request, 409, {"error": "You already created this dataset repo", **made})
             self.make(name, {".gitattributes": b"*.jsonl filter=lfs"})
-            self.datasets[name].private = wanted.get("private", False)
-            return self.json(request, 200, {"url": f"{self.address}/datasets/{name}", "name": name})
+            self.datasets[name].private = wanted.get("private", False) or wanted.get("visibility") == "private"
+            return self.json(request, 200, made)
+        if words[:2] == ["api", "validate-yaml"]:
+            return self.json(request, 200, {"errors": [], "warnings": []})
         offset = 2 if words[0] == "api" else 1
         name = "/".join(words[offset:offset + 2]).removesuffix(".git")
         repository = self.datasets.get(name)

@@ -11,7 +11,7 @@ extension JobSettings {
     /// Gives an output that is to lie in a store its place on this machine.
     /// - Throws: `JobError` if there is none.
     mutating func placeOutput() throws(JobError) {
-        guard let scheme = Addresses.scheme(of: output), ["s3", "gs"].contains(scheme) else { return }
+        guard let scheme = Addresses.scheme(of: output), ["s3", "gs", "az"].contains(scheme) else { return }
         let name = Paths.name(of: output)
         guard output.split(at: "/").count > 2, !Paths.namesFolder(output) else {
             throw JobError(.badJob, at: output, "names no object; right is \(scheme)://bucket/key.")

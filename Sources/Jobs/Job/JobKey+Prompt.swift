@@ -16,7 +16,7 @@ extension JobKey {
         JobKey(
             "input", "FILE",
             "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, an address "
-                + "(hf://datasets/..., s3://, gs://, https://), or - for stdin (required, unless rows is given)",
+                + "(hf://datasets/..., s3://, gs://, az://, https://), or - for stdin (required, unless rows is given)",
             letter: "i", kind: .list,
             SettingMember(
                 set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },
@@ -61,7 +61,7 @@ extension JobKey {
         rows, pick,
         JobKey(
             "output", "FILE",
-            "file of results, s3:// or gs:// for where it goes when complete, or - for stdout (required)",
+            "file of results, s3://, gs:// or az:// for where it goes when complete, or - for stdout (required)",
             letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(

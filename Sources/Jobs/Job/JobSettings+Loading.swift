@@ -174,7 +174,7 @@ extension JobSettings {
         if let path = [output, errors ?? ""].first(where: Addresses.isOne) {
             throw JobError(
                 kind, at: file,
-                "\(path == output ? "output" : "errors") is \(Addresses.shown(path)), which is no file. The output may go to s3:// and gs://, sent by the program \"phibatch\"; \"phibatch push\" makes a dataset of it."
+                "\(path == output ? "output" : "errors") is \(Addresses.shown(path)), which is no file. The output may go to s3://, gs:// and az://, sent by the program \"phibatch\"; \"phibatch push\" makes a dataset of it."
             )
         }
         if provenance, output == "-" {

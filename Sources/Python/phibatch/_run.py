@@ -192,7 +192,7 @@ def _absolute(name: str, value: Any) -> Any:
         text = str(value)
         if text == "-":
             raise UsageError(f"{name} must be a file: the program's own streams are not the caller's.")
-        if text.startswith(("hf://", "s3://", "gs://", "https://", "http://")):
+        if text.startswith(("hf://", "s3://", "gs://", "az://", "https://", "http://")):
             if name == "output":
                 raise UsageError("output must be a file, which can then be read; phibatch push makes a dataset of it.")
             return text

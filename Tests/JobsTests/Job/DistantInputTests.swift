@@ -32,7 +32,7 @@ import Testing
         #expect(throws: JobError.self) {
             try load(awaitsInput: true) { DistantInput(address: $0, version: $1 ?? "", files: []) }
         }
-        for output in ["https://host/out.jsonl", "hf://datasets/org/set", "s3://bucket"] {
+        for output in ["https://host/out.jsonl", "hf://datasets/org/set", "s3://bucket", "az://box"] {
             #expect(throws: JobError.self, "\(output)") {
                 try load(input: ["own.jsonl"], output: output)
             }

@@ -1,5 +1,29 @@
 import Synchronization
 
+/// How far a download is.
+public struct DownloadProgress: Sendable, Equatable {
+    /// The bytes of all files.
+    public var total: Int
+    /// Bytes that are here, those of an earlier attempt included.
+    public var done: Int
+    /// Bytes that came in this attempt.
+    public var fetched: Int
+    public var seconds: Double
+
+    package init(total: Int, done: Int, fetched: Int = 0, seconds: Double = 0) {
+        self.total = total
+        self.done = done
+        self.fetched = fetched
+        self.seconds = seconds
+    }
+
+    public var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
+    /// Nil while there is no speed to tell by.
+    public var secondsLeft: Double? {
+        bytesPerSecond > 0 ? Double(total - done) / bytesPerSecond : nil
+    }
+}
+
 /// Adds up what the files of a download have, and reports it a few times a second.
 final class DownloadTally: Sendable {
     private struct Count {

@@ -1,0 +1,56 @@
+import Essentials
+import Faults
+import OperatingSystem
+
+/// Program on PATH that reaches a store of objects or a hub, and finds its keys itself: `aws`, `gcloud`, `rclone`, `hf`.
+package struct InstalledProgram: Sendable {
+    /// Variables that these programs read.
+    private static let variables =
+        ChildProgram.network + [
+            "AWS_", "AZURE_", "BOTO_", "CLOUDSDK_", "GCE_", "GOOGLE_", "HF_", "RCLONE_", "XDG_CACHE_HOME",
+            "XDG_CONFIG_HOME",
+        ]
+
+    package let name: String
+    private let path: String
+
+    /// - Returns: nil if it is not on PATH.
+    package init?(_ name: String) {
+        guard let path = ChildProgram.find(name) else { return nil }
+        (self.name, self.path) = (name, path)
+    }
+
+    /// Runs it to its end.
+    /// - Parameter place: subject of errors.
+    /// - Returns: all that it prints.
+    /// - Throws: `HubError` with the program's own words, if it ends without success.
+    @discardableResult package func run(_ arguments: [String], on place: String) throws(HubError) -> [UInt8] {
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        defer {
+            close(nothing)
+            buffer.deallocate()
+        }
+        let child: ChildProgram
+        var printed: [UInt8] = []
+        do throws(FileFault) {
+            child = try ChildProgram(
+                path, arguments, input: nothing, environment: Self.variables, endsWithTerminal: true)
+            while case let count = try child.read(into: buffer), count > 0 {
+                printed += buffer[..<count]
+            }
+        } catch {
+            throw HubError(.network, place, "\(path) can't be run: \(error.reason).")
+        }
+        let how: Message
+        switch child.wait() {
+        case .exit(0): return printed
+        case .exit(let status): how = "ended with \(Int(status))"
+        case .signal(let number): how = "was ended by signal \(Int(number))"
+        }
+        let lines = child.said().split(whereSeparator: \.isNewline)
+            .filter { $0.contains { !$0.isWhitespace } }
+        let words = lines.isEmpty ? "without a word" : lines.suffix(4).joined(separator: "; ").prefix(1000)
+        throw HubError(.network, place, "\(name) \(how): \(words)")
+    }
+}
