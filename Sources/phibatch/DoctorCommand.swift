@@ -1,7 +1,6 @@
 import ArgumentParser
 import BatchEngine
 import Essentials
-import JSON
 import ModelHub
 import OperatingSystem
 import PhiModel
@@ -18,15 +17,12 @@ struct DoctorCommand: ParsableCommand {
               phibatch doctor
             """)
 
-    @Flag(help: "One JSON object instead of text.")
-    var json = false
-
     func run() throws {
         try Failure.reported {
             let report = DoctorReport(
                 machine: try MachineReport(), cache: WeightCacheLocation.standard(),
                 hub: HubSettings())
-            print(json ? report.json : report.text)
+            print(report.text)
         }
     }
 }
@@ -153,54 +149,5 @@ struct DoctorReport {
 
     private func free(at folder: String) -> String {
         DiskSpace.free(at: folder).map { "\(ModelFetch.size($0)) free" } ?? "free room unknown"
-    }
-
-    var json: String {
-        JSONWriter.object { writer in
-            func string(_ name: String, _ value: String?) {
-                writer.optional(name, value) { $0.string($1.showingBytes) }
-            }
-            func number(_ name: String, _ value: Int?) { writer.optional(name, value) { $0.int($1) } }
-            string("phibatch", MachineReport.identity)
-            string("system", SystemName.current)
-            string("version", Phibatch.version)
-            string("processor", machine.processor)
-            string("processor_family", machine.family)
-            string("kernels", machine.chosen)
-            writer.array("available_kernels", machine.kernels) { $0.string($1) }
-            for (name, result) in libraries {
-                string(name, (try? result.get())?.version)
-                string(name + "_device", (try? result.get())?.device)
-            }
-            string("libcurl", (try? curl.get())?.version)
-            number("processors", machine.processors)
-            number("cores", machine.topology.cores.count)
-            number("memory_nodes", machine.topology.nodes.count)
-            number("threads", machine.threads)
-            number("memory", machine.physicalMemory)
-            number("available_memory", machine.availableMemory)
-            writer.array("memory_limits", machine.memoryLimits) { $0.string($1) }
-            writer.optional("bytes_per_second", machine.limits?.bytesPerSecond) { $0.number($1) }
-            writer.optional("multiply_adds_per_second", machine.limits?.multiplyAddsPerSecond) {
-                $0.number($1)
-            }
-            string("cache", cache.folder)
-            number("cache_bytes", cache.folder.map { Self.size(of: $0).bytes })
-            number("cache_free_bytes", cache.folder.flatMap { DiskSpace.free(at: $0) })
-            string("models_folder", hub.cacheFolder)
-            number("models_free_bytes", DiskSpace.free(at: hub.cacheFolder))
-            writer.objects("models", models) { writer, model in
-                writer.string("name", model.id.name)
-                writer.int("bytes", model.size)
-                writer.bool("is_complete", model.isComplete)
-            }
-            string("endpoint", hub.endpoint)
-            writer.bool("is_offline", hub.isOffline)
-            writer.object("variables") { writer in
-                for (name, value) in set {
-                    writer.string(name, value.showingBytes)
-                }
-            }
-        }.shownText
     }
 }
