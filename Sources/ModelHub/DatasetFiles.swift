@@ -11,6 +11,10 @@ struct DatasetFiles {
         ("train", ["train", "training"]), ("validation", ["validation", "valid", "dev", "val"]),
         ("test", ["test", "testing", "eval", "evaluation"]),
     ]
+    /// Files that say something of a dataset, and hold no lines.
+    private static let descriptions = [
+        "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json",
+    ]
 
     let id: RepositoryID
     /// Those that may hold lines, in order.
@@ -24,8 +28,8 @@ struct DatasetFiles {
         self.listed = listed.sorted()
         self.card = card
         paths = self.listed.filter { path in
-            !path.split(at: "/").contains { $0.hasPrefix(".") || $0.hasPrefix("_") }
-                && Self.format(of: path) != nil
+            !path.split(at: "/").contains { $0.hasPrefix(".") || $0.hasPrefix("__") }
+                && !Self.descriptions.contains(Paths.name(of: path)) && Self.format(of: path) != nil
         }
     }
 
@@ -48,28 +52,48 @@ struct DatasetFiles {
             }
             return found
         }
-        let splits = configured ?? byName
+        let splits = configured ?? Self.named(paths)
+        let hasDefault = splits.isEmpty || splits.contains(where: \.isDefault)
         let meant = splits.filter { split in
-            selector.isEmpty
-                ? split.isDefault
-                : [split.name, "\(split.config)/\(split.name)", split.config]
-                    .contains(selector)
+            if selector.isEmpty { return split.isDefault || !hasDefault }
+            return ["\(split.config)/\(split.name)", split.config].contains(selector)
+                || split.name == selector && (split.isDefault || !hasDefault)
         }
-        if meant.count == 1, !meant[0].paths.isEmpty { return try ofOneFormat(meant[0].paths) }
-        if meant.count > 1 {
-            let names = meant.map {
-                selector.isEmpty || selector == $0.name ? $0.name : "\(selector)/\($0.name)"
+        let isNamed = meant.contains { $0.config == selector || "\($0.config)/\($0.name)" == selector }
+        if meant.count == 1, hasDefault || isNamed {
+            guard !meant[0].paths.isEmpty else {
+                throw HubError(
+                    .missing, "\(id)", "there are no files of its split \(meant[0].name).\(listing)")
             }
+            return try ofOneFormat(meant[0].paths)
+        }
+        if !meant.isEmpty, !hasDefault, !isNamed {
             throw HubError(
                 .badName, "\(id)",
-                "it has several splits; add one of them to the address: \(names.joined(separator: ", ")).")
+                "it has several configurations, and none is the default; add one and a split to the address: \(Self.list(meant.map(address)))."
+            )
+        }
+        if meant.count > 1 {
+            throw HubError(
+                .badName, "\(id)",
+                "it has several splits; add one of them to the address: \(Self.list(meant.map(address))).")
         }
         let folder = selector.isEmpty ? paths : paths.filter { Paths.isWithin(selector, $0) }
         if !folder.isEmpty { return try ofOneFormat(folder) }
-        let known = splits.map(\.name).joined(separator: ", ")
-        let hint: Message = known.isEmpty ? "" : " Its splits: \(known)."
+        let known = Self.list(splits.map { $0.isDefault ? $0.name : "\($0.config)/\($0.name)" })
+        let hint: Message = splits.isEmpty ? "" : " Its splits: \(known)."
         throw HubError(
             .missing, "\(id)", "there is no split, file or folder \(selector) in it.\(hint)\(listing)")
+    }
+
+    /// What follows `hf://datasets/` for a split.
+    private func address(_ split: Split) -> String {
+        "\(id)/" + (split.config == Split.usual ? split.name : "\(split.config)/\(split.name)")
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let first = names.prefix(20).joined(separator: ", ")
+        return names.count > 20 ? first + " and \(names.count - 20) others" : first
     }
 
     private var listing: Message {
@@ -90,7 +114,8 @@ struct DatasetFiles {
     // MARK: Splits
 
     private struct Split {
-        var config = "default"
+        static let usual = "default"
+        var config = usual
         var name: String
         var isDefault = true
         var paths: [String]
@@ -104,18 +129,22 @@ struct DatasetFiles {
         var splits: [Split] = []
         for config in configs {
             guard case .string(let name)? = config["config_name"] else { continue }
-            let isDefault = isOnly || (marked ? config["default"] == .bool(true) : name == "default")
+            let isDefault = isOnly || (marked ? config["default"] == .bool(true) : name == Split.usual)
             var folder = ""
-            if case .string(let given)? = config["data_dir"] { folder = given + "/" }
+            if case .string(let given)? = config["data_dir"], !["", "."].contains(given) {
+                folder = Paths.namesFolder(given) ? given : given + "/"
+            }
             for (split, patterns) in Self.patterns(config["data_files"]) {
                 let found = listed.filter { path in
-                    patterns.contains { Self.pattern(folder + $0, fits: path) || folder + $0 == path }
+                    patterns.contains { folder + $0 == path }
+                        || patterns.contains { Self.pattern(folder + $0, fits: path) } && paths.contains(path)
                 }
                 splits.append(Split(config: name, name: split, isDefault: isDefault, paths: found))
             }
-            if config["data_files"] == nil, !folder.isEmpty {
-                let found = paths.filter { $0.hasPrefix(folder) }
-                splits.append(Split(config: name, name: "train", isDefault: isDefault, paths: found))
+            if config["data_files"] == nil {
+                splits += Self.named(paths, in: folder).map {
+                    Split(config: name, name: $0.name, isDefault: isDefault, paths: $0.paths)
+                }
             }
         }
         return splits.isEmpty ? nil : splits
@@ -140,11 +169,28 @@ struct DatasetFiles {
         return all.isEmpty ? [] : [("train", all)]
     }
 
-    /// By words in the names of files, or else of folders; all are `train` where no name says anything.
-    private var byName: [Split] {
-        for part in [Paths.name(of:), Paths.folder(of:)] {
+    /// Splits by names, as the Python library `datasets` finds them: `data/SPLIT-00000-of-00001`, or else words in the names of
+    /// folders, or else of files; all are `train` where no name says anything.
+    /// - Parameter folder: ends in a slash; all else is left out.
+    private static func named(_ paths: [String], in folder: String = "") -> [Split] {
+        let paths = paths.filter { $0.utf8.starts(with: folder.utf8) && $0.utf8.count > folder.utf8.count }
+        func below(_ path: String) -> String { String(path.utf8.dropFirst(folder.utf8.count)) ?? path }
+        let numbered = Dictionary(grouping: paths) { numberedSplit(below($0)) ?? "" }
+        let names = numbered.keys.filter { !$0.isEmpty }
+        if !names.isEmpty {
+            let usual = Self.splits.map(\.0)
+            return (usual.filter(names.contains) + names.filter { !usual.contains($0) }.sorted()).map {
+                Split(name: $0, paths: numbered[$0] ?? [])
+            }
+        }
+        for isFolder in [true, false] {
             let splits = Self.splits.compactMap { name, words -> Split? in
-                let found = paths.filter { path in Self.words(part(path)).contains { words.contains($0) } }
+                let found = paths.filter { path in
+                    let parts = below(path).split(at: "/")
+                    return (isFolder ? parts.dropLast() : parts.suffix(1)).contains { part in
+                        words.contains { holds(Array(part.utf8), Array($0.utf8), canEnd: isFolder) }
+                    }
+                }
                 return found.isEmpty ? nil : Split(name: name, paths: found)
             }
             if !splits.isEmpty { return splits }
@@ -152,26 +198,47 @@ struct DatasetFiles {
         return paths.isEmpty ? [] : [Split(name: "train", paths: paths)]
     }
 
-    private static func words(_ text: String) -> [String] {
-        text.lowercased().split { !($0.isLetter && $0.isASCII) }.map(String.init)
+    /// The split of `data/SPLIT-00000-of-00001*.*`; nil of another path.
+    private static func numberedSplit(_ path: String) -> String? {
+        path.wholeMatch(of: /data\/([^\/]+)-[0-9]{5}-of-[0-9]{5}[^\/]*\.[^\/]*/).map { String($0.1) }
+    }
+
+    /// Whether a name has a word between marks or digits, or at its beginning.
+    /// - Parameter canEnd: whether the word may be its end.
+    private static func holds(_ name: [UInt8], _ word: [UInt8], canEnd: Bool) -> Bool {
+        func parts(_ byte: UInt8) -> Bool { "-._ 0123456789".utf8.contains(byte) }
+        guard name.count >= word.count else { return false }
+        return (0...name.count - word.count).contains { start in
+            let end = start + word.count
+            return name[start..<end].elementsEqual(word) && (start == 0 || parts(name[start - 1]))
+                && (end == name.count ? canEnd : parts(name[end]))
+        }
     }
 
     /// `**` stands for any folders, or for all that is in them.
     static func pattern(_ pattern: String, fits path: String) -> Bool {
-        fits(pattern.split(at: "/")[...], path.split(at: "/")[...])
-    }
-
-    private static func fits(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {
-        guard let first = pattern.first else { return path.isEmpty }
-        let rest = pattern.dropFirst()
-        if first == "**" {
-            if rest.isEmpty { return !path.isEmpty }
-            return path.indices.contains { fits(rest, path[$0...]) }
+        let parts = pattern.split(at: "/").map(String.init)
+        /// Numbers of parts before which a path may stand; `**` may also stand for nothing, but at the end.
+        func closed(_ places: Set<Int>) -> Set<Int> {
+            var places = places
+            for place in parts.indices.dropLast() where parts[place] == "**" && places.contains(place) {
+                places.insert(place + 1)
+            }
+            return places
         }
-        guard let name = path.first, Files.pattern(String(first), fitsName: String(name)) else {
-            return false
+        var places = closed([0])
+        for name in path.split(at: "/") {
+            var next: Set<Int> = []
+            for place in places where place < parts.count {
+                if parts[place] == "**" {
+                    next.formUnion(place == parts.count - 1 ? [place, place + 1] : [place])
+                } else if Files.pattern(parts[place], fitsName: String(name)) {
+                    next.insert(place + 1)
+                }
+            }
+            places = closed(next)
         }
-        return fits(rest, path.dropFirst())
+        return places.contains(parts.count)
     }
 }
 

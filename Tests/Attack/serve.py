@@ -12,7 +12,7 @@ from harness import Failure, Skip, case, expect
 
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 FORM = (b"POST /v1/files HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-        b"Content-Type: multipart/form-data; boundary=B\r\n")
+        b"Content-Type: multipart/form-data; boundary=----boundary123\r\n")
 SECOND = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -27,7 +27,7 @@ def length(bytes):
 
 def part(name, content, file=None):
     named = f'name="{name}"' + (f'; filename="{file}"' if file else "")
-    return f"--B\r\nContent-Disposition: form-data; {named}\r\n\r\n".encode() + content + b"\r\n"
+    return f"------boundary123\r\nContent-Disposition: form-data; {named}\r\n\r\n".encode() + content + b"\r\n"
 
 
 class Server:
@@ -146,11 +146,11 @@ def endless_forms(bench):
     with Server(bench) as server:
         before = server.memory()
         for what, start in [
-                ("a part's header", b"--B\r\nContent-Disposition: form-data; name=\"file\"; x=\""),
-                ("a part's name", b"--B\r\nContent-Disposition: form-data; name=\""),
-                ("a purpose", b"--B\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\n"),
+                ("a part's header", b"------boundary123\r\nContent-Disposition: form-data; name=\"file\"; x=\""),
+                ("a part's name", b"------boundary123\r\nContent-Disposition: form-data; name=\""),
+                ("a purpose", b"------boundary123\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\n"),
                 ("a field that counts for nothing",
-                 b"--B\r\nContent-Disposition: form-data; name=\"expires_after[x]\"\r\n\r\n"),
+                 b"------boundary123\r\nContent-Disposition: form-data; name=\"expires_after[x]\"\r\n\r\n"),
                 ("what comes before the parts", b"")]:
             chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [start, *much] if piece]
             server.send(FORM + fields, *chunks, b"0\r\n\r\n")
@@ -171,7 +171,7 @@ def two_files(bench):
                 ("two files", [purpose, part("file", line, "a.jsonl"), part("file", line, "b.jsonl")], 400),
                 ("two files apart", [part("file", line, "a"), purpose, part("file", line, "b")], 400),
                 ("two purposes", [part("purpose", b"ba"), part("purpose", b"tch"), part("file", line, "a")], 400)]:
-            content = b"".join(parts) + b"--B--\r\n"
+            content = b"".join(parts) + b"------boundary123--\r\n"
             answer = server.send(FORM + length(content) + b"\r\n" + content)
             expect(status(answer) == right, f"{what}: {answer[:400]}")
 

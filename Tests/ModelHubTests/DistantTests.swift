@@ -59,6 +59,69 @@ import Testing
         #expect(try files(["b.csv", "a.csv", "notes.pdf"]).chosen(by: "") == ["a.csv", "b.csv"])
     }
 
+    /// As the library `datasets` (5.2.0) finds them in the same folders.
+    @Test(
+        arguments: [
+            (
+                [
+                    "data/train_sft-00000-of-00002-aa.jsonl", "data/train_sft-00001-of-00002-bb.jsonl",
+                    "data/train_gen-00000-of-00001-cc.jsonl", "data/train.jsonl",
+                ], "train_sft", [0, 1]
+            ),
+            (
+                ["data/train.clean.100-00000-of-00001.jsonl", "data/train-00000-of-00001.jsonl"],
+                "train.clean.100", [0]
+            ),
+            (["data/train.v2-00000-of-00001.jsonl", "data/train-00000-of-00001.jsonl"], "train", [1]),
+            (["data/valid-00000-of-00001.jsonl", "data/train-00000-of-00001.jsonl"], "valid", [0]),
+            (["deep/er/train-00000-of-00001.jsonl", "deep/test-1.jsonl"], "train", [0]),
+            (["train/test.jsonl", "test/train.jsonl"], "test", [1]),
+            (["my data/train file.jsonl", "retrain.jsonl"], "train", [0]),
+            (["training_notes.jsonl", "train.jsonl", "Train.jsonl", "trainer.jsonl"], "train", [0, 1]),
+            (["x/my-val2/a.jsonl", "train.jsonl"], "validation", [0]),
+            (["dev.jsonl", "train.jsonl", "eval1.jsonl"], "test", [2]),
+            (["config.json", "_a/x.jsonl", "__a/x.jsonl", "b.jsonl"], "train", [1, 3]),
+        ] as [([String], String, [Int])])
+    func splitsAreThoseOfDatasets(paths: [String], split: String, places: [Int]) throws {
+        #expect(try files(paths).chosen(by: split) == places.map { paths[$0] }.sorted())
+    }
+
+    @Test func severalConfigurationsAndNoDefault() throws {
+        func config(_ name: String) -> JSONValue {
+            [
+                "config_name": .string(name),
+                "data_files": [
+                    ["split": "train", "path": .string("\(name)/train-*")],
+                    ["split": "test", "path": .string("\(name)/test-*")],
+                ],
+            ]
+        }
+        let paths = ["main/test-1.jsonl", "main/train-1.jsonl", "soc/test-1.jsonl", "soc/train-1.jsonl"]
+        let two = try files(paths, ["configs": [config("main"), config("soc")]])
+        for (selector, named) in [("", "org/set/soc/test"), ("train", "org/set/main/train")] {
+            let error = #expect(throws: HubError.self) { try two.chosen(by: selector) }
+            #expect(error?.kind == .badName && error?.description.contains(named) == true)
+        }
+        let error = #expect(throws: HubError.self) { try two.chosen(by: "soc") }
+        #expect(error?.description.contains("org/set/soc/train") == true)
+        #expect(error?.description.contains("main") == false)
+        #expect(try two.chosen(by: "soc/train") == ["soc/train-1.jsonl"])
+        // One of them is the default; another has its splits by names.
+        let named = try files(
+            paths, ["configs": [config("main"), ["config_name": "default", "data_dir": "soc"]]])
+        #expect(try named.chosen(by: "test") == ["soc/test-1.jsonl"])
+        #expect(try named.chosen(by: "main/test") == ["main/test-1.jsonl"])
+        #expect(throws: HubError.self) { try named.chosen(by: "") }
+    }
+
+    @Test(arguments: [
+        ("**", "a/b", true), ("**/b", "b", true), ("**/b", "x/y/b", true), ("a/**", "a", false),
+        ("a/**/b", "a/b", true), ("a/*", "a/b/c", false), ("*", ".a", false), ("a", "a/b", false),
+        (String(repeating: "**/", count: 60) + "x", String(repeating: "a/", count: 60) + "b", false),
+    ]) func patterns(pattern: String, path: String, fits: Bool) {
+        #expect(DatasetFiles.pattern(pattern, fits: path) == fits)
+    }
+
     @Test func aCardSaysWhereSplitsAre() throws {
         let card: JSONValue = [
             "configs": [

@@ -11,7 +11,7 @@ package protocol HTTPService: AnyObject, Sendable {
     func answer(_ exchange: Exchange)
     /// What those get who ask for too much at once, and those who come when there is no room.
     func tooLarge(_ limit: Int) -> HTTPReply
-    /// What those get whose request can be read in two ways.
+    /// Answer to a request that can be read in two ways.
     var unclear: HTTPReply { get }
     var busy: HTTPReply { get }
 }
