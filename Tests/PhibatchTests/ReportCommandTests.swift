@@ -64,6 +64,14 @@ struct ReportCommandTests {
         }
     }
 
+    /// The rows of a page's table; `texts` are their texts.
+    private func rows(_ kind: String = "rows", of name: String = "out.jsonl.html") throws -> [[JSONValue]] {
+        try blocks(page(name), "class=\"\(kind)\"").flatMap { piece in
+            guard case .array(let rows) = piece else { throw CocoaError(.coderReadCorrupt) }
+            return rows.map { row -> [JSONValue] in if case .array(let cells) = row { cells } else { [] } }
+        }
+    }
+
     @Test func thePageHasAllOfTheResults() throws {
         let prompt = "{\"id\":\"first\",\"prompt\":\"What is gravity?\"}"
         try with(["out.jsonl": Self.results, "in.jsonl": prompt]) {
@@ -75,19 +83,18 @@ struct ReportCommandTests {
             #expect(data["throughput"]?["tokens"] == 10)
             #expect(data["latency"]?["total"]?["p50"] == 2)
             #expect(data["table"]?["prompts"] == false)
-            #expect(try blocks(page(), "class=\"values\"")[0] == [[nil, .string(Self.hostile), nil]])
-            let rows = try blocks(page(), "class=\"rows\"")
-            #expect(rows.count == 1)
-            #expect(rows[0]["id"] == ["first", .string(Self.hostile), "bad"])
-            #expect(rows[0]["status"] == [0, 0, 1])
-            #expect(rows[0]["completion"] == [4, 6, nil])
-            let texts = try blocks(page(), "class=\"texts\"")[0]
-            #expect(texts["text"] == ["Gravity pulls.", .string(Self.hostile), nil])
-            #expect(texts["error"] == [nil, nil, "</script>"])
+            let rows = try rows()
+            #expect(rows.map { $0[7] } == [nil, .string(Self.hostile), nil])
+            #expect(rows.map { $0[0] } == ["first", .string(Self.hostile), "bad"])
+            #expect(rows.map { $0[3] } == [0, 0, 1])
+            #expect(rows.map { $0[5] } == [4, 6, nil])
+            let texts = try self.rows("texts")
+            #expect(texts.map { $0[1] } == ["Gravity pulls.", .string(Self.hostile), nil])
+            #expect(texts.map { $0[2] } == [nil, nil, "</script>"])
             // With an input, whose line has another content than the one that the result is of.
             #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
-            #expect(try blocks(page(), "class=\"texts\"")[0]["prompt"] == [nil, nil, nil])
-            #expect(try blocks(page(), "id=\"report\"")[0]["notes"] != [])
+            #expect(try self.rows("texts").map { $0[0] } == [nil, nil, nil])
+            #expect(try blocks(page(), "id=\"report\"")[0]["without_line"] == 3)
         }
     }
 
@@ -114,18 +121,17 @@ struct ReportCommandTests {
             #expect(list[0]["values"] == [["yes", 2], ["no", 1]] && list[0]["distinct"] == 2)
             #expect(list[2]["numbers"]?["max"] == 0.75 && list[2]["of"] == "answer")
             #expect(list[5]["numbers"]?["min"] == -2 && list[5]["of"] == "line" && list[5]["count"] == 1)
-            #expect(list[6]["kinds"] == [["name": "list", "count": 1]] && list[6]["lengths"]?["max"] == 2)
-            let values = try blocks(page(), "class=\"values\"")[0]
-            #expect(
-                values == [
-                    ["yes", "no", "yes"], [0.75, 0.75, 0.75], [0.75, 0.25, 0.75], [0.25, 0.75, 0.25],
-                    ["bees", nil, nil], [-2, nil, nil], [nil, nil, "[1,2]"],
-                ])
+            #expect(list[6]["kinds"] == ["list"] && list[6]["lengths"]?["max"] == 2)
+            let values: [[JSONValue]] = [
+                ["yes", 0.75, 0.75, 0.25, "bees", -2, nil], ["no", 0.75, 0.25, 0.75, nil, nil, nil],
+                ["yes", 0.75, 0.75, 0.25, nil, nil, "[1,2]"],
+            ]
+            #expect(try rows().map { Array($0[7...]) } == values)
             #expect(try report("json.jsonl").status == 0)
             let page = try page("json.jsonl.html")
             #expect(
-                try blocks(page, "class=\"values\"")[0] == [
-                    [4, 4.5, nil], [#"["x"]"#, nil, nil], [nil, "so", nil],
+                try rows(of: "json.jsonl.html").map { Array($0[7...]) } == [
+                    [4, #"["x"]"#, nil], [4.5, nil, "so"], [nil, nil, nil],
                 ])
             let whole = try blocks(page, "id=\"report\"")[0]["fields"]
             guard case .array(let all)? = whole else { throw CocoaError(.coderReadCorrupt) }
@@ -190,7 +196,7 @@ struct ReportCommandTests {
             #expect(try report("out.jsonl", "-o", "out.jsonl").status == 73)
             #expect(try report("out.jsonl", "-o", "page.html", "--rows", "1").status == 0)
             let first = try page("page.html")
-            #expect(try blocks(first, "class=\"rows\"")[0]["id"] == ["first"])
+            #expect(try rows(of: "page.html").map { $0[0] } == ["first"])
             #expect(try blocks(first, "id=\"report\"")[0]["results"] == 3)
             #expect(try report("out.jsonl", "-o", "page.html").status == 0)
             #expect(try page("page.html") != first)

@@ -58,7 +58,7 @@ package struct ReportedResult: Sendable {
         }
         for kept in result.kept {
             let value = (try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)) ?? .string(kept.json)
-            facts.append((kept.name, Self.text(of: value) ?? kept.json))
+            facts.append((kept.name, Self.text(of: value)))
             fields += ReportedField.parts(of: value, at: [kept.name], .line)
         }
     }
@@ -76,8 +76,8 @@ package struct ReportedResult: Sendable {
         self.init(result, recorded.key, index: recorded.index, run: recorded.run)
     }
 
-    /// A string without its quotes; nil for other values.
-    private static func text(of value: JSONValue) -> String? {
-        if case .string(let text) = value { text } else { nil }
+    /// A string without its quotes, other values as JSON.
+    package static func text(of value: JSONValue) -> String {
+        if case .string(let text) = value { text } else { JSONWriter.text(of: value) }
     }
 }

@@ -1,60 +1,52 @@
 import Essentials
 
-/// How values are spread: their extremes, mean, percentiles and a histogram, in memory that does not grow with them.
+/// Extremes, mean, percentiles and a histogram of values, in memory that does not grow with them.
 ///
-/// Up to `exactLimit` values percentiles are exact; beyond it values are counted in buckets whose edges grow by 2%,
-/// and percentiles are within 1%. Extremes and mean are exact always.
+/// Up to `exactLimit` different values percentiles are exact; beyond it values are counted in buckets whose edges grow by
+/// 2%, and percentiles are within 1%. Extremes and mean are exact always.
 package struct Distribution: Sendable, Equatable {
     package static let exactLimit = 1 << 16
-    private static let growth = log(1.02)
 
     package private(set) var count = 0
     package private(set) var minimum = Double.infinity
     package private(set) var maximum = -Double.infinity
+    package private(set) var isExact = true
     private var sum = 0.0
     private let limit: Int
     private let isSigned: Bool
-    private var values: [Double] = []
-    /// How many values each bucket has, once there are too many to keep; zeros are in 0, and below it what is negative.
-    private var buckets: [Int: Int] = [:]
-    /// The bucket of the least amount that is not taken for zero.
-    private static let first = Int((log(1e-9) / growth).rounded(.down))
+    /// How often each value came, or those of a bucket, by its middle.
+    private var counts: [Double: Int] = [:]
 
     /// - Parameter isSigned: negative values count, too.
     package init(exactLimit: Int = Self.exactLimit, isSigned: Bool = false) {
         (limit, self.isSigned) = (exactLimit, isSigned)
     }
 
-    package var isExact: Bool { buckets.isEmpty }
     package var mean: Double { count > 0 ? sum / Double(count) : 0 }
 
-    /// What is no amount, such as an edited result may have, is left out.
+    /// Adds a value. One that is no amount, such as an edited result may have, is left out.
     package mutating func add(_ value: Double) {
         guard value >= 0 || isSigned, abs(value) < 1e300 else { return }
         count += 1
         sum += value
         minimum = min(minimum, value)
         maximum = max(maximum, value)
-        if isExact, values.count < limit { return values.append(value) }
-        for value in values { buckets[Self.bucket(of: value), default: 0] += 1 }
-        values = []
-        buckets[Self.bucket(of: value), default: 0] += 1
+        counts[isExact ? value : Self.bucket(of: value), default: 0] += 1
+        guard isExact, counts.count > limit else { return }
+        isExact = false
+        counts = Dictionary(counts.map { (Self.bucket(of: $0), $1) }, uniquingKeysWith: +)
     }
 
-    private static func bucket(of value: Double) -> Int {
-        let size = abs(value)
-        guard size >= 1e-9 else { return 0 }
-        let bucket = Int((log(size) / growth).rounded(.down)) - first + 1
-        return value < 0 ? -bucket : bucket
+    /// The middle of the value's bucket.
+    private static func bucket(of value: Double) -> Double {
+        guard abs(value) >= 1e-9 else { return 0 }
+        let middle = pow(1.02, (log(abs(value)) / log(1.02)).rounded(.down) + 0.5)
+        return value < 0 ? -middle : middle
     }
 
-    /// The values, rising, and how often each comes.
+    /// Values, rising, and how often each comes.
     private var weighted: [(value: Double, count: Int)] {
-        if isExact { return values.sorted().map { ($0, 1) } }
-        return buckets.sorted { $0.key < $1.key }.map { key, count in
-            let middle = key == 0 ? 0 : exp((Double(abs(key) - 1 + Self.first) + 0.5) * Self.growth)
-            return (min(max(key < 0 ? -middle : middle, minimum), maximum), count)
-        }
+        counts.sorted { $0.key < $1.key }.map { (min(max($0, minimum), maximum), $1) }
     }
 
     /// The least values that so many percent of all don't exceed (the nearest rank); none if there are no values.
@@ -62,7 +54,6 @@ package struct Distribution: Sendable, Equatable {
         guard count > 0 else { return [] }
         let weighted = weighted
         return percents.map { percent in
-            // The last bucket's middle is not the last value.
             let rank = min(count, max(1, Int((percent / 100 * Double(count)).rounded(.up))))
             if rank == count { return maximum }
             var seen = 0
@@ -74,24 +65,16 @@ package struct Distribution: Sendable, Equatable {
         }
     }
 
-    // MARK: Histogram
-
     package struct Bin: Sendable, Equatable {
         /// The least value, and what values stay below.
         package var range: Range<Double>
         package var count: Int
     }
 
-    package struct Histogram: Sendable, Equatable {
-        package var bins: [Bin]
-        /// The edges rise as 1, 2, 5, 10: the values are spread too far for bins of one width.
-        package var isLogarithmic: Bool
-    }
-
+    /// Counts of values between round edges; logarithmic where they are spread too far for bins of one width.
     /// - Parameter areWhole: the values are whole numbers, and so are the edges.
-    package func histogram(areWhole: Bool) -> Histogram {
-        guard count > 0 else { return Histogram(bins: [], isLogarithmic: false) }
-        let weighted = weighted
+    package func histogram(areWhole: Bool) -> (bins: [Bin], isLogarithmic: Bool) {
+        guard count > 0 else { return ([], false) }
         let isLogarithmic =
             minimum >= 0 && maximum > 20 * percentiles([90])[0] && maximum > (areWhole ? 50 : 0.05)
         let edges = isLogarithmic ? risingEdges(areWhole) : evenEdges(areWhole)
@@ -101,41 +84,37 @@ package struct Distribution: Sendable, Equatable {
             while place < counts.count - 1, value >= edges[place + 1] { place += 1 }
             counts[place] += count
         }
-        let bins = counts.indices.map { Bin(range: edges[$0]..<edges[$0 + 1], count: counts[$0]) }
-        return Histogram(bins: bins, isLogarithmic: isLogarithmic)
+        return (
+            counts.indices.map { Bin(range: edges[$0]..<edges[$0 + 1], count: counts[$0]) }, isLogarithmic
+        )
     }
 
-    /// Up to some thirty bins, of few values fewer, of a width of 1, 2 or 5 times a power of ten.
+    /// 1, 2 and 5 times powers of ten, rising.
+    private static let roundNumbers = (-9...300).flatMap { power in
+        [1, 2, 5].map { Double("\($0)e\(power)") ?? 0 }
+    }
+
+    private static func roundNumber(atLeast value: Double) -> Int {
+        roundNumbers.firstIndex { $0 >= value * 0.999_999 } ?? roundNumbers.count - 1
+    }
+
+    /// Up to some thirty bins, of few values fewer, of a round width.
     private func evenEdges(_ areWhole: Bool) -> [Double] {
         let most = min(30, max(8, 2 * Double(count).squareRoot()))
         let least = max((maximum - minimum) / most, areWhole ? 1 : max(maximum, -minimum, 0.001) / 1000)
-        let width = Self.roundNumber(atLeast: least)
+        let width = Self.roundNumbers[Self.roundNumber(atLeast: least)]
         let first = (minimum / width).rounded(.down)
         let last = (maximum / width).rounded(.down) + 1
-        return (0...Int(last - first)).map { Self.tidy((first + Double($0)) * width) }
+        // A quotient of whole numbers is the nearest to the decimal one.
+        return (0...Int(last - first)).map {
+            width < 1 ? (first + Double($0)) / (1 / width).rounded() : (first + Double($0)) * width
+        }
     }
 
     private func risingEdges(_ areWhole: Bool) -> [Double] {
         let start = max(percentiles([1])[0], maximum / 1e6, areWhole ? 1 : 0.001)
-        var edge = Self.roundNumber(atLeast: start)
-        var edges = minimum < edge ? [0, edge] : [edge]
-        while edge <= maximum {
-            edge = Self.roundNumber(atLeast: edge * 1.5)
-            edges.append(edge)
-        }
-        return edges
-    }
-
-    private static func roundNumber(atLeast value: Double) -> Double {
-        let power = floor(log10(value * 0.999_999))
-        let digit = [1.0, 2, 5, 10].first { tidy($0 * pow(10, power)) >= value * 0.999_999 } ?? 10
-        return tidy(digit * pow(10, power))
-    }
-
-    /// Without what multiplying leaves in the last digits.
-    private static func tidy(_ value: Double) -> Double {
-        guard value != 0 else { return 0 }
-        let scale = pow(10, 9 - floor(log10(abs(value))))
-        return scale.isFinite && scale >= 1 ? (value * scale).rounded() / scale : value
+        let rising = Self.roundNumbers[Self.roundNumber(atLeast: start)...]
+        let end = rising.firstIndex { $0 > maximum } ?? rising.endIndex - 1
+        return (minimum < rising[rising.startIndex] ? [0] : []) + rising[...end]
     }
 }

@@ -21,44 +21,34 @@ package struct FieldStatistics: Sendable {
 
     mutating func add(_ value: JSONValue) {
         count += 1
-        kinds[Self.kind(of: value), default: 0] += 1
         switch value {
-        case .null, .bool: values.add(JSONWriter.text(of: value))
+        case .null: add(JSONWriter.text(of: value), "null")
+        case .bool: add(JSONWriter.text(of: value), "boolean")
         case .int, .number:
-            values.add(JSONWriter.text(of: value))
+            add(JSONWriter.text(of: value), "number")
             numbers.add(value.number ?? 0)
             if value.integer == nil { areWhole = false }
-        case .string(let text):
-            values.add(text)
-            lengths.add(Double(text.unicodeScalars.count))
-        case .array(let list): lengths.add(Double(list.count))
-        case .object: break
+        case .string(let text): add(text, "text", length: text.unicodeScalars.count)
+        case .array(let list): add(nil, "list", length: list.count)
+        case .object: add(nil, "object")
         }
     }
 
-    private static func kind(of value: JSONValue) -> String {
-        switch value {
-        case .null: "null"
-        case .bool: "boolean"
-        case .int, .number: "number"
-        case .string: "text"
-        case .array: "list"
-        case .object: "object"
-        }
+    private mutating func add(_ value: String?, _ kind: String, length: Int? = nil) {
+        kinds[kind, default: 0] += 1
+        if let value { values.add(value) }
+        if let length { lengths.add(Double(length)) }
     }
 }
 
 /// The fields of all results, each by the first that has it.
 package struct FieldsOfResults: Sendable {
-    /// More are not looked at: an answer may have any.
-    private static let limit = 64
-    private static let columnLimit = 32
-
+    /// At most 64: an answer may have any.
     package private(set) var all: [FieldStatistics] = []
     package private(set) var isCut = false
 
     /// Those by which a table can be sorted; an answer as a whole has a place there already.
-    package var columns: [FieldStatistics] { Array(all.filter { !$0.path.isEmpty }.prefix(Self.columnLimit)) }
+    package var columns: [FieldStatistics] { Array(all.filter { !$0.path.isEmpty }.prefix(32)) }
 
     mutating func add(_ fields: [ReportedField]) {
         for (number, field) in fields.enumerated() {
@@ -66,7 +56,7 @@ package struct FieldsOfResults: Sendable {
             let isNext = number < all.count && all[number].isOf(field)
             if let place = isNext ? number : all.firstIndex(where: { $0.isOf(field) }) {
                 all[place].add(field.value)
-            } else if all.count < Self.limit {
+            } else if all.count < 64 {
                 all.append(FieldStatistics(field))
                 all[all.count - 1].add(field.value)
             } else {

@@ -9,7 +9,6 @@ package final class ReportFile {
     private let target: String
     private let earlier: FileInfo?
     private var writer: BufferedWriter?
-    private var held: [UInt8] = []
     package private(set) var byteCount = 0
 
     /// - Parameters:
@@ -26,8 +25,7 @@ package final class ReportFile {
         earlier = try system.entryIfPresent(target)
         if let earlier, earlier.size > 0 || earlier.kind != .regular, !OwnFile.begins(target, with: head) {
             let what: Message =
-                earlier.kind == .folder
-                ? "is a folder" : "is there already and is no report of phibatch"
+                earlier.kind == .folder ? "is a folder" : "is there already and is no report of phibatch"
             throw JobError(
                 .cannotWrite, at: path, "\(what). Name another file with --output, or move it away.")
         }
@@ -41,26 +39,16 @@ package final class ReportFile {
 
     package func write(_ bytes: [UInt8]) throws {
         byteCount += bytes.count
-        if writer != nil {
-            try writer?.withBuffer { $0 += bytes }
-            return
-        }
-        held += bytes
-        if held.count >= 1 << 18 { try flushStream() }
-    }
-
-    private func flushStream() throws(StoreError) {
-        do { try Files.write(held, to: 1) } catch {
+        guard writer == nil else { return try writer?.withBuffer { $0 += bytes } ?? () }
+        do throws(Files.Failure) { try Files.write(bytes, to: 1) } catch {
             throw StoreError(.io, path: "stdout", "cannot be written", error)
         }
-        held.removeAll(keepingCapacity: true)
     }
 
     /// Puts it in place.
     package func finish() throws {
-        guard let draft else { return try flushStream() }
         try writer?.flush()
-        try draft.replace(target, earlier)
+        try draft?.replace(target, earlier)
     }
 
     /// Leaves nothing.

@@ -32,11 +32,9 @@ extension ReportedResult {
     }
 
     private static func failure(_ id: String, _ json: JSONValue, _ body: JSONValue?) -> ReportedResult? {
-        var error = body?["error"]
-        if error == nil || error == .null { error = json["error"] }
+        let error = [body?["error"], json["error"]].compactMap(\.self).first { $0 != .null }
         let code = json["response"]?.int("status_code") ?? 0
-        let hasError = error.map { $0 != .null } ?? false
-        guard hasError || code >= 400 else { return nil }
+        guard error != nil || code >= 400 else { return nil }
         var result = ReportedResult(
             id: id, status: error?.string("code") ?? error?.string("type") ?? "status_\(code)")
         result.isFailed = true
@@ -74,10 +72,5 @@ extension ReportedResult {
             return parts.compactMap { $0.string("text") }
         }.joined()
         return [result]
-    }
-
-    private static func text(of value: JSONValue) -> String {
-        if case .string(let text) = value { return text }
-        return JSONWriter.text(of: value)
     }
 }

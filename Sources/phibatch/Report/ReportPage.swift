@@ -1,50 +1,45 @@
 import BatchPipeline
 import Essentials
+import JSON
 import OperatingSystem
 
 /// A report as one HTML file.
 ///
 ///     head, style, an empty page | numbers as JSON | script | rows as JSON, in pieces
 ///
-/// The script fills the page as soon as it has the numbers; the rows come after it, so that charts stand before a
-/// large file is read to its end. Nothing from the results is HTML: it is JSON without `<`, `>` and `&`, which the
-/// script puts into text nodes. The page's own policy allows this one style and this one script, by their hashes,
-/// and nothing else, no network at all.
+/// Nothing from the results is HTML: it is JSON without `<`, `>` and `&`, which the script puts into text nodes. The
+/// page's own policy allows this one style and this one script, by their hashes, and nothing else, no network at all.
 struct ReportPage {
-    /// All reports begin so; by this they are known.
+    /// First bytes of all reports, by which they are known.
     static let head = "<!doctype html>\n<!-- phibatch report 1 -->\n"
-    /// Rows of a piece. A smaller one is quicker to open, and a larger one to search.
-    static let pieceLength = 500
+    /// Rows of a piece, whose texts are opened together.
+    static let pieceLength = 20
 
     let report: ResultReport
-    /// The name of the results' file.
+    /// Name of the results' file.
     let name: String
     let model: String?
 
-    init(_ report: ResultReport, name: String, model: String?) {
-        (self.report, self.name, self.model) = (report, name, model)
-    }
-
-    /// - Returns: how many bytes it has.
+    /// - Returns: how many bytes the page has.
     func write(to path: String) throws -> Int {
         let file = try ReportFile(path, head: Array(Self.head.utf8))
         do {
-            let data = ReportData(report, name: name, model: model)
             try file.write(Array(start.utf8))
-            try file.write(Self.block("id=\"report\"", data.json))
+            try file.write(Self.block("id=\"report\"", numbers))
             try file.write(Array("<script>\(Self.script)</script>\n".utf8))
-            var piece = ReportRows(report.statistics, hasPrompts: report.hasPrompts)
+            var (rows, texts): ([JSONValue], [JSONValue]) = ([], [])
             func writePiece() throws {
-                try file.write(Self.block("class=\"rows\"", piece.heads))
-                try file.write(Self.block("class=\"texts\"", piece.texts))
-                try file.write(Self.block("class=\"values\"", piece.values))
-                piece.removeAll()
+                try file.write(Self.block("class=\"rows\"", .array(rows)))
+                try file.write(Self.block("class=\"texts\"", .array(texts)))
+                (rows, texts) = ([], [])
             }
-            try report.forEachRow { row in
-                piece.add(row)
-                if piece.count == Self.pieceLength { try writePiece() }
+            let fields = report.statistics.fields.columns
+            try report.forEachRow { result, prompt in
+                rows.append(cells(of: result, fields))
+                texts.append(Self.texts(of: result, prompt))
+                if rows.count == Self.pieceLength { try writePiece() }
             }
-            if piece.count > 0 { try writePiece() }
+            if !rows.isEmpty { try writePiece() }
             try file.write(Array("</body>\n</html>\n".utf8))
             try file.finish()
         } catch {
@@ -54,41 +49,25 @@ struct ReportPage {
         return file.byteCount
     }
 
-    // Each is a file in `Page`, which the package manager puts into the program.
-    /// Text, cards and charts; the table and the sheet with all of one result. The colors keep WCAG's contrasts, light and dark.
-    static let style = "\n" + text(PackageResources.page_css, PackageResources.table_css)
-    /// Nodes and numbers as text; charts as SVG, with their numbers as a table beside them; which charts there are; the
-    /// rows' data and the search in it; the table, of which only the rows in sight are nodes; one result on a sheet.
-    static let script =
-        "\n"
-        + text(
-            PackageResources.base_js, PackageResources.charts_js, PackageResources.panels_js,
-            PackageResources.rows_js, PackageResources.table_js, PackageResources.detail_js)
-
-    private static func text(_ files: [UInt8]...) -> String {
-        String(decoding: files.joined(), as: UTF8.self)
-    }
+    // Files of `Page`, which the package manager puts into the program. The colors keep WCAG's contrasts.
+    static let style = "\n" + String(decoding: PackageResources.page_css, as: UTF8.self)
+    static let script = "\n" + String(decoding: PackageResources.page_js, as: UTF8.self)
 
     private var start: String {
         """
         \(Self.head)<html lang="en">
         <head>
         <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src \(Self.hash(Self.script)); \
+        style-src \(Self.hash(Self.style)); base-uri 'none'; form-action 'none'">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">
         <title>phibatch report</title>
         <style>\(Self.style)</style>
         </head>
         <body>
-        \(Self.text(PackageResources.markup_html))
+        \(String(decoding: PackageResources.page_html, as: UTF8.self))
         """
-    }
-
-    private static var policy: String {
-        "default-src 'none'; script-src \(hash(script)); style-src \(hash(style)); base-uri 'none'; "
-            + "form-action 'none'"
     }
 
     private static func hash(_ text: String) -> String {
@@ -96,10 +75,9 @@ struct ReportPage {
     }
 
     /// JSON as a block that is not run. In it, `<`, `>` and `&` stand in strings only, and an escape says the same.
-    private static func block(_ attributes: String, _ json: [UInt8]) -> [UInt8] {
+    private static func block(_ attributes: String, _ json: JSONValue) -> [UInt8] {
         var bytes = Array("<script type=\"application/json\" \(attributes)>".utf8)
-        bytes.reserveCapacity(json.count + json.count / 64 + 100)
-        for byte in json {
+        for byte in JSONWriter.text(of: json).utf8 {
             switch byte {
             case UInt8(ascii: "<"): bytes += "\\u003c".utf8
             case UInt8(ascii: ">"): bytes += "\\u003e".utf8
@@ -107,7 +85,167 @@ struct ReportPage {
             default: bytes.append(byte)
             }
         }
-        bytes += "</script>\n".utf8
-        return bytes
+        return bytes + "</script>\n".utf8
+    }
+
+    private static func rounded(_ value: Double) -> JSONValue { .double((value * 1000).rounded() / 1000) }
+
+    /// `[id, line, sample, status, prompt tokens, completion tokens, seconds, values of fields ...]`
+    private func cells(of result: ReportedResult, _ fields: [FieldStatistics]) -> JSONValue {
+        let numbers = [
+            result.index.map { $0 + 1 } ?? result.line, result.sample, report.statistics.status(of: result),
+            result.promptTokens, result.completionTokens,
+        ]
+        let values: [JSONValue] = fields.map { field in
+            switch result.fields.first(where: field.isOf)?.value ?? .null {
+            case let value where value == .null || value.number != nil: value
+            case .bool(let value): .bool(value)
+            case let value: .string(ReportPrompts.cut(ReportedResult.text(of: value), to: 100))
+            }
+        }
+        return .array(
+            [.string(result.id)] + numbers.map(Self.optional)
+                + [result.timing.map { Self.rounded($0.seconds) } ?? .null] + values)
+    }
+
+    /// `[prompt, answer, error, seed, [queued, prefill, decode, speed, ended], [[name, fact], ...]]`
+    private static func texts(of result: ReportedResult, _ prompt: ReportPrompts.Prompt?) -> JSONValue {
+        var facts: [(name: String, value: String)] = []
+        func shown(_ text: String?, _ name: String, bytes: Int = 0) -> JSONValue {
+            guard let text else { return .null }
+            let (cut, bytes) = (ReportPrompts.cut(text), max(bytes, text.utf8.count))
+            if cut.utf8.count < bytes {
+                facts.append((name, "the first \(cut.utf8.count) of \(bytes) bytes"))
+            }
+            return .string(cut)
+        }
+        var question = JSONValue.null
+        switch prompt {
+        case .text(let text, let length)?: question = shown(text, "Prompt", bytes: length)
+        case .changed?: facts.append(("Prompt", "the input has another line of this id now"))
+        case .absent?, .gone?: facts.append(("Prompt", "not in the input"))
+        case nil: break
+        }
+        let texts = [question, shown(result.text, "Answer"), shown(result.message, "Error")]
+        facts += result.facts.map { ($0.name, ReportPrompts.cut($0.value)) }
+        let timing = result.timing.map {
+            [$0.queued, $0.prefill, $0.decode, $0.tokensPerSecond, $0.ended ?? .nan].map {
+                JSONValue.double($0)
+            }
+        }
+        // A number of a page's script has 53 bits.
+        let seed = result.seed.map { JSONValue.string("\($0)") } ?? .null
+        return .array(
+            texts + [
+                seed, .array(timing ?? []), .array(facts.map { [.string($0.name), .string($0.value)] }),
+            ])
+    }
+
+    /// What the page shows of all results.
+    private var numbers: JSONValue {
+        let (statistics, source) = (report.statistics, report.source)
+        let fields = statistics.fields
+        let model = model ?? statistics.model ?? ""
+        let distributions = [
+            statistics.prompts, statistics.completions, statistics.queued, statistics.prefill,
+            statistics.decode,
+            statistics.total, statistics.speed,
+        ]
+        let shown = distributions.enumerated().map { Self.json($1, areWhole: $0 < 2) }
+        let all = distributions + fields.all.map(\.numbers) + fields.all.map(\.lengths)
+        return [
+            "name": .string(name.showingBytes), "state": .string(source.state.rawValue),
+            "model": model.isEmpty ? .null : .string(model), "made": .int(FileState.now / 1_000_000_000),
+            "version": .string(Phibatch.version), "results": .int(statistics.results),
+            "lines": .int(statistics.lines), "failed": .int(statistics.failed),
+            "resumed": .int(statistics.resumed), "prompt_tokens": .int(statistics.promptTokens),
+            "completion_tokens": .int(statistics.completionTokens),
+            "lengths": ["prompt": shown[0], "completion": shown[1]],
+            "latency": [
+                "queued": shown[2], "prefill": shown[3], "decode": shown[4], "total": shown[5],
+                "speed": shown[6],
+            ],
+            "approximate": .bool(!all.allSatisfy(\.isExact)),
+            "fields": .array(fields.all.map(json)), "throughput": throughput, "funnel": funnel,
+            "statuses": .array(statistics.statuses.map(Self.json)),
+            "settings": .array(source.settings.map { [.string($0.name), .string($0.value)] }),
+            "source": [
+                "other_output": .bool(source.hasOtherOutput),
+                "without_failures": .bool(source.isWithoutFailures),
+                "damaged": .int(source.damaged), "first_damaged": Self.optional(source.firstDamaged),
+            ],
+            "table": [
+                "rows": .int(report.rowCount), "piece": .int(Self.pieceLength),
+                "prompts": .bool(report.hasPrompts), "without_line": .int(report.withoutLine),
+                "fields_cut": .bool(fields.isCut),
+            ],
+        ]
+    }
+
+    private static func optional(_ number: Int?) -> JSONValue { number.map { .int($0) } ?? .null }
+
+    private static func json(_ values: [CommonValues.Entry]) -> JSONValue {
+        .array(values.map { [.string($0.text), .int($0.count)] })
+    }
+
+    private static func json(_ status: ReportStatistics.Status) -> JSONValue {
+        [
+            "name": .string(status.name), "error": .bool(status.isError), "count": .int(status.count),
+            "messages": json(status.messages.top(5)),
+        ]
+    }
+
+    private static func json(_ values: Distribution, areWhole: Bool) -> JSONValue {
+        guard values.count > 0 else { return .null }
+        let shares = values.percentiles([50, 90, 99]).map { areWhole ? .double($0.rounded()) : rounded($0) }
+        let histogram = values.histogram(areWhole: areWhole)
+        let bins: [JSONValue] = histogram.bins.map {
+            [.double($0.range.lowerBound), .double($0.range.upperBound), .int($0.count)]
+        }
+        return [
+            "count": .int(values.count), "min": .double(values.minimum), "max": .double(values.maximum),
+            "mean": rounded(values.mean), "p50": shares[0], "p90": shares[1], "p99": shares[2],
+            "whole": .bool(areWhole), "log": .bool(histogram.isLogarithmic), "bins": .array(bins),
+        ]
+    }
+
+    private func json(_ field: FieldStatistics) -> JSONValue {
+        let columns = report.statistics.fields.columns
+        let kinds = field.kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return [
+            "name": .string(ReportedField.name(of: field.path)), "of": .string(field.origin.rawValue),
+            "column": Self.optional(
+                columns.firstIndex { $0.path == field.path && $0.origin == field.origin }),
+            "count": .int(field.count), "kinds": .array(kinds.map { .string($0.key) }),
+            "distinct": Self.optional(field.values.distinct), "values": Self.json(field.values.top(20)),
+            "numbers": Self.json(field.numbers, areWhole: field.areWhole),
+            "lengths": Self.json(field.lengths, areWhole: true),
+        ]
+    }
+
+    private var throughput: JSONValue {
+        let throughput = report.statistics.throughput
+        guard !throughput.isEmpty else { return .null }
+        let curve = throughput.curve()
+        let parts: [JSONValue] = curve.parts.map {
+            ["start": .double($0.start), "rates": .array($0.rates.map(Self.rounded))]
+        }
+        return [
+            "width": .double(curve.width), "first": .double(throughput.first),
+            "last": .double(throughput.last),
+            "busy": .double(curve.busy), "tokens": .double(throughput.tokens), "parts": .array(parts),
+        ]
+    }
+
+    private var funnel: JSONValue {
+        let funnel = report.statistics.funnel
+        guard funnel.steps.contains(where: { $0.made > 0 }) else { return .null }
+        let steps: [JSONValue] = funnel.steps.map {
+            [
+                "name": .string($0.name), "made": .int($0.made), "dropped": .int($0.dropped),
+                "duplicates": .int($0.duplicates),
+            ]
+        }
+        return ["steps": .array(steps), "accepted": .int(funnel.accepted)]
     }
 }

@@ -8,7 +8,8 @@ import Testing
         switch prompt {
         case .text(let text, _): text
         case .changed: "(changed)"
-        case .none: "(none)"
+        case .absent: "(none)"
+        case .gone: "(gone)"
         }
     }
 
@@ -31,22 +32,31 @@ import Testing
             hashes.append(LineIdentity(line, by: reader, try LineKeys(job)).contentHash)
         }
         let ids = ["a", "b", "c", "d", "e"].map(ReportPrompts.hash)
-        let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]), folder: nil)
-        func found(_ id: Int, _ content: UInt64?) throws -> String {
-            text(try prompts.prompt(id: ids[id], content: content))
+        let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]))
+        func found(_ id: Int, _ content: UInt64?) -> String {
+            text(prompts.prompt(.init(id: ids[id], content: content)))
         }
-        #expect(try found(0, hashes[0]) == "[system]\nBe brief.\n\n[user]\nWhy? Say so.")
-        #expect(try found(0, hashes[2]).hasSuffix("Again? Say so."))
-        #expect(try found(0, nil).hasSuffix("Why? Say so."))
-        #expect(try found(0, 5) == "(changed)")
+        #expect(found(0, hashes[0]) == "[system]\nBe brief.\n\n[user]\nWhy? Say so.")
+        #expect(found(0, hashes[2]).hasSuffix("Again? Say so."))
+        #expect(found(0, nil).hasSuffix("Why? Say so."))
+        #expect(found(0, 5) == "(changed)")
         // A result may have been made again.
-        #expect(try found(0, hashes[0] &+ 2).hasSuffix("Why? Say so."))
-        #expect(try found(1, hashes[1]) == "(none)")
-        #expect(try found(2, hashes[3]) == "(none)")
-        #expect(prompts.isWithoutLine(id: ids[4], content: nil))
-        #expect(prompts.isWithoutLine(id: ids[0], content: 5))
-        #expect(!prompts.isWithoutLine(id: ids[2], content: hashes[3]))
-        let cut = try found(3, hashes[4])
+        #expect(found(0, hashes[0] &+ 2).hasSuffix("Why? Say so."))
+        #expect(found(1, hashes[1]) == "(gone)")
+        #expect(found(2, hashes[3]) == "(none)")
+        #expect(found(4, nil) == "(gone)")
+        let cut = found(3, hashes[4])
         #expect(cut.utf8.count <= ReportPrompts.textLimit && cut.hasSuffix("é"))
+    }
+
+    /// Beyond the limit of bytes prompts are left out, and known to be.
+    @Test func promptsBeyondTheLimitAreKnown() throws {
+        let folder = try TemporaryFolder()
+        let input = try folder.write(
+            "{\"prompt\":\"12345\"}\n{\"prompt\":\"678\"}\n{\"prompt\":\"90\"}\n", to: "in.jsonl")
+        let names = ["1", "2", "3"].map { ReportPrompts.Name(id: ReportPrompts.hash($0), content: nil) }
+        let prompts = try ReportPrompts(of: .test(input: [input]), for: Set(names.map(\.id)), limit: 7)
+        #expect(names.map(prompts.isLeftOut) == [false, true, false])
+        #expect(prompts.prompt(names[2]) == .text("90", length: 2))
     }
 }

@@ -23,7 +23,7 @@ import Testing
             series.add(tokens: 8, ended: start + 1, prefill: 0, decode: 1)
         }
         let curve = series.curve()
-        #expect(curve.parts.map(\.start) == [1000, 90_000])
+        #expect(curve.parts.map { $0.start } == [1000, 90_000])
         #expect(abs(curve.busy - 3) < 0.3)
         #expect(curve.parts[0].rates.prefix(16) == ArraySlice(repeating: 8, count: 16))
     }

@@ -1,0 +1,27 @@
+import OperatingSystem
+
+extension JobSettings {
+    /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
+    /// - Throws: `JobError` or `StoreError` if input or journal can't be read.
+    package func linesWithResults() throws -> [Int] {
+        guard Files.kind(of: try OutputPaths(output: output, in: POSIXFileSystem()).journal) != nil else {
+            return []
+        }
+        var found: [UInt64: Int] = [:]
+        try ReportSource(output).visit { result in
+            found[ReportPrompts.hash(result.id), default: 0] += 1
+            return true
+        }
+        var (reader, keys) = (inputReader(), try LineKeys(self))
+        var (places, place) = ([Int](), 0)
+        while let line = try reader.next() {
+            if reader.isHalf(line) { continue }
+            let identity = LineIdentity(line, by: reader, keys)
+            if found[ReportPrompts.hash(identity.id)] ?? 0 >= identity.samples(in: self) {
+                places.append(place)
+            }
+            place += 1
+        }
+        return places
+    }
+}
