@@ -1,9 +1,10 @@
 /// What compiling one form may still take. Once that is used up, or nobody wants the result any more, all that is left
 /// comes to its end at once: values that were not looked at by then may be anything, and are left to validation.
 ///
-/// It counts steps and no time, so that the same form has the same masks on any machine. To be used by one thread.
+/// It counts steps and bytes, and no time, so that the same form has the same masks on any machine. To be used by one thread.
 package final class CompileEffort {
     private var left: Int
+    private var bytesLeft: Int
     private var untilLook = 0
     private let isUnwanted: () -> Bool
     /// Whether it was given up: what came of it is nothing to go by.
@@ -11,13 +12,23 @@ package final class CompileEffort {
 
     /// - Parameters:
     ///   - steps: of some 10 ns each.
+    ///   - bytes: of what is kept.
     ///   - isUnwanted: asked from time to time; once true, the work is given up.
-    package init(steps: Int = ConstraintLimits.allSteps, isUnwanted: @escaping () -> Bool = { false }) {
-        left = steps
+    package init(
+        steps: Int = ConstraintLimits.allSteps, bytes: Int = ConstraintLimits.allBytes,
+        isUnwanted: @escaping () -> Bool = { false }
+    ) {
+        (left, bytesLeft) = (steps, bytes)
         self.isUnwanted = isUnwanted
     }
 
-    package var isUsedUp: Bool { left < 0 }
+    package var isUsedUp: Bool { left < 0 || bytesLeft < 0 }
+
+    /// What is said of a form that can't do without more.
+    static let problem = "takes more than the 2 seconds or 256 MB that there are for compiling one"
+
+    /// Counts what is kept for as long as the form is.
+    func keep(bytes: Int) { bytesLeft -= bytes }
 
     package func spend(_ steps: Int) {
         left -= steps

@@ -11,6 +11,7 @@ package enum ConstraintLimits {
     package static let steps = 800_000
     /// Steps of compiling a whole form, of some 10 ns each.
     package static let allSteps = 150_000_000
+    package static let allBytes = 256 << 20
     /// Patterns on one text that were too much; the others are not tried any more.
     static let failedPatterns = 32
     /// Lengths times states, where a pattern and bounds on the length must be kept together.

@@ -1,21 +1,25 @@
 import Synchronization
 
-/// A compiled regular expression: ECMA-262's regular part, over Unicode scalars, searched anywhere in a text.
+/// A compiled regular expression: ECMA-262's regular part, over Unicode scalars, searched anywhere in a text. Lookaheads
+/// may stand at its beginning, after `^`.
 ///
 /// No text takes exponential time. It may be used from several threads.
 package final class ECMARegex: Sendable {
     package let pattern: String
     /// For other users of the same syntax.
-    package let node: RegexNode
+    package let parsed: RegexPattern
+    package var node: RegexNode { parsed.node }
     private let program: RegexProgram
-    // Automata that no search is using. One is made when none is left.
-    private let idle = Mutex<[LazyAutomaton]>([])
+    // Automata that no search is using, by expression. One is made when none is left.
+    private let idle = Mutex<[[LazyAutomaton]]>([])
 
+    /// - Parameter isWhole: whether it must match the whole text.
     /// - Throws: `RegexFault` for what is malformed, not regular or too large.
-    package init(_ pattern: String) throws(RegexFault) {
+    package init(_ pattern: String, isWhole: Bool = false) throws(RegexFault) {
         self.pattern = pattern
-        node = try RegexParser.parse(pattern)
-        program = try RegexProgram([node])
+        let parsed = try RegexParser.parse(pattern, isWhole: isWhole)
+        self.parsed = isWhole ? parsed.whole : parsed
+        program = try RegexProgram(self.parsed.nodes)
     }
 
     /// Its size in memory: some 16 bytes each.
@@ -25,9 +29,15 @@ package final class ECMARegex: Sendable {
     /// - Parameter budget: how many states the search may visit, of `RegexLimits.visits`; what is left of it.
     /// - Returns: nil if that takes more.
     package func matches(_ text: String, budget: inout Int) -> Bool? {
-        var one = idle.withLock { $0.popLast() } ?? LazyAutomaton(program)
-        defer { idle.withLock { if $0.count < RegexLimits.idleAutomata { $0.append(one) } } }
+        var automata = idle.withLock { $0.popLast() } ?? program.starts.map { LazyAutomaton(program, $0) }
+        defer { idle.withLock { if $0.count < RegexLimits.idleAutomata { $0.append(automata) } } }
         var text = text
-        return text.withUTF8 { one.finds(in: $0, budget: &budget) }
+        return text.withUTF8 { text in
+            for number in automata.indices {
+                guard let found = automata[number].finds(in: text, budget: &budget) else { return nil }
+                if found == (number > 0 && parsed.ahead[number - 1].isNegated) { return false }
+            }
+            return true
+        }
     }
 }

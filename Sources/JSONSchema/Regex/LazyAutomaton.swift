@@ -27,9 +27,10 @@ struct LazyAutomaton: Sendable {
     private var restarts = 0
     private var closure: RegexClosure
 
-    init(_ program: RegexProgram) {
+    /// - Parameter start: of one of the program's expressions.
+    init(_ program: RegexProgram, _ start: Int32) {
         self.program = program
-        programStart = program.starts.first ?? 0
+        programStart = start
         width = program.classifier.classCount + 1
         closure = RegexClosure(program)
     }

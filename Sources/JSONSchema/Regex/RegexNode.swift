@@ -12,6 +12,30 @@ package indirect enum RegexNode: Hashable, Sendable {
     case assertion(RegexAssertion)
 }
 
+/// A pattern, and what else the text must match, or must not: lookaheads at the beginning of a pattern that matches
+/// nowhere else.
+package struct RegexPattern: Sendable {
+    package let node: RegexNode
+    package let ahead: [Lookahead]
+
+    package init(node: RegexNode, ahead: [Lookahead]) { (self.node, self.ahead) = (node, ahead) }
+
+    package struct Lookahead: Sendable {
+        /// Matches from the beginning of the text.
+        package let node: RegexNode
+        package let isNegated: Bool
+    }
+
+    /// The texts that it matches as a whole.
+    package var whole: RegexPattern {
+        RegexPattern(
+            node: .sequence([.assertion(.textStart), node, .assertion(.textEnd)]), ahead: ahead)
+    }
+
+    /// All its expressions, that of the pattern first.
+    package var nodes: [RegexNode] { [node] + ahead.map(\.node) }
+}
+
 /// What is asked of a place between two scalars.
 package enum RegexAssertion: UInt8, Hashable, Sendable {
     /// `^`; JSON Schema has no multi-line mode.

@@ -8,6 +8,9 @@ package struct RegexParser {
     private let dot: ScalarRanges
     var i = 0
     private var depth = 0
+    /// Whether nothing but `^` and lookaheads has come.
+    private var isAtStart = true
+    private var ahead: [RegexPattern.Lookahead] = []
 
     private init(_ pattern: String, takesAll: Bool, dot: ScalarRanges) {
         scalars = Array(pattern.unicodeScalars)
@@ -20,7 +23,25 @@ package struct RegexParser {
     package static func parse(
         _ pattern: String, dot: ScalarRanges = ScalarRanges.lineEnd.inverted
     ) throws(RegexFault) -> RegexNode {
-        try parse(pattern, takesAll: false, dot: dot)
+        let pattern = try parse(pattern, takesAll: false, dot: dot)
+        guard pattern.ahead.isEmpty else { throw lookaround(at: 0) }
+        return pattern.node
+    }
+
+    /// - Parameter isWhole: whether it begins where the text does, with or without `^`.
+    static func parse(_ pattern: String, isWhole: Bool) throws(RegexFault) -> RegexPattern {
+        let pattern = try parse(pattern, takesAll: false, dot: ScalarRanges.lineEnd.inverted)
+        guard pattern.ahead.isEmpty || isWhole || pattern.node.beginsWithStart else {
+            throw lookaround(at: 0)
+        }
+        return pattern
+    }
+
+    private static func lookaround(at offset: Int?) -> RegexFault {
+        RegexFault(
+            kind: .unsupported,
+            message: "a lookbehind, or a lookahead elsewhere than at the beginning of a pattern with ^,",
+            offset: offset)
     }
 
     /// Whether ECMA-262 allows the pattern, usable here or not.
@@ -35,7 +56,7 @@ package struct RegexParser {
 
     private static func parse(
         _ pattern: String, takesAll: Bool, dot: ScalarRanges
-    ) throws(RegexFault) -> RegexNode {
+    ) throws(RegexFault) -> RegexPattern {
         var parser = RegexParser(pattern, takesAll: takesAll, dot: dot)
         guard parser.scalars.count <= RegexLimits.length else {
             throw RegexFault(
@@ -44,7 +65,8 @@ package struct RegexParser {
         }
         let node = try parser.alternatives()
         guard parser.current == nil else { throw parser.malformed("a ')' that closes nothing") }
-        return node
+        if case .alternatives = node, !parser.ahead.isEmpty { throw lookaround(at: 0) }
+        return RegexPattern(node: node, ahead: parser.ahead)
     }
 
     // MARK: Helpers
@@ -55,10 +77,11 @@ package struct RegexParser {
         i + distance < scalars.count ? scalars[i + distance] : nil
     }
 
+    private func starts(with text: String) -> Bool { scalars[i...].starts(with: text.unicodeScalars) }
+
     mutating func take(_ text: String) -> Bool {
-        let wanted = text.unicodeScalars
-        guard scalars[i...].starts(with: wanted) else { return false }
-        i += wanted.count
+        guard starts(with: text) else { return false }
+        i += text.unicodeScalars.count
         return true
     }
 
@@ -90,6 +113,7 @@ package struct RegexParser {
             let isGroup = scalar == "("
             let node = try quantified(try atom(), isGroup: isGroup)
             if node != .empty { nodes.append(node) }
+            if node != .empty, node != .assertion(.textStart) { isAtStart = false }
         }
         return nodes.isEmpty ? .empty : nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
@@ -120,11 +144,17 @@ package struct RegexParser {
 
     private mutating func group() throws(RegexFault) -> RegexNode {
         let start = i
+        let isNegated = starts(with: "(?!")
         if take("(?=") || take("(?!") || take("(?<=") || take("(?<!") {
-            guard takesAll else {
-                throw unsupported("a lookahead or lookbehind, which is not regular,", at: start)
+            let isUsable = isAtStart && depth == 1 && i == start + 3
+            guard takesAll || isUsable else { throw Self.lookaround(at: start) }
+            let node = try rest(start)
+            isAtStart = isUsable
+            guard !takesAll else { return .empty }
+            if let next = current, "?*+{".unicodeScalars.contains(next) {
+                throw malformed("a repeated lookahead")
             }
-            _ = try rest(start)
+            ahead.append(.init(node: .sequence([.assertion(.textStart), node]), isNegated: isNegated))
             return .empty
         }
         if take("(?<") {
@@ -200,5 +230,16 @@ package struct RegexParser {
             i += 1
         }
         return value
+    }
+}
+
+extension RegexNode {
+    /// Whether it matches at the beginning of a text only, as its first part says.
+    fileprivate var beginsWithStart: Bool {
+        if case .sequence(let nodes) = self {
+            nodes.first == .assertion(.textStart)
+        } else {
+            self == .assertion(.textStart)
+        }
     }
 }

@@ -6,7 +6,8 @@ import TokenConstraints
 struct RegexRule: AnswerRule {
     static let name = "regex"
     static let placeholder = "TEXT"
-    static let help = "a regular expression (ECMA-262, no lookaround) that matches answers as a whole"
+    static let help =
+        "a regular expression (ECMA-262, lookahead at its beginning only) that matches answers as a whole"
     static let right = "a string, which is a regular expression"
 
     let text: String
@@ -23,9 +24,7 @@ struct RegexRule: AnswerRule {
 
     func checked() throws(AnswerFault) -> any CheckedRule {
         do throws(RegexFault) {
-            // By itself first, so that no parenthesis of it can close ours.
-            _ = try ECMARegex(text)
-            return CheckedRegex(pattern: text, whole: try ECMARegex("^(?:\(text))$"))
+            return CheckedRegex(whole: try ECMARegex(text, isWhole: true))
         } catch {
             throw AnswerFault("The regular expression has \(error.description).")
         }
@@ -33,14 +32,12 @@ struct RegexRule: AnswerRule {
 }
 
 private struct CheckedRegex: CheckedRule {
-    let pattern: String
-    /// Between its ends.
     let whole: ECMARegex
 
     func compiled(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
     ) throws(ConstraintFault) -> AnswerGrammar {
-        try AnswerGrammar(regex: pattern, tokens: tokens)
+        try AnswerGrammar(regex: whole.pattern, tokens: tokens, effort: effort)
     }
 
     func problem(with answer: String) -> String? {

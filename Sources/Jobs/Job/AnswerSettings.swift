@@ -63,7 +63,7 @@ extension JobSettings {
         get { forms[ResponseFormatKey.name].map(ResponseFormat.init(asked:)) }
         set { forms[ResponseFormatKey.name] = newValue?.asked }
     }
-    /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
+    /// A regular expression of ECMA-262, with lookahead at its beginning alone, that matches answers as a whole.
     public var regex: String? {
         get { forms[RegexRule.name]?.form.text }
         set { forms[RegexRule.name] = newValue.map { AskedForm(AnswerForm(.regex($0))) } }

@@ -9,10 +9,11 @@ struct ContentConditions {
     private(set) var isImpossible = false
     /// Every string of the right length satisfies them.
     private(set) var isEverything = false
-    private var nodes: [(node: RegexNode, condition: TextCondition)] = []
+    private var nodes: [(node: RegexNode, condition: TextCondition, isNegated: Bool)] = []
     private var sets: [ScalarRanges] = []
     private var setConditions: [TextCondition] = []
     private var forbidden: [[Unicode.Scalar]] = []
+    private var beginnings: [[Unicode.Scalar]] = []
     /// Others that are to be told apart.
     private let others: [RegexNode]
     private let effort: CompileEffort
@@ -27,53 +28,62 @@ struct ContentConditions {
         minLength = conditions.minLength
         maxLength = conditions.maxLength
         unmasked = conditions.unmaskedFormats
-        for pattern in conditions.patterns { add(pattern.node, .pattern(pattern.pattern)) }
+        for pattern in conditions.patterns {
+            add(pattern.node, .pattern(pattern.pattern))
+            for ahead in pattern.parsed.ahead {
+                add(ahead.node, .pattern(pattern.pattern), isNegated: ahead.isNegated)
+            }
+        }
         for format in conditions.formats {
             guard let (node, longest) = FormatPatterns.node(format) else { continue }
             maxLength = StringConditions.least(maxLength, longest)
             add(node, .format(format))
         }
-        add(conditions.forbidden)
+        if conditions.forbidden.contains("") { minLength = max(minLength, 1) }
+        if let texts = Self.few(conditions.forbidden) {
+            forbidden = texts
+        } else {
+            unmasked.append(.forbidden)
+        }
+        beginnings = Self.few(conditions.forbiddenBeginnings) ?? []
         if let maxLength, maxLength < minLength { isImpossible = true }
     }
 
-    private mutating func add(_ node: RegexNode, _ condition: TextCondition) {
-        if let (set, min, max) = node.repeatedSet {
+    private mutating func add(_ node: RegexNode, _ condition: TextCondition, isNegated: Bool = false) {
+        if !isNegated, let (set, min, max) = node.repeatedSet {
             sets.append(set)
             setConditions.append(condition)
             minLength = Swift.max(minLength, min)
             maxLength = StringConditions.least(maxLength, max)
         } else if let size = node.stateCount, size <= ConstraintLimits.patternStates {
-            nodes.append((node, condition))
+            nodes.append((node, condition, isNegated))
         } else {
             unmasked.append(condition)
         }
     }
 
-    private mutating func add(_ texts: [String]) {
-        if texts.contains("") { minLength = max(minLength, 1) }
+    /// The texts in order, but for the empty one; nil if they are too many.
+    private static func few(_ texts: [String]) -> [[Unicode.Scalar]]? {
         let scalars = Set(texts.map { Array($0.unicodeScalars) }).filter { !$0.isEmpty }
         let isSmall =
             scalars.reduce(0) { $0 + $1.count } <= ConstraintLimits.forbiddenScalars
             && Set(scalars.joined()).count <= ConstraintLimits.forbiddenAlphabet
-        if isSmall {
-            forbidden = scalars.sorted { $0.lexicographicallyPrecedes($1) }
-        } else {
-            unmasked.append(.forbidden)
-        }
+        return isSmall ? scalars.sorted { $0.lexicographicallyPrecedes($1) } : nil
     }
 
     /// The classes of scalars, and how they are spelled.
     private mutating func prepare() -> Bool {
-        let singles = Set(forbidden.joined()).sorted().map { ScalarRanges.one($0.value) }
+        let singles = Set((forbidden + beginnings).joined()).sorted().map { ScalarRanges.one($0.value) }
         program = try? RegexProgram(nodes.map(\.node) + others, tellingApart: sets + singles)
         if program == nil {
             unmasked += nodes.map(\.condition)
             nodes = []
             program = try? RegexProgram(others, tellingApart: sets + singles)
+            if program == nil { beginnings = [] }
             if program == nil { unmasked += setConditions + (forbidden.isEmpty ? [] : [.forbidden]) }
         }
         alphabet = program.map { ScalarAlphabet($0.classifier, .json) }
+        effort.keep(bytes: alphabet?.bytes ?? 0)
         return program != nil
     }
 
@@ -104,22 +114,29 @@ struct ContentConditions {
             return true
         }
         var failed = 0
-        for (i, (_, condition)) in nodes.enumerated() {
+        for (i, (_, condition, isNegated)) in nodes.enumerated() {
             guard failed < ConstraintLimits.failedPatterns,
-                let one = Determinizer.automaton(program, i, isUsable: isUsable, effort)
+                var one = Determinizer.automaton(program, i, isUsable: isUsable, effort)
             else {
                 unmasked.append(condition)
                 failed += 1
                 continue
             }
+            if isNegated { one = one.complement(isUsable) }
             if one.acceptsAll(isUsable) { continue }
             if !add(one, condition, to: &all) {
                 unmasked.append(condition)
                 failed += 1
             }
         }
-        if !forbidden.isEmpty, !add(exclusion(program.classifier, isUsable), .forbidden, to: &all) {
+        if !forbidden.isEmpty,
+            !add(exclusion(of: forbidden, program.classifier, isUsable), .forbidden, to: &all)
+        {
             unmasked.append(.forbidden)
+        }
+        if !beginnings.isEmpty {
+            let one = exclusion(of: beginnings, program.classifier, isUsable, goesOn: false)
+            _ = add(one, .forbidden, to: &all)
         }
         guard let all else {
             isEverything = true
@@ -136,8 +153,11 @@ struct ContentConditions {
         classifier.classes.firstIndex(of: UInt16(classIndex)).map { classifier.starts[$0] } ?? 0
     }
 
-    /// All texts but the forbidden ones.
-    private func exclusion(_ classifier: ScalarClassifier, _ isUsable: [Bool]) -> ScalarAutomaton {
+    /// All texts but these.
+    /// - Parameter goesOn: whether others may begin with them.
+    private func exclusion(
+        of texts: [[Unicode.Scalar]], _ classifier: ScalarClassifier, _ isUsable: [Bool], goesOn: Bool = true
+    ) -> ScalarAutomaton {
         var automaton = ScalarAutomaton(classCount: classifier.classCount)
         // 0 is where none of them is left.
         _ = automaton.addState(isFinal: true)
@@ -148,16 +168,19 @@ struct ContentConditions {
         }
         for i in isUsable.indices where isUsable[i] { automaton.set(0, i, 0) }
         automaton.start = addNode()
-        for text in forbidden {
+        for text in texts {
             var state = automaton.start
-            for scalar in text {
+            for scalar in text where state >= 0 {
                 let classIndex = classifier.classIndex(of: scalar.value)
                 if automaton.next(Int(state), classIndex) == 0 {
                     automaton.set(state, classIndex, addNode())
                 }
                 state = automaton.next(Int(state), classIndex)
             }
+            // Others that begin with it are out already.
+            guard state >= 0 else { continue }
             automaton.isFinal[Int(state)] = false
+            for i in isUsable.indices where !goesOn { automaton.set(state, i, -1) }
         }
         return automaton
     }

@@ -49,6 +49,9 @@ package final class MachineText: ByteAutomaton {
         free(memory?.isBetween)
     }
 
+    /// Its size in memory, about: of large tables only states between scalars are asked, as a rule.
+    var bytes: Int { (rows > 100 ? machine.automaton.count : rows) * 1_100 }
+
     package var start: Int32 { machine.start }
 
     @inline(__always) package func next(_ state: Int32, _ byte: UInt8) -> Int32 {

@@ -18,7 +18,9 @@ package struct NameConditions {
         }
         var unmasked: [TextCondition] = []
         let kept = patterns.indices.filter {
-            let isSmall = patterns[$0].node.stateCount ?? .max <= ConstraintLimits.patternStates
+            let isSmall =
+                patterns[$0].parsed.ahead.isEmpty
+                && patterns[$0].node.stateCount ?? .max <= ConstraintLimits.patternStates
             if !isSmall { unmasked.append(.pattern(patterns[$0].pattern)) }
             return isSmall
         }
@@ -67,7 +69,8 @@ package struct NameConditions {
 extension StringConditions {
     /// Whether every string satisfies those that an automaton could tell.
     fileprivate var asksNothing: Bool {
-        patterns.isEmpty && forbidden.isEmpty && minLength == 0 && maxLength == nil
+        patterns.isEmpty && forbidden.isEmpty && forbiddenBeginnings.isEmpty && minLength == 0
+            && maxLength == nil
             && !formats.contains { FormatPatterns.names.contains($0) }
     }
 }

@@ -5,35 +5,52 @@ package final class RegexText: ByteAutomaton {
     private let text: MachineText
 
     /// - Throws: `ConstraintFault` for a pattern that can't be used, that is too large, or that matches no text.
-    package convenience init(whole pattern: String) throws(ConstraintFault) {
-        let node: RegexNode
+    package convenience init(
+        whole pattern: String, _ effort: CompileEffort = CompileEffort()
+    ) throws(ConstraintFault) {
+        let regex: ECMARegex
         do throws(RegexFault) {
-            node = try RegexParser.parse(pattern)
+            regex = try ECMARegex(pattern, isWhole: true)
         } catch {
             throw ConstraintFault(error.kind == .tooLarge ? .tooLarge : .unusable, error.description)
         }
-        try self.init(node)
+        try self.init(regex.parsed, effort)
     }
 
     /// - Throws: `ConstraintFault` for an expression that is too large, or that matches no text.
-    init(_ node: RegexNode, _ effort: CompileEffort = CompileEffort()) throws(ConstraintFault) {
-        let whole = RegexNode.sequence([.assertion(.textStart), node, .assertion(.textEnd)])
-        let tooLarge = ConstraintFault(
-            .tooLarge,
-            "a regular expression that takes more than \(ConstraintLimits.states) states; a simpler one would be right"
-        )
-        guard let size = whole.stateCount, size <= ConstraintLimits.patternStates,
-            let program = try? RegexProgram([whole])
-        else { throw tooLarge }
+    convenience init(_ node: RegexNode, _ effort: CompileEffort) throws(ConstraintFault) {
+        try self.init(RegexPattern(node: node, ahead: []).whole, effort)
+    }
+
+    private init(_ pattern: RegexPattern, _ effort: CompileEffort) throws(ConstraintFault) {
+        func tooLarge() -> ConstraintFault {
+            ConstraintFault(
+                .tooLarge,
+                effort.isUsedUp
+                    ? "it \(CompileEffort.problem)"
+                    : "a regular expression that takes more than \(ConstraintLimits.states) states; a simpler one would be right"
+            )
+        }
+        let sizes = pattern.nodes.map { $0.stateCount ?? .max }
+        guard sizes.allSatisfy({ $0 <= ConstraintLimits.patternStates }),
+            let program = try? RegexProgram(pattern.nodes)
+        else { throw tooLarge() }
         let alphabet = ScalarAlphabet(program.classifier, .raw)
         let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
-        guard let automaton = Determinizer.automaton(program, 0, isUsable: isUsable, effort) else {
-            throw tooLarge
+        guard var automaton = Determinizer.automaton(program, 0, isUsable: isUsable, effort) else {
+            throw tooLarge()
+        }
+        for (number, ahead) in pattern.ahead.enumerated() {
+            guard let own = Determinizer.automaton(program, number + 1, isUsable: isUsable, effort),
+                let both = automaton.intersection(ahead.isNegated ? own.complement(isUsable) : own, effort)
+            else { throw tooLarge() }
+            automaton = both
         }
         guard let machine = ByteMachine(automaton, alphabet) else {
             throw ConstraintFault(.unsatisfiable, "a regular expression that matches no text")
         }
         text = MachineText(machine)
+        effort.keep(bytes: alphabet.bytes + 4 * automaton.transitions.count + text.bytes)
     }
 
     package var start: Int32 { text.start }

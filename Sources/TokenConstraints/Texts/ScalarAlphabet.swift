@@ -76,6 +76,11 @@ final class ScalarAlphabet: Sendable {
         return all.sorted { $0.classIndex < $1.classIndex }
     }
 
+    /// Its size in memory.
+    var bytes: Int {
+        4 * entries.count + MemoryLayout<Ending>.stride * endings.count + 8 * endingStarts.count
+    }
+
     /// The entry for a byte: a node, -1, or a class as -2 - class.
     @inline(__always) func entry(_ node: Int, _ byte: UInt8) -> Int32 {
         if node < wideCount { return entries[node << 8 | Int(byte)] }

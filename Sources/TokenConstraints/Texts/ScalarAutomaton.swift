@@ -69,6 +69,20 @@ struct ScalarAutomaton: Sendable {
         return product
     }
 
+    /// All texts that it doesn't accept.
+    func complement(_ isUsable: [Bool]) -> ScalarAutomaton {
+        var others = self
+        for state in 0..<count { others.isFinal[state].toggle() }
+        let lost = others.addState(isFinal: true)
+        for state in 0...lost {
+            for i in isUsable.indices where isUsable[i] && others.next(Int(state), i) < 0 {
+                others.set(state, i, lost)
+            }
+        }
+        if start < 0 { others.start = lost }
+        return others
+    }
+
     var isSmall: Bool {
         count <= ConstraintLimits.states && transitions.count <= ConstraintLimits.transitions
     }

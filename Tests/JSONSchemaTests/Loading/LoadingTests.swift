@@ -27,7 +27,7 @@ import Testing
         )
         let pattern = try fault(#"{"pattern":"ab(?=c)"}"#)
         #expect(pattern?.kind == .unsupportedPattern)
-        #expect(pattern?.text.text.hasSuffix("which is not regular, at character 3") == true)
+        #expect(pattern?.text.text.hasSuffix("at the beginning of a pattern with ^, at character 3") == true)
     }
 
     @Test func whatIsNotKnownIsListed() throws {

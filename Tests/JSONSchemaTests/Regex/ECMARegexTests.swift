@@ -68,6 +68,24 @@ import Testing
         #expect(try matches("^(a?){1000}a{1000}$", String(repeating: "a", count: 1500)) == true)
     }
 
+    @Test(
+        arguments: [
+            // Pydantic's Decimal.
+            (#"^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$"#, ["1", "+1.5", "-.5", "007"], ["", ".", "-", "+.", "1x"]),
+            (#"^(?=.*\d)(?=.*[a-z]).{8,}$"#, ["abcdefg1", "1234567x"], ["abcdefgh", "12345678", "a1"]),
+            ("(?!admin$|root$)^[a-z]+$", ["admins", "a"], ["admin", "root", "1"]),
+            ("^(?=a)(?!ab)", ["ac", "a"], ["ab", "b"]),
+        ])
+    func lookaheadsStandAtTheBeginning(pattern: String, taken: [String], refused: [String]) throws {
+        for text in taken { #expect(try matches(pattern, text) == true, "\(text)") }
+        for text in refused { #expect(try matches(pattern, text) == false, "\(text)") }
+    }
+
+    @Test(arguments: ["(?=a)b|c", "(?=a)b", "^(?:(?=a)b)", "^(?=(?!a)b)", "^b(?!a)", "^(?=a)*b", "^(?<=a)b"])
+    func lookaheadsElsewhereAreRefused(pattern: String) {
+        #expect(throws: RegexFault.self) { _ = try ECMARegex(pattern) }
+    }
+
     @Test func aSearchThatTakesTooMuchGivesUp() throws {
         var budget = 100_000
         #expect(
