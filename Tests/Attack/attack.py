@@ -5,8 +5,9 @@
 
 Cases are in kills.py (kills and faults at each file call, by faults.c), resources.py and processors.py (rlimits,
 control groups), models.py, modelfiles.py and modelsettings.py (hostile model folders), sources.py (adapters, and what
-is quantized), disk.py (full disks), names.py, owners.py, lines.py, terminal.py, hub.py
-(what pull meets), children.py (child programs and libraries) and serve.py (what serve meets). NAME is the beginning
+is quantized), disk.py (full disks), names.py, owners.py, lines.py, terminal.py, forms.py
+(costly schemas, patterns and grammars), hub.py (what pull meets), children.py (child programs and libraries) and
+serve.py (what serve meets). NAME is the beginning
 of cases' names: kills, resources/pids.
 
 Each case prints ok, FAILED or skipped (where the machine doesn't allow it: some need root, Linux, control groups);
@@ -25,7 +26,7 @@ import traceback
 from harness import Bench, CASES, Failure, Skip, Suite, TOP
 
 for module in ("kills", "resources", "processors", "models", "modelfiles", "modelsettings", "disk", "names", "owners",
-               "lines", "sources", "terminal", "hub", "children", "serve"):
+               "lines", "sources", "terminal", "hub", "children", "serve", "forms"):
     __import__(module)
 
 

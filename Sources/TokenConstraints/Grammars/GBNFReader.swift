@@ -5,6 +5,7 @@ import JSONSchema
 struct GBNFReader {
     private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
         "t": "\t", "r": "\r", "n": "\n", "\\": "\\", "\"": "\"", "[": "[", "]": "]", "-": "-",
+        "^": "^",
     ]
 
     private var cursor: GrammarCursor
@@ -124,7 +125,13 @@ struct GBNFReader {
         _ node: GrammarNode, isNested: Bool
     ) throws(ConstraintFault) -> GrammarNode {
         var node = node
+        var signs = 0
         while true {
+            signs += 1
+            guard signs <= GrammarLimits.depth else {
+                let problem = "more than \(GrammarLimits.depth) repetitions of repetitions"
+                throw .grammar(.tooLarge, line: cursor.line, problem)
+            }
             if cursor.take("*") {
                 node = .repetition(node, min: 0, max: nil)
             } else if cursor.take("+") {

@@ -1,7 +1,7 @@
 /// Bounds on grammars, as they too come from strangers.
 enum GrammarLimits {
     /// Bytes of a grammar's text.
-    static let textBytes = 1 << 20
+    static let textBytes = 1 << 18
     static let rules = 20_000
     /// Groups in groups.
     static let depth = 100

@@ -40,6 +40,7 @@ extension GrammarSource {
         switch node {
         case .regular, .rule: return [[node]]
         case .alternatives(let nodes):
+            guard nodes.count <= Self.most else { return nil }
             var all: [[GrammarNode]] = []
             for node in nodes {
                 guard let some = options(of: node, rule, atEnd: atEnd) else { return nil }

@@ -38,11 +38,15 @@ struct RegularParts {
     /// - Returns: nil for a node that is not regular, or too large for one automaton.
     func regex(_ node: GrammarNode) -> RegexNode? { part(of: node)?.node }
 
+    /// Its nodes, written out; nil likewise.
+    func size(of node: GrammarNode) -> Int? { part(of: node)?.size }
+
     private func part(of node: GrammarNode) -> Part? {
         switch node {
         case .regular(let node):
             let size = Self.size(of: node)
-            return Self.part(node, size, Self.depth(of: node))
+            // Looked at no further than that: what holds it asks again.
+            return size > GrammarLimits.regularNodes ? nil : Self.part(node, size, Self.depth(of: node))
         case .rule(let rule): return rules[rule]
         case .sequence(let nodes):
             guard let parts = parts(nodes) else { return nil }
@@ -61,8 +65,10 @@ struct RegularParts {
 
     private func parts(_ nodes: [GrammarNode]) -> [Part]? {
         var parts: [Part] = []
+        var size = 0
         for node in nodes {
-            guard let part = part(of: node) else { return nil }
+            guard let part = part(of: node), size <= GrammarLimits.regularNodes else { return nil }
+            size += part.size
             parts.append(part)
         }
         return parts
@@ -76,7 +82,8 @@ struct RegularParts {
     private static func size(of node: RegexNode) -> Int {
         switch node {
         case .empty, .set, .assertion: 1
-        case .sequence(let nodes), .alternatives(let nodes): nodes.reduce(1) { $0 + size(of: $1) }
+        case .sequence(let nodes), .alternatives(let nodes):
+            nodes.count > GrammarLimits.regularNodes ? nodes.count : nodes.reduce(1) { $0 + size(of: $1) }
         case .repetition(let inner, let min, let max):
             1 + Swift.min(size(of: inner), 1 << 20) * Swift.min(Swift.max(min, max ?? 0, 1), 1 << 20)
         }

@@ -118,9 +118,10 @@ struct ProductionBuilder {
     private mutating func add(_ production: [Productions.Symbol], to rule: Int32) throws(ConstraintFault) {
         positions += production.count + 1
         effort.spend(10 * (production.count + 1))
-        guard positions <= GrammarLimits.positions, !effort.isUsedUp else {
+        guard positions <= GrammarLimits.positions else {
             throw tooLarge("makes the grammar too large, once its repetitions are written out")
         }
+        guard !effort.isUsedUp else { throw tooLarge("is of a grammar that \(CompileEffort.problem)") }
         rules[Int(rule)].productions.append(production)
     }
 
@@ -128,16 +129,43 @@ struct ProductionBuilder {
     private mutating func write(_ node: GrammarNode, as rule: Int32) throws(ConstraintFault) {
         if let symbols = try terminal(node) { return try add(symbols, to: rule) }
         guard case .alternatives(let nodes) = node else { return try add(try symbols(of: node), to: rule) }
-        // Those that are regular become one automaton.
-        let some = nodes.filter { regular.regex($0) != nil }
-        if some.count > 1, let symbols = try terminal(.alternatives(some)) {
-            try add(symbols, to: rule)
-            for node in nodes where regular.regex(node) == nil {
-                try add(try self.symbols(of: node), to: rule)
+        // Those that are regular become one automaton, or a few.
+        var some: [GrammarNode] = []
+        for node in nodes {
+            if regular.size(of: node) != nil {
+                some.append(node)
+            } else {
+                try add(try symbols(of: node), to: rule)
             }
-        } else {
-            for node in nodes { try add(try symbols(of: node), to: rule) }
         }
+        for production in try joined(some, { .alternatives($0) }) { try add(production, to: rule) }
+    }
+
+    /// The symbols of nodes that stand together: of those that are regular as many as may be are one automaton.
+    private mutating func joined(
+        _ nodes: [GrammarNode], _ join: ([GrammarNode]) -> GrammarNode
+    ) throws(ConstraintFault) -> [[Productions.Symbol]] {
+        var all: [[Productions.Symbol]] = []
+        var place = 0
+        while place < nodes.count {
+            var (end, size) = (place + 1, regular.size(of: nodes[place]) ?? .max)
+            while end < nodes.count, size < GrammarLimits.regularNodes,
+                let next = regular.size(of: nodes[end]),
+                size + next < GrammarLimits.regularNodes
+            {
+                (end, size) = (end + 1, size + next)
+            }
+            // What turns out to be too large is tried with half as many.
+            var symbols: [Productions.Symbol]?
+            while symbols == nil, end > place + 1 {
+                symbols = try terminal(join(Array(nodes[place..<end])))
+                if symbols == nil { end = place + (end - place) / 2 }
+            }
+            if symbols == nil { symbols = try self.symbols(of: nodes[place]) }
+            all.append(symbols ?? [])
+            place = end
+        }
+        return all
     }
 
     // MARK: Symbols
@@ -170,20 +198,7 @@ struct ProductionBuilder {
 
     /// Neighbours that are regular become one automaton.
     private mutating func symbols(of nodes: [GrammarNode]) throws(ConstraintFault) -> [Productions.Symbol] {
-        var symbols: [Productions.Symbol] = []
-        var place = 0
-        while place < nodes.count {
-            var end = place
-            while end < nodes.count, regular.regex(nodes[end]) != nil { end += 1 }
-            if end > place + 1, let whole = try terminal(.sequence(Array(nodes[place..<end]))) {
-                symbols += whole
-                place = end
-            } else {
-                symbols += try self.symbols(of: nodes[place])
-                place += 1
-            }
-        }
-        return symbols
+        try joined(nodes) { .sequence($0) }.flatMap { $0 }
     }
 
     /// Counts grow at their left end, so that a text is in one place whatever its count is.
@@ -229,9 +244,10 @@ struct ProductionBuilder {
     private mutating func terminal(_ node: GrammarNode) throws(ConstraintFault) -> [Productions.Symbol]? {
         guard let regex = regular.regex(node) else { return nil }
         if regex.isEmptyText { return [] }
+        effort.spend(20 * (regular.size(of: node) ?? 0))
         let known = terminalNumbers[regex]
         if let known { return known.map { [.terminal($0)] } }
-        guard !effort.isUsedUp else { throw tooLarge("takes too long to be made an automaton") }
+        guard !effort.isUsedUp else { throw tooLarge("is of a grammar that \(CompileEffort.problem)") }
         do throws(ConstraintFault) {
             terminals.append(try RegexText(regex, effort))
         } catch {

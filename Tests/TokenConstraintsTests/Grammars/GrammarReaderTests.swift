@@ -31,6 +31,8 @@ import Testing
         try takes(
             #"root ::= [a\-z] [-az] [az-] [\[\]^]"#, ["-a-^", "a-z]"], not: ["ma-^", "--m^", "aaa\\"])
         try takes("root ::= [ぁ-ん]+", ["ひらがな"], not: ["カ", ""])
+        try takes(
+            #"root ::= [a\-z] [-az] [az-] [\[\]^\^]"#, ["az-]", "---^", "z-a["], not: ["b--]", "aaab"])
     }
 
     @Test func linesAndComments() throws {

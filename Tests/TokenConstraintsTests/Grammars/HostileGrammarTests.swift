@@ -33,10 +33,33 @@ import Testing
             "root ::= \"a\" (x{10000}){10000}\nx ::= \"(\" x \")\" | \"b\"",
             "root ::= " + String(repeating: "(", count: 200) + "\"a\"" + String(repeating: ")", count: 200),
             "root ::= \"" + String(repeating: "a", count: 1 << 20) + "\"",
+            // It ended the process.
+            "root ::= \"a\"" + String(repeating: "?", count: 100_000),
         ])
     func whatIsTooLargeIsRefused(_ grammar: String) throws {
         let fault = try #require(refusal(grammar))
         #expect(fault.kind == .tooLarge, "\(fault)")
+    }
+
+    /// Each took a minute and more, or gigabytes.
+    @Test(
+        arguments: [
+            "root ::= \"" + String(repeating: "abcd", count: 60_000) + "\"",
+            "root ::= " + (0..<15_000).map { "\"w\($0)x\($0 * 7919 % 100_003)\"" }.joined(separator: " | "),
+            "root ::= " + String(repeating: "(\"a\" | ", count: 95)
+                + (0..<15_000).map { "\"w\($0)\"" }.joined(separator: " | ")
+                + String(repeating: ")", count: 95),
+        ])
+    func largeGrammarsAreQuick(_ grammar: String) throws {
+        let effort = CompileEffort()
+        let compiled = try AnswerGrammar(GrammarSource(grammar), tokens: .ofBytes, effort: effort)
+        #expect(!effort.isUsedUp && compiled.leastTokens > 0)
+    }
+
+    @Test func whatTakesTooMuchIsToldSo() throws {
+        let many = (0..<9_000).map { "\"w\($0)x\" root? \"z\"" }.joined(separator: " | ")
+        let fault = refusal("root ::= " + many)
+        #expect(fault?.kind == .tooLarge && fault?.problem.contains("256 MB") == true)
     }
 
     /// What is not the shortest may be as long as it likes.
