@@ -20,6 +20,8 @@ package struct JobCheck {
     package struct Answers: Sendable {
         /// JSON pointers to keywords that are checked on the finished answer, as masks don't decide them.
         package var validated: [String]
+        /// JSON pointers to objects that may have members whose names the schema doesn't have.
+        package var openObjects: [String]
         /// How many tokens the shortest answer has.
         package var leastTokens: Int
         /// The shortest answer.
@@ -164,10 +166,10 @@ extension JobCheck.Answers {
     fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
         guard let form = job.answerForm, form.isConstraint else { return nil }
         do throws(AnswerFault) {
-            let grammars = try grammars.compilation(form, job.answerLayout).value().grammars
+            let compiled = try grammars.compilation(form, job.answerLayout).value()
             self.init(
-                validated: grammars.flatMap(\.validated).map(\.pointer), leastTokens: grammars[0].leastTokens,
-                example: grammars[0].example)
+                validated: compiled.validated, openObjects: compiled.openObjects,
+                leastTokens: compiled.grammars[0].leastTokens, example: compiled.grammars[0].example)
         } catch {
             throw job.answersCantBe(error)
         }

@@ -5,13 +5,19 @@ import OperatingSystem
 /// What answers must look like, compiled for one vocabulary. Requests share it; each has a constraint of its own, and
 /// masks are made by as many threads as ask for them.
 package final class AnswerGrammar: Sendable {
-    /// How JSON is laid out.
-    package enum Layout: Hashable, Sendable {
-        /// No white space at all.
-        case compact
+    /// How JSON is written, and with which members.
+    package struct Layout: Hashable, Sendable {
         /// Each member and item on a line of its own, so many spaces deeper than what holds it; as Python's
-        /// `json.dumps(value, indent: n)` writes.
-        case indented(Int)
+        /// `json.dumps(value, indent: n)` writes. Nil for no white space at all.
+        package var indent: Int?
+        package var others = OtherMembers.asAllowed
+
+        package init(indent: Int? = nil, others: OtherMembers = .asAllowed) {
+            (self.indent, self.others) = (indent, others)
+        }
+
+        package static let compact = Layout()
+        package static func indented(_ spaces: Int) -> Layout { Layout(indent: spaces) }
     }
 
     /// The keywords that masks don't decide, or not wholly: they must be checked on the finished answer.
@@ -19,6 +25,8 @@ package final class AnswerGrammar: Sendable {
     /// The least max_tokens under which there is any answer.
     package let leastTokens: Int
     let tokens: TokenTrie
+    /// Objects of a schema that may have members whose names the schema doesn't have.
+    package var openObjects: [SchemaMention] { schemaShape?.openObjects ?? [] }
     /// Nil if it is no schema's.
     let schemaShape: SchemaShape?
     private let makeWriter: @Sendable () -> any AnswerWriter
@@ -31,15 +39,17 @@ package final class AnswerGrammar: Sendable {
         _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie,
         effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
-        let shape = try SchemaShape(schema, effort: effort)
+        let shape = try SchemaShape(schema, others: layout.others, effort: effort)
         try self.init(
             shape.shape, layout: layout, validated: shape.validated, tokens: tokens, schemaShape: shape)
     }
 
     /// Texts that a regular expression matches as a whole.
     /// - Throws: `ConstraintFault`.
-    package convenience init(regex: String, tokens: TokenTrie) throws(ConstraintFault) {
-        let text = try RegexText(whole: regex)
+    package convenience init(
+        regex: String, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
+    ) throws(ConstraintFault) {
+        let text = try RegexText(whole: regex, effort)
         let goal = Goal(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
         try self.init(
             AnswerShape(goals: [goal], root: GoalID(index: 0)), layout: .compact, validated: [],

@@ -157,6 +157,9 @@ struct JobCheckReport {
                 "form       \(Self.told(answers)); the shortest answer has \(counted(answers.leastTokens, "token")): \(answers.example)"
             )
         }
+        if let open = check.answers?.openObjects, !open.isEmpty {
+            lines.append("form       objects may have members of other names: \(Self.list(open))")
+        }
         if check.linesWithForm > 0 {
             lines.append(
                 "form       \(check.linesWithForm == 1 ? "1 line says what its answer" : "\(check.linesWithForm) lines say what their answers") must be like"
@@ -212,10 +215,13 @@ struct JobCheckReport {
 
     private static func told(_ answers: JobCheck.Answers) -> Message {
         guard !answers.validated.isEmpty else { return "masks decide all of it while answers are written" }
-        let listed = answers.validated.prefix(5).map { "\($0)" as Message }.joined(separator: ", ")
-        let more = answers.validated.count - 5
         return "masks decide it while answers are written, but for what is checked on finished ones: "
-            + listed
+            + list(answers.validated)
+    }
+
+    private static func list(_ pointers: [String]) -> Message {
+        let more = pointers.count - 5
+        return pointers.prefix(5).map { "\($0)" as Message }.joined(separator: ", ")
             + (more > 0 ? " and \(more) more" : "")
     }
 
@@ -239,6 +245,7 @@ struct JobCheckReport {
             if let answers = check.answers {
                 writer.object("answers") { writer in
                     writer.array("validated", answers.validated) { $0.string($1) }
+                    writer.array("open_objects", answers.openObjects) { $0.string($1) }
                     writer.int("least_tokens", answers.leastTokens)
                     writer.string("shortest", answers.example)
                 }

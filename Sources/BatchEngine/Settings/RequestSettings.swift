@@ -45,6 +45,9 @@ public struct RequestSettings: Sendable, Equatable {
     /// Spaces by which JSON is deeper at each level, 0 ... 16, each member on a line of its own; nil is no white space
     /// at all.
     public var indent: Int?
+    /// Whether objects may have members that a schema neither names nor forbids; nil is only where the schema says
+    /// something of them.
+    public var openObjects: Bool?
     /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
     public var retries: Int?
 
@@ -207,6 +210,11 @@ extension RequestSetting {
             "indent", "N",
             "lay JSON out with a line for each member and item, N spaces deeper at each level (default: no white space)",
             .int(\.indent, 0...16, default: nil), in: [.job], for: [.generate, .choose], group: .answers),
+        RequestSetting(
+            "open_objects", "",
+            "objects may have members that the schema doesn't name (default: only where it has additionalProperties, "
+                + "patternProperties or unevaluatedProperties, or names none)",
+            .flag(\.openObjects), in: [.job], group: .answers),
         RequestSetting(
             "retries", "N",
             "how many times an answer that turns out not to be what is asked for is generated anew, each time with "

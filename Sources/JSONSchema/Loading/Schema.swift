@@ -23,10 +23,14 @@ package struct Schema: Sendable {
 }
 
 extension Schema {
-    /// - Parameter draft: of a document without `$schema`.
+    /// - Parameters:
+    ///   - draft: of a document without `$schema`.
+    ///   - readsNullable: whether OpenAPI's `nullable` is a keyword.
     /// - Throws: `SchemaFault`.
-    package init(_ document: JSONValue, draft: Draft = .draft2020) throws(SchemaFault) {
-        var loader = SchemaLoader()
+    package init(
+        _ document: JSONValue, draft: Draft = .draft2020, readsNullable: Bool = false
+    ) throws(SchemaFault) {
+        var loader = SchemaLoader(readsNullable: readsNullable)
         self = try loader.load(document, draft)
     }
 }

@@ -44,6 +44,7 @@ extension SchemaLoader {
         var object = rules?.rules ?? ObjectRules()
         switch keyword.name {
         case "properties":
+            object.hasProperties = true
             for (name, schema, _) in try schemas(keyword) { object.add(name, schema) }
         case "patternProperties":
             for (name, schema, location) in try schemas(keyword) {

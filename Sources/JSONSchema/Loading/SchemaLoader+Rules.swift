@@ -17,6 +17,8 @@ extension SchemaLoader {
                 let location = place.location.child(member.name)
                 if isReference, member.name != "$ref" {
                     note(ignored: member.name, shape, location)
+                } else if readsNullable, member.name == "nullable", case .bool(let flag) = member.value {
+                    rules.isNullable = flag
                 } else if shape == nil {
                     unknownKeywords.append(
                         SchemaMention(name: member.name, pointer: documents.shown(location)))

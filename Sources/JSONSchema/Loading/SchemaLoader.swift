@@ -7,6 +7,7 @@ struct SchemaLoader {
     typealias Place = SchemaDocuments.Place
 
     var documents = SchemaDocuments()
+    let readsNullable: Bool
     private var ids: [Location: SchemaID] = [:]
     private var waiting: [(id: SchemaID, place: Place)] = []
     private var nodes: [SchemaNode?] = []
@@ -20,6 +21,8 @@ struct SchemaLoader {
     var unknownKeywords: [SchemaMention] = []
     var unknownFormats: [SchemaMention] = []
     var ignoredKeywords: [SchemaMention] = []
+
+    init(readsNullable: Bool) { self.readsNullable = readsNullable }
 
     mutating func load(_ document: JSONValue, _ draft: Draft) throws(SchemaFault) -> Schema {
         let root = id(of: try documents.add(document, draft))

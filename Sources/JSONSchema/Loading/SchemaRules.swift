@@ -4,6 +4,8 @@ import JSON
 package struct SchemaRules: Sendable {
     /// What the schemas `true` and `false` say.
     package var verdict: Bool?
+    /// Whether null is valid whatever else is asked for: OpenAPI's `nullable`.
+    package var isNullable = false
     package var types: JSONTypes?
     package var constant: ValueSet?
     package var enumeration: ValueSet?
@@ -79,6 +81,10 @@ package struct ObjectRules: Sendable {
     package internal(set) var unevaluated: SchemaID?
     // Places in `properties`: an object tells names apart by their bytes, where a dictionary would not.
     private var places = JSONObject()
+    package internal(set) var hasProperties = false
+
+    /// Whether it says by name or by pattern which members there are.
+    package var namesMembers: Bool { hasProperties || !patterns.isEmpty || !required.isEmpty }
 
     mutating func add(_ name: String, _ schema: SchemaID) {
         places[name] = .int(properties.count)

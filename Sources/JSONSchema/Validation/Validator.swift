@@ -66,6 +66,7 @@ struct Validator {
         if let verdict = node.rules.verdict {
             return verdict || report(node, nil, "must not be there: the schema is false")
         }
+        if node.rules.isNullable, case .null = value { return true }
         let hasUnevaluated = node.rules.array?.unevaluated != nil || node.rules.object?.unevaluated != nil
         var own: Evaluated? = evaluated != nil || hasUnevaluated ? Evaluated() : nil
         var isValid = checkValue(node, value)

@@ -1,4 +1,5 @@
 import BatchEngine
+import JSONSchema
 import OperatingSystem
 import PhiText
 import TokenConstraints
@@ -12,6 +13,15 @@ package struct CompiledAnswer: Sendable {
 
     /// The grammars of what is asked for; that of an answer in words first, where calls are beside it.
     package var grammars: [AnswerGrammar] { [calls?.answer, grammar].compactMap { $0 } }
+    /// What masks don't decide, and objects that may have members of any name.
+    package var validated: [String] { places(\.validated) }
+    package var openObjects: [String] { places(\.openObjects) }
+
+    private func places(_ mentions: KeyPath<AnswerGrammar, [SchemaMention]>) -> [String] {
+        (calls?.answer?[keyPath: mentions] ?? []).map(\.pointer)
+            + grammar[keyPath: mentions].map { rule.place($0.pointer) }
+    }
+
     var leastTokens: Int { calls?.leastTokens ?? grammar.leastTokens }
 
     func constraint(maxTokens: Int) -> any Constraint {

@@ -45,6 +45,8 @@ protocol CheckedRule: Sendable {
     var callChoice: CallGrammar.Choice? { get }
     /// What an answer without calls must be; nil, the default, if it may be any text.
     var beside: (any CheckedRule)? { get }
+    /// How a place in what is compiled is called in messages; by default as it is, as what is compiled is what was asked for.
+    func place(_ pointer: String) -> String
     /// What is wrong with a finished answer, in a part of a sentence; nil if nothing is.
     func problem(with answer: String) -> String?
 }
@@ -53,13 +55,14 @@ extension CheckedRule {
     var warnings: [String] { [] }
     var callChoice: CallGrammar.Choice? { nil }
     var beside: (any CheckedRule)? { nil }
+    func place(_ pointer: String) -> String { pointer }
 
     /// - Throws: `AnswerFault` if nothing can be generated so.
     func grammar(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort = CompileEffort()
     ) throws(AnswerFault) -> AnswerGrammar {
         do throws(ConstraintFault) { return try compiled(layout, tokens, effort) } catch {
-            throw AnswerFault(error)
+            throw AnswerFault(ConstraintFault(error.kind, at: error.pointer.map(place), error.problem))
         }
     }
 }

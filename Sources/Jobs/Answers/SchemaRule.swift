@@ -49,7 +49,9 @@ struct SchemaRule: AnswerRule {
 
     func checked() throws(AnswerFault) -> any CheckedRule {
         let checked: Schema
-        do throws(SchemaFault) { checked = try Schema(schema ?? ["type": "object"]) } catch {
+        do throws(SchemaFault) {
+            checked = try Schema(schema ?? ["type": "object"], readsNullable: true)
+        } catch {
             throw AnswerFault("\(error.pointer): \(error.problem.text).")
         }
         if let problem = SchemaAnnotations.problem(with: checked) { throw AnswerFault(problem) }
@@ -65,6 +67,7 @@ private struct CheckedSchema: CheckedRule {
             "\($0.pointer): the format \($0.name.prefix(64)) is not known, and not checked."
         }
             + schema.ignoredKeywords.map { "\($0.pointer): \($0.name.prefix(64)) has no effect there." }
+            + SchemaAnnotations.notes(on: schema)
     }
 
     func compiled(
@@ -122,6 +125,8 @@ enum SchemaAnnotations {
             "$vocabulary $anchor",
             // OpenAPI.
             "example externalDocs xml discriminator",
+            // Other services' schemas of answers and tools.
+            "propertyOrdering strict input_examples cache_control",
             // Hyper-Schema and its kin.
             "links base media self",
             // Editors: VS Code, JetBrains, forms.
@@ -141,15 +146,22 @@ enum SchemaAnnotations {
         words.contains(name) || prefixes.contains { name.hasPrefix($0) }
     }
 
+    /// Names the words that are passed over, but for those that plainly are somebody's own.
+    static func notes(on schema: Schema) -> [String] {
+        var names: [String] = []
+        for name in schema.unknownKeywords.map(\.name) where words.contains(name) && !names.contains(name) {
+            names.append(name)
+        }
+        let list = names.joined(separator: ", ")
+        return names.isEmpty ? [] : ["\(list): passed over, as it says nothing of values."]
+    }
+
     /// What is wrong with the first word that is neither a keyword nor known here, in a sentence; nil if there is none.
     static func problem(with schema: Schema) -> String? {
         guard let unknown = schema.unknownKeywords.first(where: { !contains($0.name) }) else { return nil }
         let draft = schema[schema.root].draft
         let name = unknown.name.prefix(64)
-        if name == "nullable" {
-            return "\(unknown.pointer): nullable is OpenAPI's, and no keyword of \(draft.name); "
-                + "\"type\": [..., \"null\"] says the same."
-        }
+        if name == "nullable" { return "\(unknown.pointer): nullable must be true or false." }
         let hint = NearMiss.hint(for: unknown.name, among: draft.keywords)
         return "\(unknown.pointer): \(name) is no keyword of \(draft.name)."
             + (hint.isEmpty ? " A word that says nothing about values is written x-\(name)." : hint)

@@ -58,7 +58,9 @@ extension RequestSetting {
 
 extension JobSettings {
     /// How answers in JSON are laid out.
-    package var answerLayout: AnswerGrammar.Layout { request.indent.map { .indented($0) } ?? .compact }
+    package var answerLayout: AnswerGrammar.Layout {
+        .init(indent: request.indent, others: request.openObjects ?? false ? .apart : .ifAsked)
+    }
 }
 
 /// When enough rows are accepted.

@@ -31,7 +31,8 @@ extension SettingValue {
     func formInFile(of key: any AnswerKey.Type) throws(SettingProblem) -> AskedForm? {
         guard try form(of: key) == nil else { return nil }
         let path = try path(of: key)
-        let bytes = try contents(of: path, limit: Self.fileLimit, as: "a \(key.name)")
+        var bytes = try contents(of: path, limit: Self.fileLimit, as: "a \(key.name)")
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         do throws(SettingProblem) { return AskedForm(try key.form(ofFile: bytes), path: path) } catch {
             throw fault("\(path) \(error.message)")
         }

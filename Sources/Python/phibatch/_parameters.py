@@ -49,6 +49,7 @@ _OF_SETTINGS = (
     "logprobs",
     "tokens",
     "indent",
+    "open_objects",
     "retries",
     "ignore_eos",
     "reasoning",
@@ -89,6 +90,7 @@ class SamplingParams:
         logprobs: add the log-probability of each token and of so many of the likeliest, 0 to 20.
         tokens: add the answer's token ids.
         indent: spaces by which JSON is deeper at each level; None writes it without white space.
+        open_objects: objects may have members that a schema neither names nor forbids.
         retries: how many times an answer that is not what is asked for is generated anew (3).
         reasoning: what becomes of a thought before the answer: ``separate``, ``keep`` or ``drop``.
         max_reasoning_tokens: the most tokens of a thought; then it is ended, and the answer follows.
@@ -127,6 +129,7 @@ class SamplingParams:
     logprobs: int | None = None
     tokens: bool | None = None
     indent: int | None = None
+    open_objects: bool | None = None
     retries: int | None = None
     ignore_eos: bool | None = None
     reasoning: str | None = None
@@ -191,30 +194,13 @@ def is_one(prompts: Any) -> bool:
 
 
 def json_schema(schema: Schema) -> Any:
-    """The JSON Schema of a pydantic model, with no members but the model's; a schema itself as it is."""
+    """The JSON Schema of a pydantic model; a schema itself as it is."""
     made = getattr(schema, "model_json_schema", None)
     if made is not None:
-        return _closed(made())
+        return made()
     if isinstance(schema, Mapping):
         return dict(schema)
     raise UsageError(f"A schema is a mapping or a pydantic model, but this is {type(schema).__name__}.")
-
-
-def _closed(schema: Any) -> Any:
-    """Objects have the members that are named, unless something else is said: a model would only drop the others."""
-    if not is_mapping(schema):
-        return schema
-    made: Dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in ("properties", "$defs") and is_mapping(value):
-            made[key] = {name: _closed(part) for name, part in value.items()}
-        elif key in ("anyOf", "oneOf", "prefixItems") and is_list(value):
-            made[key] = [_closed(part) for part in value]
-        else:
-            made[key] = _closed(value) if key in ("items", "additionalProperties") else value
-    if "properties" in made:
-        made.setdefault("additionalProperties", False)
-    return made
 
 
 def parsed(text: str, schema: Schema | None) -> Any:

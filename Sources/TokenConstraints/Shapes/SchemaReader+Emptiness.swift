@@ -66,7 +66,8 @@ extension SchemaReader {
 
 extension SchemaRules {
     private var hasOnlyReferences: Bool {
-        verdict == nil && types == nil && constant == nil && enumeration == nil && number == nil
+        verdict == nil && !isNullable && types == nil && constant == nil && enumeration == nil
+            && number == nil
             && string == nil
             && array == nil && object == nil && combined == nil
     }
@@ -77,7 +78,8 @@ extension SchemaRules {
     var onlyReference: SchemaID? { hasOnlyReferences && dynamicReference == nil ? reference : nil }
 
     var isPlainEnumeration: Bool {
-        (constant == nil) != (enumeration == nil) && types == nil && number == nil && string == nil
+        !isNullable && (constant == nil) != (enumeration == nil) && types == nil && number == nil
+            && string == nil
             && array == nil
             && object == nil && combined == nil && reference == nil && dynamicReference == nil
     }

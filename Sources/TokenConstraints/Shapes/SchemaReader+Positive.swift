@@ -123,7 +123,9 @@ extension SchemaReader {
         part.minCount = max(rules.minProperties, part.required.count)
         part.maxCount = rules.maxProperties
         part.names = rules.names.map { [$0] } ?? []
-        if !rules.properties.isEmpty || !rules.patterns.isEmpty || all.extraMembers != nil {
+        if !rules.properties.isEmpty || !rules.patterns.isEmpty || all.extraMembers != nil
+            || others == .ifAsked && (rules.namesMembers || rules.unevaluated != nil)
+        {
             part.sources = [id]
         }
         if rules.unevaluated != nil, all.extraMembers == nil {

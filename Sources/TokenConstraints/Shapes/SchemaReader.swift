@@ -6,6 +6,7 @@ import JSONSchema
 final class SchemaReader {
     let schema: Schema
     let effort: CompileEffort
+    let others: OtherMembers
     /// Without regard to what else applies to a value; literals are not checked yet.
     private var known: [AppliedSchema: Alternatives] = [:]
     /// The alternatives of values to which all of these apply.
@@ -34,9 +35,8 @@ final class SchemaReader {
         let pattern: ObjectIdentifier
     }
 
-    init(_ schema: Schema, _ effort: CompileEffort) {
-        self.schema = schema
-        self.effort = effort
+    init(_ schema: Schema, _ effort: CompileEffort, _ others: OtherMembers) {
+        (self.schema, self.effort, self.others) = (schema, effort, others)
     }
 
     // MARK: One schema
@@ -55,7 +55,11 @@ final class SchemaReader {
         }
         depth += 1
         let cutsBefore = cuts
-        let found = applied.isNegated ? negative(applied.id) : positive(applied.id)
+        var found = applied.isNegated ? negative(applied.id) : positive(applied.id)
+        if schema[applied.id].rules.isNullable {
+            found.literals.removeAll { $0.value == .null }
+            if !applied.isNegated { found.literals += Alternatives.null }
+        }
         depth -= 1
         open.remove(applied)
         if cuts == cutsBefore { known[applied] = found }

@@ -6,6 +6,8 @@ struct NameSignature: Hashable {
     let conditions: StringPart
     /// For each schema its patterns' places, and whether what they lead to is false.
     let rules: [[Int]]
+    let isClosed: Bool
+    let spared: [String]
 }
 
 extension ShapeBuilder {
@@ -58,10 +60,16 @@ extension ShapeBuilder {
         return sources
     }
 
-    func freeNames(_ part: ObjectPart, _ names: StringPart, _ unmasked: inout Set<KeywordPlace>) -> FreeDraft?
-    {
+    /// - Parameters:
+    ///   - isClosed: whether names must match a pattern.
+    ///   - spared: no name begins with one of these: who writes `nam` may go on to `name`, which is no free one, and would
+    ///     have to go on to a name that nobody means.
+    func freeNames(
+        _ part: ObjectPart, _ names: StringPart, _ unmasked: inout Set<KeywordPlace>, isClosed: Bool,
+        sparing spared: [String] = []
+    ) -> FreeDraft? {
         var sources = sources(part)
-        if sources.patterns.isEmpty, reader.normal(sources.schemas([])) == nil { return nil }
+        if sources.patterns.isEmpty, isClosed || reader.normal(sources.schemas([])) == nil { return nil }
         func flag(_ id: SchemaID?) -> Int {
             id.map { reader.normal([AppliedSchema($0)]) == nil ? 1 : 2 } ?? 0
         }
@@ -72,11 +80,12 @@ extension ShapeBuilder {
             patterns: sources.patterns.map { ObjectIdentifier($0) }, conditions: conditions,
             rules: sources.rules.map { rule in
                 [flag(rule.extra)] + rule.patterns.flatMap { [$0.place, flag($0.schema)] }
-            })
+            }, isClosed: isClosed, spared: spared)
         var rule = NameConditions()
         rule.effort = effort
         rule.patterns = sources.patterns
         rule.conditions = conditions.conditions
+        rule.conditions.forbiddenBeginnings = spared
         let built: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])
         if let known = self.names[signature] {
             built = known
@@ -85,7 +94,9 @@ extension ShapeBuilder {
             func build() -> (names: NameText?, unmasked: [TextCondition]) {
                 matched = []
                 return rule.build { set in
-                    let isPossible = reader.normal(sources.schemas(set)) != nil
+                    let isPossible =
+                        (!isClosed || !set.isEmpty || !sources.leftOut.isEmpty)
+                        && reader.normal(sources.schemas(set)) != nil
                     if isPossible, !matched.contains(set) { matched.append(set) }
                     return isPossible
                 }

@@ -3,12 +3,14 @@ import JSONSchema
 /// What is left when everything that can't be brought to an end is gone.
 extension ShapeBuilder {
     /// After `countBytes`.
-    /// - Returns: the goals that can be met from the root, and what must be validated.
-    func result(_ root: Int) -> (shape: AnswerShape, validated: [SchemaMention]) {
+    /// - Returns: the goals that can be met from the root, what must be validated, and the objects that may have members
+    ///   of names that the schema doesn't have.
+    func result(_ root: Int) -> (shape: AnswerShape, validated: [SchemaMention], open: [SchemaMention]) {
         var places: [Int: Int] = [root: 0]
         var order = [root]
         var goals: [Goal] = []
         var unmasked = reader.unmasked
+        var openObjects: Set<KeywordPlace> = []
         func place(_ goal: Int) -> GoalID {
             if let known = places[goal] { return GoalID(index: known) }
             places[goal] = order.count
@@ -27,13 +29,22 @@ extension ShapeBuilder {
                     let final = finished(array, place)
                     if final.maxCount ?? .max <= 1 { open = open.filter { $0.keyword != "uniqueItems" } }
                     shapes.append(.array(final))
-                case .object(let object): shapes.append(.object(finished(object, place)))
+                case .object(let object):
+                    let final = finished(object, place)
+                    if final.free != nil,
+                        let origin = object.origins.first ?? draft.key.first(where: { !$0.isNegated })?.id
+                    {
+                        openObjects.insert(KeywordPlace(node: origin, keyword: ""))
+                    }
+                    shapes.append(.object(final))
                 }
                 unmasked.formUnion(open)
             }
             goals.append(Goal(shapes: shapes, fewestBytes: draft.fewestBytes ?? 0))
         }
-        return (AnswerShape(goals: goals, root: GoalID(index: 0)), mentions(unmasked))
+        return (
+            AnswerShape(goals: goals, root: GoalID(index: 0)), mentions(unmasked), mentions(openObjects)
+        )
     }
 
     private func isReachable(_ goal: Int) -> Bool { drafts[goal].fewestBytes != nil }

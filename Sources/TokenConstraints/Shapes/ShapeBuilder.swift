@@ -12,10 +12,10 @@ final class ShapeBuilder {
     private var partCount = 0
     var names: [NameSignature: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])] = [:]
 
-    init(_ schema: Schema, _ effort: CompileEffort) {
+    init(_ schema: Schema, _ effort: CompileEffort, _ others: OtherMembers) {
         self.schema = schema
         self.effort = effort
-        reader = SchemaReader(schema, effort)
+        reader = SchemaReader(schema, effort, others)
     }
 
     // MARK: Goals
@@ -76,8 +76,12 @@ final class ShapeBuilder {
             if let text { shapes.append(ShapeDraft(.string(text), unmasked: unmasked)) }
         }
         for part in all.arrays { if let shape = shape(part) { shapes.append(shape) } }
-        for part in all.objects { if let shape = shape(part) { shapes.append(shape) } }
-        return shapes
+        let objects = all.objects.compactMap { part in
+            self.shape(part).map { (shape: $0, isNamed: namesRequired(part)) }
+        }
+        // An object that must have what no schema names does where there is no other.
+        let isAnyNamed = objects.contains(where: \.isNamed)
+        return shapes + objects.filter { $0.isNamed || !isAnyNamed }.map(\.shape)
     }
 
     // MARK: Arrays
@@ -106,6 +110,7 @@ final class ShapeBuilder {
     private func shape(_ part: ObjectPart) -> ShapeDraft? {
         var unmasked = part.unmasked
         var draft = ObjectDraft(minCount: part.minCount, maxCount: part.maxCount)
+        draft.origins = part.sources
         let required = Set(part.required)
         var seen: Set<ExactText> = []
         var isPossible = true
@@ -140,8 +145,12 @@ final class ShapeBuilder {
             }
         }
         for name in part.absent.sorted() { add(name) }
+        let isClosed = isClosed(part, draft)
         if hasFree, draft.maxCount ?? .max > required.count {
-            draft.free = freeNames(part, nameConditions, &unmasked)
+            let spared = reader.others == .asAllowed ? [] : seen.map(\.text).sorted()
+            draft.free =
+                freeNames(part, nameConditions, &unmasked, isClosed: isClosed, sparing: spared)
+                ?? (spared.isEmpty ? nil : freeNames(part, nameConditions, &unmasked, isClosed: isClosed))
             draft.free?.look(besides: Array(seen))
             if draft.free?.count == 0 { draft.free = nil }
             if let text = draft.free?.text, text.fewestBytes(text.start) > ShapeLimits.nameBytes {
@@ -151,6 +160,36 @@ final class ShapeBuilder {
         partCount += draft.members.count
         guard draft.minCount <= draft.maxCount ?? .max else { return nil }
         return ShapeDraft(.object(draft), unmasked: unmasked)
+    }
+
+    /// Whether members that no schema names may only have names of `patternProperties`. Else the object must have more
+    /// members than are named, or a schema says what others are like.
+    private func isClosed(_ part: ObjectPart, _ draft: ObjectDraft) -> Bool {
+        guard reader.others == .ifAsked else { return false }
+        var (isNamed, hasPatterns) = (false, false)
+        for case let rules? in part.sources.lazy.map({ self.schema[$0].rules.object }) {
+            let others = rules.additional ?? rules.unevaluated
+            if let others, schema[others].rules.verdict != false { return false }
+            isNamed = isNamed || rules.namesMembers
+            hasPatterns = hasPatterns || !rules.patterns.isEmpty
+        }
+        return isNamed && (hasPatterns || draft.members.count >= draft.minCount)
+    }
+
+    /// Whether the schemas name all members that it must have.
+    private func namesRequired(_ part: ObjectPart) -> Bool {
+        guard reader.others == .ifAsked, !part.members.isEmpty else { return true }
+        return part.members.allSatisfy { member in
+            part.sources.isEmpty
+                || part.sources.contains { source in
+                    guard let rules = schema[source].rules.object else { return false }
+                    return schema[source].rules.extraMembers.map { schema[$0].rules.verdict != false }
+                        ?? false
+                        || rules.property(member.name.text) != nil
+                        || rules.required.contains { ExactText($0) == member.name }
+                        || rules.patterns.contains { reader.matches(member.name, $0.pattern) }
+                }
+        }
     }
 
     private enum NameRule {

@@ -61,6 +61,8 @@ struct ObjectDraft {
     /// Beside those of members.
     var forbidden: [ExactText] = []
     var free: FreeDraft?
+    /// The schemas that say which members there are.
+    var origins: [SchemaID] = []
     var minCount: Int
     var maxCount: Int?
 }

@@ -28,7 +28,7 @@ extension Writer {
         if !isFirst, let end = sharedRest(of: frame, facts) { return end }
         var key = RestKey(
             kind: frame.kind, shape: frame.shape, count: frame.count, position: frame.position,
-            depth: layout == .compact ? 0 : facts.depth, isFirst: isFirst)
+            depth: layout.indent == nil ? 0 : facts.depth, isFirst: isFirst)
         var hasFree = false
         let text: [UInt8]
         switch frame.kind {
@@ -62,7 +62,7 @@ extension Writer {
             if Int(frame.count) + left < object.shape.minCount { return nil }
         }
         let key = WholeKey(
-            kind: frame.kind, shape: frame.shape, depth: layout == .compact ? 0 : facts.depth)
+            kind: frame.kind, shape: frame.shape, depth: layout.indent == nil ? 0 : facts.depth)
         let whole = wholeRests.value(of: key) { wholeRest(of: frame, facts.depth) }
         guard left < whole.places.count else { return nil }
         return whole.text[whole.places[whole.places.count - 1 - left]...]

@@ -6,7 +6,7 @@ extension Writer {
     /// The shortest text of a goal's values.
     /// - Parameter depth: how many frames are open around it.
     func shortest(_ goal: GoalID, depth: Int) -> [UInt8] {
-        let key = ShortestKey(goal: goal.index, depth: layout == .compact ? 0 : depth)
+        let key = ShortestKey(goal: goal.index, depth: layout.indent == nil ? 0 : depth)
         if let known = shortestTexts.known(key) { return known }
         var best: (bytes: Int, beginning: Beginning)?
         for beginning in beginnings[goal.index] {

@@ -200,7 +200,7 @@ extension Writer {
     }
 
     private func newLine(_ depth: Int) -> [UInt8] {
-        guard case .indented(let width) = layout else { return [] }
+        guard let width = layout.indent else { return [] }
         return [UInt8(ascii: "\n")] + [UInt8](repeating: UInt8(ascii: " "), count: width * depth)
     }
 }

@@ -76,7 +76,7 @@ final class Writer: AnswerWriter {
         texts = numbering.texts
         strings = numbering.strings
         arrays = numbering.arrays
-        let colon: [UInt8] = layout == .compact ? [UInt8(ascii: ":")] : Array(": ".utf8)
+        let colon: [UInt8] = layout.indent == nil ? [UInt8(ascii: ":")] : Array(": ".utf8)
         objects = numbering.objects.map { ObjectFacts($0, colon: colon) }
         var places = PlaceList()
         begin(shape.root, in: -1, &places)

@@ -37,13 +37,16 @@ import Testing
         #expect(rules.problem(with: "a") == nil && rules.problem(with: "bc") == nil)
         for wrong in ["ac", "xa", "a\n", "", "abc"] { #expect(rules.problem(with: wrong) != nil, "\(wrong)") }
         #expect(fault(.regex("a)(?:b")).hasPrefix("The regular expression has"))
-        #expect(fault(.regex("(?=a)")).hasPrefix("The regular expression has"))
+        #expect(fault(.regex("a(?=b)")).hasPrefix("The regular expression has"))
     }
 
     @Test(
         arguments: [
             (["type": "strin"], "#/type"), (["$ref": "https://example.com/s"], "#/$ref"),
-            (["properties": ["a": ["nullable": true]]], "#/properties/a/nullable: nullable is OpenAPI's"),
+            (
+                ["properties": ["a": ["nullable": 1]]],
+                "#/properties/a/nullable: nullable must be true or false"
+            ),
             (["requried": ["a"]], "#/requried: requried is no keyword of 2020-12. Did you mean required?"),
             (["frobnicate": 1], "is written x-frobnicate."),
         ] as [(JSONValue, String)])
@@ -58,6 +61,54 @@ import Testing
         ])
         let warnings = try rules(["properties": ["a": ["format": "colour"]]]).warnings
         #expect(warnings == ["#/properties/a/format: the format colour is not known, and not checked."])
+    }
+
+    @Test func otherDialectsAreUnderstood() throws {
+        let nullable = try rules([
+            "properties": [
+                "a": ["type": "string", "enum": ["x"], "nullable": true],
+                "b": ["type": "string", "nullable": false],
+            ], "propertyOrdering": ["b", "a"],
+        ])
+        #expect(nullable.problem(with: #"{"a":null}"#) == nil && nullable.problem(with: #"{"a":"x"}"#) == nil)
+        #expect(nullable.problem(with: #"{"b":null}"#) != nil && nullable.problem(with: #"{"a":"y"}"#) != nil)
+        #expect(nullable.warnings == ["propertyOrdering: passed over, as it says nothing of values."])
+    }
+
+    /// Whoever reads of a place knows the parameters, and no schema that is made of them.
+    @Test func placesInToolsAreTheirOwn() throws {
+        func tools(_ parameters: JSONValue...) throws -> ToolsRule {
+            try #require(
+                ToolsRule(
+                    .array(
+                        parameters.enumerated().map { number, schema in
+                            [
+                                "type": "function",
+                                "function": ["name": .string("f\(number)"), "parameters": schema],
+                            ]
+                        })))
+        }
+        let place = "the parameters of f1: #/properties/a"
+        #expect(fault(try tools([:], ["properties": ["a": ["type": "strin"]]])).hasPrefix("\(place)/type: "))
+        #expect(
+            fault(try tools([:], ["properties": ["a": ["requried": []]]])).hasPrefix("\(place)/requried: "))
+        let formats = try tools([:], ["properties": ["a": ["format": "colour"]]])
+        #expect(try AnswerForm(formats).checked().warnings.first?.hasPrefix("\(place)/format: ") == true)
+        let unique: JSONValue = ["properties": ["a": ["uniqueItems": true]]]
+        for (rule, name) in [(try tools([:], unique), "f1"), (try tools(unique), "f0")] {
+            let checked = try AnswerForm(rule).checked()
+            let grammar = try checked.grammar(.init(others: .ifAsked), .ofBytes)
+            #expect(
+                grammar.validated.map { checked.place($0.pointer) }
+                    == ["the parameters of \(name): #/properties/a/uniqueItems"])
+            let answer = #"[{"name":"\#(name)","arguments":{"a":[1,1]}}]"#
+            #expect(
+                checked.problem(with: answer)?.contains("the parameters of \(name): #/properties/a") == true)
+        }
+        let impossible = try AnswerForm(tools(["required": ["a"], "properties": ["a": false]])).checked()
+        #expect {
+            _ = try impossible.grammar(.compact, .ofBytes)
+        } throws: { ($0 as? AnswerFault)?.message.hasPrefix("the parameters of f0: #/") == true }
     }
 
     /// Numbers are judged by all their digits.

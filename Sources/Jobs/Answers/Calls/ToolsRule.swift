@@ -112,10 +112,12 @@ struct ToolsRule: AnswerRule {
         return .object(members)
     }
 
+    private var callable: [Function] { functions.filter { only == nil || $0.name == only } }
+
     /// What a list of calls must be.
     private var schema: JSONValue {
         var names: Set<String> = []
-        let calls = functions.enumerated().filter { only == nil || $1.name == only }.map { number, function in
+        let calls = callable.enumerated().map { number, function in
             let parameters = Self.named(function.parameters, "urn:tool:\(number)", &names)
             let call: JSONValue = [
                 "type": "object",
@@ -134,13 +136,13 @@ struct ToolsRule: AnswerRule {
 
     func checked() throws(AnswerFault) -> any CheckedRule {
         for function in functions {
-            do throws(SchemaFault) { _ = try Schema(function.parameters) } catch {
-                throw AnswerFault(
-                    "the parameters of \(function.name.prefix(64)): \(error.pointer): \(error.problem.text).")
+            do throws(AnswerFault) { _ = try SchemaRule(function.parameters)?.checked() } catch {
+                throw AnswerFault("the parameters of \(function.name.prefix(64)): \(error.message)")
             }
         }
         guard let calls = try SchemaRule(schema)?.checked() else { throw AnswerFault("no schema of calls.") }
-        return CheckedTools(calls: calls, callChoice: choice, beside: try answer?.checked())
+        return CheckedTools(
+            calls: calls, callChoice: choice, beside: try answer?.checked(), names: callable.map(\.name))
     }
 }
 
@@ -170,17 +172,31 @@ private struct CheckedTools: CheckedRule {
     let calls: any CheckedRule
     let callChoice: CallGrammar.Choice?
     let beside: (any CheckedRule)?
+    /// Of the functions that may be called.
+    let names: [String]
 
-    var warnings: [String] { (beside?.warnings ?? []) + calls.warnings }
+    var warnings: [String] { (beside?.warnings ?? []) + calls.warnings.map(place) }
+
+    /// Pointers lead into the parameters of a function, as whoever wrote them knows no other schema.
+    func place(_ text: String) -> String {
+        var text = text
+        for (number, name) in names.enumerated().reversed() {
+            let item = names.count == 1 ? "" : "/anyOf/\(number)"
+            let whole = "#/items\(item)/properties/arguments"
+            text = text.split(separator: whole, omittingEmptySubsequences: false)
+                .joined(separator: "the parameters of \(name.prefix(64)): #")
+        }
+        return text
+    }
 
     func compiled(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
     ) throws(ConstraintFault) -> AnswerGrammar {
-        try calls.compiled(.compact, tokens, effort)
+        try calls.compiled(.init(others: layout.others), tokens, effort)
     }
 
     /// - Parameter answer: the calls alone; empty if there are none.
     func problem(with answer: String) -> String? {
-        answer.isEmpty && callChoice != .required ? nil : calls.problem(with: answer)
+        answer.isEmpty && callChoice != .required ? nil : calls.problem(with: answer).map(place)
     }
 }
