@@ -51,15 +51,4 @@ import Testing
             }
         }
     }
-
-    @Test(arguments: [true, false]) func whatIsOutOfMemoryComesBack(hasFolder: Bool) throws {
-        let folder = try TestFolder()
-        let file = ScratchFile(in: hasFolder ? folder.path("new/cache") : nil)
-        let texts = ["one", "", "three"].map { Array($0.utf8) }
-        let ranges = try texts.map(file.append)
-        for (text, range) in zip(texts, ranges).reversed() { #expect(try file.bytes(in: range) == text) }
-        #expect(
-            try !hasFolder
-                || FileManager.default.contentsOfDirectory(atPath: folder.path("new/cache")).isEmpty)
-    }
 }
