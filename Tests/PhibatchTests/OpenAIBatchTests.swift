@@ -107,30 +107,4 @@ struct OpenAIBatchTests {
         let quiet = try job.run(lenient + ["--quiet"])
         #expect(quiet.status == 0 && !quiet.errors.contains("the field model"), "\(quiet.errors)")
     }
-
-    /// A table has no room for several answers, or for log-probabilities.
-    @Test func anOutputsNameGoesBeforeTheInputsForm() throws {
-        let job = try DemoJob(Self.lines, ["--max-failures", "5"])
-        defer { job.remove() }
-        let run = try Program.run(
-            ["run", "--model", job.model, "--input", "in.jsonl", "--output", "out.CSV"] + job.settings,
-            folder: job.folder)
-        #expect(run.status == 0, "\(run.errors)")
-        let rows = try String(contentsOfFile: job.folder + "/out.CSV", encoding: .utf8).split(separator: "\n")
-        #expect(rows.count == 8 && rows[0].hasPrefix("id,sample,text,"))
-        #expect(rows[1].hasPrefix("chat,0,,,,,,bad_field") && rows[1].contains("`n` above 1"))
-        #expect(
-            rows[2].hasPrefix("text,0,,,,,,bad_field") && rows[2].contains("`logprobs` have no column in csv")
-        )
-        #expect(rows[3].hasPrefix("response,0,") && rows[3].hasSuffix(",,"))
-    }
-
-    @Test func aNativeOutputHoldsOneAnswerALine() throws {
-        let job = try DemoJob(Self.lines, ["--output-format", "jsonl", "--max-failures", "5"])
-        defer { job.remove() }
-        let run = try job.run()
-        #expect(run.status == 0 && run.errors.contains("`n` above 1 needs"), "\(run.errors)")
-        let results = try #require(job.results)
-        #expect(results.count == 7 && results[1].contains("\"logprobs\":"))
-    }
 }
