@@ -1,5 +1,4 @@
 import Foundation
-import OperatingSystem
 import Testing
 
 /// `phibatch inspect`, on the embedded model and on small ones.
@@ -17,8 +16,6 @@ struct InspectCommandTests {
         struct Verified: Decodable {
             var isFine: Bool
             var hasHashes: Bool
-            var files: Int?
-            var matching: Int?
             var faults: [String]
         }
         struct Matrix: Decodable {
@@ -92,41 +89,6 @@ struct InspectCommandTests {
             #expect(json.verified?.isFine == false && json.verified?.hasHashes == false)
             #expect(json.verified?.faults.count == 1)
         }
-    }
-
-    /// A snapshot of the cache: all files whose names are hashes are compared, and each bad one is named.
-    @Test func snapshot() throws {
-        try withFolder { folder in
-            let (snapshot, blobs) = (folder + "/m/snapshots/abc", folder + "/m/blobs")
-            try PlainModel(vocabulary: 100).write(to: snapshot)
-            try FileManager.default.createDirectory(atPath: blobs, withIntermediateDirectories: true)
-            for name in ["config.json", "model.safetensors"] {
-                let path = "\(snapshot)/\(name)"
-                let hash = try Self.sha256(path)
-                try FileManager.default.moveItem(atPath: path, toPath: "\(blobs)/\(hash)")
-                try FileManager.default.createSymbolicLink(
-                    atPath: path, withDestinationPath: "../../blobs/\(hash)")
-            }
-            let fine = try Program.run(["inspect", snapshot, "--verify"])
-            #expect(
-                fine.status == 0 && fine.output.contains("2 of 2 files have the hash"),
-                "\(fine.errors)\(fine.output)")
-            for name in try FileManager.default.contentsOfDirectory(atPath: blobs) {
-                let file = try FileHandle(forUpdating: URL(filePath: "\(blobs)/\(name)"))
-                try file.seekToEnd()
-                try file.write(contentsOf: Data([0x20]))
-                try file.close()
-            }
-            let bad = try Program.run(["inspect", snapshot, "--verify", "--json"])
-            #expect(bad.status == 69, "\(bad.output)")
-            for name in ["config.json", "model.safetensors"] { #expect(bad.errors.contains("/\(name): ")) }
-            let found = try #require(try answer(bad).verified)
-            #expect(!found.isFine && found.hasHashes && found.matching == 0 && found.faults.count == 2)
-        }
-    }
-
-    private static func sha256(_ path: String) throws -> String {
-        try FileHash(of: OpenFile.at(path)).sha256
     }
 
     @Test func wrongUsage() throws {

@@ -38,38 +38,6 @@ struct QuantizeCommandTests {
         }
     }
 
-    @Test(arguments: [
-        (["--bits", "7"], "--bits must be"), (["--group-size", "16"], "--group-size must be"),
-        (["--embedding-bits", "1"], "--embedding-bits must be"), (["--layer", "lm_head"], "--layer"),
-        (["--layer", "lm_head=4:63"], "groups of 32, 64 or 128"),
-    ])
-    func wrongUsage(options: [String], words: String) throws {
-        let result = try Program.run(["quantize", "plain", "made"] + options)
-        #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
-    }
-
-    @Test func oneMessage() throws {
-        try withModel { folder in
-            let again = try Program.run(["quantize", "plain", "plain"], folder: folder)
-            #expect(
-                again.status == 69 && again.errors.contains("holds a checkpoint already"), "\(again.errors)")
-            let none = try Program.run(["quantize", "nowhere", "made"], folder: folder)
-            #expect(none.status == 69 && none.errors.contains("no such model"), "\(none.errors)")
-            let known = try Program.run(["quantize", "phi-4-mini", "made"], folder: folder)
-            #expect(known.status == 69 && known.errors.contains("quantized already"), "\(known.errors)")
-            let text = try Program.run(
-                ["quantize", "plain", "made", "--calibrate", "nowhere.txt"], folder: folder)
-            #expect(text.status == 69 && text.errors.contains("nowhere.txt: can't be read"), "\(text.errors)")
-            try Data("a text".utf8).write(to: URL(filePath: folder + "/text.txt"))
-            let tokens = try Program.run(
-                ["quantize", "plain", "made", "--calibrate", "text.txt"], folder: folder)
-            #expect(
-                tokens.status == 69 && tokens.errors.contains("plain: has no tokenizer.json"),
-                "\(tokens.errors)")
-            #expect(!FileManager.default.fileExists(atPath: folder + "/made"))
-        }
-    }
-
     #if os(Linux)
         /// The largest matrix has 410 MB of floats; the process may have far less of all its memory.
         @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount <= 16, "threads take too much here"))
