@@ -47,19 +47,6 @@ struct AdapterJobTests {
         #expect(job.results == results)
     }
 
-    @Test func aJournalNamesTheAdapter() throws {
-        let job = try DemoJob(
-            (0..<3).map { "{\"prompt\": \"What is \($0)?\"}" } + ["{\"prompt\": 1}"],
-            ["--max-tokens", "4", "--quiet"])
-        defer { job.remove() }
-        // A failed line leaves the journal in place.
-        #expect(try job.run().status == 3)
-        try writeAdapter(to: job.folder + "/adapter", strength: 0.3)
-        let refused = try job.run(["--adapter", "adapter"])
-        #expect(refused.status == 65, "\(refused.errors)")
-        #expect(refused.errors.contains("adapter adapter_model.safetensors: (not set)"), "\(refused.errors)")
-    }
-
     @Test func aMissingAdapterIsFoundFirst() throws {
         let job = try DemoJob(["{\"prompt\": \"Hi\"}"], ["--adapter", "nowhere"])
         defer { job.remove() }

@@ -54,36 +54,6 @@ struct FailedLinesTests {
         #expect(run.status == 64 && run.errors.contains("output_format tsv"), "\(run.errors)")
     }
 
-    @Test(arguments: ["jsonl", "csv", "openai"])
-    func failedLinesHaveAFileOfTheirOwn(format: String) throws {
-        let format = [
-            "--output-format", format, "--errors", "errors", "--samples", "2", "--temperature", "1",
-        ]
-        let job = try DemoJob(Self.lines, Self.settings + format)
-        defer { job.remove() }
-        let first = try job.run()
-        #expect(first.status == 0, "\(first.errors)")
-        #expect(try !text(job, "out.jsonl").contains("bad"))
-        let failed = try text(job, "errors")
-        #expect(failed.contains("bad") && failed.contains("invalid_json") && !failed.contains("Salt"))
-        let before = try (text(job, "out.jsonl"), failed)
-        let again = try job.run()
-        #expect(again.status == 0 && again.errors.contains("0 done, 4 failed"), "\(again.errors)")
-        #expect(try (text(job, "out.jsonl"), text(job, "errors")) == before)
-        #expect(try Program.run(["verify", "out.jsonl", "--file-only"], folder: job.folder).status == 0)
-        let verified = try Program.run(
-            ["verify"] + job.arguments(["--sample", "4", "-q"]), folder: job.folder)
-        #expect(verified.status == 0, "\(verified.errors) \(verified.output)")
-
-        // Once a line is mended, it moves.
-        try (Self.lines[..<3] + [#"{"id": "c", "prompt": "Now?"}"#]).map { $0 + "\n" }.joined()
-            .write(toFile: job.folder + "/in.jsonl", atomically: true, encoding: .utf8)
-        let mended = try job.run(["--prune"])
-        #expect(mended.status == 0, "\(mended.errors)")
-        #expect(try text(job, "out.jsonl").contains("\"c\"") != format.contains("csv"))
-        #expect(try text(job, "errors").contains("bad") && !text(job, "errors").contains("invalid_json"))
-    }
-
     @Test func anothersFileIsNotTakenForFailedLines() throws {
         let job = try DemoJob(Self.lines, Self.settings + ["--errors", "mine"])
         defer { job.remove() }

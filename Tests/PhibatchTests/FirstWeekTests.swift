@@ -118,46 +118,6 @@ struct FirstWeekTests {
         #expect(judged.contains(#""topic":"snow""#) && judged.contains(#""seed":0"#))
     }
 
-    @Test func jobsHaveExamplesAndAPrefix() throws {
-        let job = try DemoJob(["{\"word\": \"red\"}"], [])
-        defer { job.remove() }
-        try Data("Translate {{ word }}.\n".utf8).write(to: URL(filePath: job.folder + "/ask.txt"))
-        let yaml = """
-            model: \(job.model)
-            input: in.jsonl
-            output: out.jsonl
-            max_tokens: 4
-            prompt_file: ask.txt
-            prefix: 'In French, {{ word }} is'
-            messages:
-              - role: user
-                content: Translate blue.
-              - {role: assistant, content: 'In French, blue is bleu.'}
-            """
-        try Data(yaml.utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
-        let run = try RunningProgram(["run", "job.yaml", "-q"], folder: job.folder).end()
-        #expect(run.status == 0, "\(run.errors)")
-        #expect(
-            job.results?.count == 1 && job.results?[0].contains("\"text\":\" ") == true,
-            "\(job.results ?? [])")
-    }
-
-    /// More samples are only added.
-    @Test func moreSamplesAddToWhatIsThere() throws {
-        let job = try DemoJob(
-            ["{\"prompt\": \"Say a word.\"}", "{\"prompt\": \"Say two.\"}"],
-            ["--max-tokens", "3", "--temperature", "1"])
-        defer { job.remove() }
-        #expect(try job.run(["--samples", "3"]).status == 0)
-        let before = try #require(job.results)
-        let more = try job.run(["--samples", "5"])
-        #expect(more.status == 0 && more.errors.contains("as results: 4 done"), "\(more.errors)")
-        let after = try #require(job.results)
-        #expect(after.count == 10)
-        func text(_ line: String) -> Substring? { line.firstMatch(of: /"sample".*?"seed"/)?.0 }
-        #expect([0, 1, 2, 5, 6, 7].map { text(after[$0]) } == before.map(text))
-    }
-
     /// Off a terminal each line has the time and the job's name.
     @Test func logLinesNameTheJob() throws {
         let job = try DemoJob(["{\"prompt\": \"Hi\"}"], ["--max-tokens", "1"])
@@ -209,39 +169,6 @@ struct FirstWeekTests {
         ] { #expect(metrics.contains("\nphibatch_" + line), "\(metrics)") }
         #expect(try job.run(["--metrics-file", "in.jsonl"]).status == 65)
         #expect(try job.files.filter { $0.hasPrefix("m.prom") } == ["m.prom"])
-    }
-
-    @Test func statusSaysWhereAJobStands() throws {
-        let job = try DemoJob(
-            (0..<3).map { "{\"prompt\": \"Count to \($0 + 5).\"}" },
-            ["--max-tokens", "300", "--ignore-eos", "--speculate", "off"])
-        defer { job.remove() }
-        func status(_ arguments: [String]) throws -> (code: Int32, text: String) {
-            let run = try RunningProgram(["status"] + arguments, folder: job.folder).end()
-            return (run.status, run.output + run.errors)
-        }
-        let waiting = try status(job.arguments())
-        #expect(waiting.code == 10 && waiting.text.contains("no run has begun"), "\(waiting.text)")
-        let program = try job.start(["--checkpoint-interval", "0"])
-        try program.wait(for: "the journal") {
-            (try? job.files.contains("out.jsonl.journal.inflight")) == true
-        }
-        #expect(try status(job.arguments()).code == 11)
-        program.send(SIGTERM)
-        _ = try program.end()
-        let stopped = try status(["out.jsonl"])
-        #expect(stopped.code == 12 && stopped.text.contains("goes on"), "\(stopped.text)")
-        #expect(try job.run().status == 0)
-        let complete = try status(job.arguments())
-        #expect(complete.code == 0 && complete.text.contains("3 of 3"), "\(complete.text)")
-        #expect(try status(["out.jsonl"]).code == 0)
-        let other = try status(job.arguments(["--seed", "5"]))
-        #expect(other.code == 14 && other.text.contains("job.seed: 0 -> 5"), "\(other.text)")
-        let more = FileManager.default
-        let old = try String(contentsOfFile: job.folder + "/in.jsonl", encoding: .utf8)
-        #expect(more.createFile(atPath: job.folder + "/in.jsonl", contents: Data((old + old + "{}\n").utf8)))
-        let grown = try status(job.arguments())
-        #expect(grown.code == 14 && grown.text.contains("results: 4 new"), "\(grown.text)")
     }
 
     @Test func progressStaysInItsLine() {

@@ -72,17 +72,6 @@ struct LongRopeTests {
         }
     }
 
-    /// Earlier results go on where nothing is said, and only there.
-    @Test func itIsPartOfTheSettingsOnlyWhereItIsSet() throws {
-        let job = try Self.job(Self.lines)
-        defer { job.remove() }
-        #expect(try job.run().status == 0)
-        let again = try job.run(["--long-rope", "auto"])
-        #expect(again.status == 0, "\(again.errors)")
-        let other = try job.run(["--long-rope", "long"])
-        #expect(other.status == 65 && other.errors.contains("long_rope"), "\(other.errors)")
-    }
-
     @Test func itIsRefusedWhereItWouldHaveNoEffect() throws {
         let job = try Self.job(Self.lines, switchingAt: nil)
         defer { job.remove() }

@@ -49,20 +49,4 @@ struct RedoCommandTests {
         let verified = try program("verify", job, "--sample", "100%")
         #expect(verified.status == 0, "\(verified)")
     }
-
-    @Test func whatIsHardlyMeantIsSaid() throws {
-        let job = try job()
-        defer { job.remove() }
-        #expect(try job.run().status == 0)
-        let same = try program("redo", job, "--where", "id == 'l1'")
-        #expect(same.status == 0 && same.errors.contains("at temperature 0"), "\(same)")
-        for (more, message) in [
-            ([], "say which results"), (["--where", "true", "--ids", "-"], "can't be combined"),
-            (["--where", "true", "--restart"], "no meaning"),
-            (["--ids", "in.jsonl", "--dry-run"], "no result has the id"),
-        ] {
-            let ended = try RunningProgram(["redo"] + job.arguments(more), folder: job.folder).end()
-            #expect(ended.status == 64 && ended.errors.contains(message), "\(ended)")
-        }
-    }
 }

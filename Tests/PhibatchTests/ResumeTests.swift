@@ -78,20 +78,4 @@ struct ResumeTests {
         #expect(try fresh.run().status == 0)
         #expect(fresh.results == after)
     }
-
-    @Test func afterTooManyFailuresOnlyTheMendedLinesAreDone() throws {
-        var lines = Self.lines
-        lines[2] = "{\"id\":\"n2\"}"
-        let job = try DemoJob(lines, ["--max-tokens", "6"])
-        defer { job.remove() }
-        let first = try job.run()
-        #expect(first.status == 3 && job.results == nil)
-        #expect(first.errors.contains("failed lines: 1; max_failures allows 0."), "\(first.errors)")
-        #expect(first.errors.contains("in.jsonl:3: missing_prompt: "), "\(first.errors)")
-        #expect(first.errors.contains("--max-failures 1"), "\(first.errors)")
-        try write(Self.lines, job)
-        let second = try job.run()
-        #expect(second.status == 0 && job.results?.count == 5)
-        #expect(second.errors.contains("5 lines: 1 done, 0 failed, 4 done before"), "\(second.errors)")
-    }
 }

@@ -158,27 +158,6 @@ struct SeveralJobsTests {
         #expect(results("one.out", job).contains("\"id\":\"a\""))
     }
 
-    @Test func jobsOfOneNameHaveNumbersOfTheirOwn() throws {
-        let job = try DemoJob([], [])
-        defer { job.remove() }
-        try write(Self.lines(["a"]), "a.jsonl", job)
-        for name in ["x", "y"] {
-            try FileManager.default.createDirectory(
-                atPath: job.folder + "/" + name, withIntermediateDirectories: true)
-            let text = "model: \(job.model)\ninput: ../a.jsonl\noutput: out.jsonl\nmax_tokens: 2\n"
-            try write(text, "\(name)/job.yaml", job)
-        }
-        let run = try Program.run(
-            ["run", "x/job.yaml", "y/job.yaml", "--metrics-file", "m"], folder: job.folder)
-        #expect(run.status == 0, "\(run.errors)")
-        for name in ["x/job.yaml", "y/job.yaml"] {
-            #expect(
-                results("m", job).contains("phibatch_results_done{job=\"\(name)\"} 1\n"),
-                "\(results("m", job))")
-            #expect(run.errors.contains("phibatch[\(name)]: "), "\(run.errors)")
-        }
-    }
-
     @Test func aStreamFollowsLineByLine() throws {
         let job = try DemoJob([], [])
         defer { job.remove() }

@@ -157,29 +157,4 @@ struct ShardTests {
         #expect(try Program.run(more + ["2"], folder: job.folder).status == 0)
         #expect(try Program.run(more + ["many"], folder: job.folder).status == 64)
     }
-
-    @Test(arguments: [[], ["--output-format", "openai"], ["--output-format", "json"]])
-    func finishedResultsAreVerified(format: [String]) throws {
-        let job = try DemoJob(Self.lines, Self.settings + format)
-        defer { job.remove() }
-        #expect(try job.run().status == 0)
-        func verify(_ more: [String]) throws -> Program.Result {
-            try Program.run(["verify"] + job.arguments(["-q"] + more), folder: job.folder)
-        }
-        let all = try verify(["--sample", "100%"])
-        #expect(all.status == 0 && all.output.contains("9 of 9 lines, 18 results"), "\(all)")
-        #expect(try verify(["--sample", "2"]).output.contains("2 of 9 lines"))
-        #expect(try job.run(["--shard", "2/4"]).status == 0)
-        let shard = try verify(["--sample", "100%", "--shard", "2/4"])
-        #expect(shard.status == 0 && shard.output.contains("2 of 2 lines"), "\(shard)")
-        #expect(try job.files.allSatisfy { $0 == "in.jsonl" || $0.hasPrefix("out.jsonl") })
-        let path = job.folder + "/out.jsonl"
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        let name = format.contains("openai") ? "content" : "text"
-        try text.replacing("\"\(name)\":\"", with: "\"\(name)\":\"forged ", maxReplacements: 1)
-            .write(toFile: path, atomically: true, encoding: .utf8)
-        let forged = try verify(["--sample", "100%"])
-        #expect(forged.status == 1 && forged.output.contains("not verified"), "\(forged)")
-        if format.isEmpty { #expect(forged.errors.contains("forged"), "\(forged.errors)") }
-    }
 }

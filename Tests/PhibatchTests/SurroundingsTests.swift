@@ -77,15 +77,6 @@ struct SurroundingsTests {
         #expect(second.errors.contains("results of an earlier run: "), "\(second.errors)")
     }
 
-    @Test func aSmallCacheDelaysLinesOnly() throws {
-        let expected = try expected()
-        let job = try job()
-        defer { job.remove() }
-        // Room for one block of 64 tokens, which is one of these requests.
-        let result = try job.run(["--kv-budget", "1MB", "--workers", "4"])
-        #expect(result.status == 0 && job.results == expected, "\(result.errors)")
-    }
-
     /// Many results, with and without a cache folder. As none has a prompt, no model is loaded.
     @Test func manyResultsLeaveNothingAnywhereElse() throws {
         let count = 16_500
@@ -148,36 +139,4 @@ struct SurroundingsTests {
             #expect(try job.files == ["in.jsonl"])
         }
     #endif
-
-    /// As older clients of the hub made folders: each file is a link into a cache elsewhere.
-    @Test func aModelFolderOfLinksIsTheModel() throws {
-        var job = try job()
-        defer { job.remove() }
-        #expect(try job.run().status == 0)
-        let expected = try #require(job.results)
-        let (blobs, folder) = (job.folder + "/cache/blobs", job.folder + "/model")
-        let files = FileManager.default
-        for path in [blobs, folder] {
-            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-        let model = try #require(DemoJob.model)
-        for name in try files.contentsOfDirectory(atPath: model) {
-            try files.copyItem(atPath: "\(model)/\(name)", toPath: "\(blobs)/\(name).blob")
-            try files.createSymbolicLink(
-                atPath: "\(folder)/\(name)", withDestinationPath: "\(blobs)/\(name).blob")
-        }
-        job.model = folder
-        // The same content is the same model: nothing has changed, and nothing is left to do.
-        let again = try job.run()
-        #expect(again.status == 0, "\(again.errors)")
-        #expect(job.results == expected)
-        let anew = try job.run(["--restart"])
-        #expect(anew.status == 0 && job.results == expected, "\(anew.errors)")
-        // Its target is what counts.
-        let config = blobs + "/config.json.blob"
-        try (String(contentsOfFile: config, encoding: .utf8) + "\n").write(
-            toFile: config, atomically: false, encoding: .utf8)
-        let changed = try job.run()
-        #expect(changed.status != 0 && changed.errors.contains("model.config.json"), "\(changed.errors)")
-    }
 }
