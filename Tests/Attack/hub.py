@@ -163,28 +163,6 @@ def is_whole(folder, files=None):
     expect(not left, f"left behind: {left}")
 
 
-@case("hub/lies", quick=True)
-def lies(bench):
-    """Numbers that no sum can be made of, and other nonsense, end with a message."""
-    def heads(**fields):
-        return lambda path, status, headers, body: (
-            status, {**headers, **{name.replace("_", "-"): value for name, value in fields.items()}}
-            if path.endswith(".safetensors") else headers, body)
-
-    for what, change in [
-            ("a size of 2 to the 63", heads(X_Linked_Size="9223372036854775807")),
-            ("a size below 0", heads(X_Linked_Size="-1")),
-            ("a tag with a path", heads(X_Linked_Etag='"../../../../x"')),
-            ("a redirect to a file", heads(Location="file:///etc/passwd")),
-            ("a head without end", heads(X_Long="x" * 90_000)),
-            ("no JSON", lambda path, status, headers, body: (200, {}, b"<html>"))]:
-        folder = bench.subfolder("lies")
-        with Hub(change=change) as hub:
-            run = bench.run(["pull", NAME], folder, environment=variables(hub, folder), what=what)
-        run.must_end_with(0 if what == "a head without end" else 69, what=what)
-        expect(b".swift" not in run.err, lambda: f"{what}: the message is of our build: {run}")
-
-
 @case("hub/tls", quick=True)
 def tls(bench):
     """A hub with a certificate of its own is refused, unless a variable names its CA."""
@@ -361,32 +339,3 @@ def private(bench):
                   environment=variables(hub, folder, PHIBATCH_CACHE=cache)).must_end_with(0)
     wrong = {name: oct(mode) for name, mode in modes(os.path.join(cache, "inputs")).items() if mode & 0o077}
     expect(not wrong, lambda: f"of an address with a password: {wrong}")
-
-
-@case("hub/redirects", quick=True)
-def redirects(bench):
-    """A redirect that names a user is not followed to another host."""
-    folder = bench.subfolder("redirects")
-    with Hub() as other:
-        def change(path, status, headers, body):
-            if "Location" in headers:
-                headers["Location"] = other.address.replace("http://", "http://user@") + "/large/model.safetensors"
-            return status, headers, body
-
-        with Hub(change=change) as hub:
-            run = bench.run(["pull", NAME], folder, environment=variables(hub, folder, HF_TOKEN="hf_x"))
-    run.must_end_with(69)
-    expect(not other.requests, f"the other host is asked: {other.requests}")
-
-
-@case("hub/no-libcurl", quick=True)
-def no_libcurl(bench):
-    """Without libcurl a model is not fetched, and all else works."""
-    folder = bench.subfolder("none")
-    environment = variables(None, folder, PHIBATCH_CURL="/none/libcurl.so.4")
-    run = bench.run(["pull", NAME], folder, environment=environment).must_end_with(69)
-    expect(b"libcurl" in run.err and b"PHIBATCH_CURL" in run.err, f"it does not say why: {run}")
-    run = bench.run(["doctor"], folder, environment=environment).must_end_with(0)
-    expect(b"libcurl    none" in run.out, f"doctor: {run.out}")
-    bench.small.write(folder)
-    bench.run(bench.command(bench.small.settings), folder, environment=environment).must_end_with(0)
