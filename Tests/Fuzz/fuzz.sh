@@ -29,6 +29,12 @@ for target; do
     mkdir -p "$work/corpus/$target" "$work/findings/$target" "$here/corpus/$target"
     dictionary=$here/dictionaries/$target.dict
     [ -f "$dictionary" ] || dictionary=$here/dictionaries/json.dict
+    case $target in
+        # Words of JSON beside their own.
+        journal | line | tokenizer)
+            cat $here/dictionaries/json.dict "$dictionary" >"$work/$target.dict"
+            dictionary=$work/$target.dict ;;
+    esac
     set -- -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20 -max_len=16384
     if [ "$seconds" = keep ]; then
         rm -rf "$work/kept" && mkdir -p "$work/kept"
