@@ -126,21 +126,6 @@ struct EngineChoiceTests {
         }
     }
 
-    /// Requests that give way in the middle, in a KV cache that is too small for those that run.
-    @Test(.enabled(if: hasMLX, missing)) func whatGivesWayEndsAsWithPlentyOfRoom() throws {
-        try withJob("mlx", lines: 8, ["--max-tokens", "120", "--workers", "8"]) { job in
-            let plenty = try job.run(["--kv-budget", "100MB"])
-            try #require(plenty.status == 0, "\(plenty.errors)")
-            let expected = try tokens(job)
-            #expect(expected.count == 8 && expected.values.allSatisfy { $0.count == 120 })
-            // A request comes to three blocks, and all have room for eight.
-            let tight = try job.run(["--restart", "--kv-budget", "530kB"])
-            #expect(tight.status == 0, "\(tight.errors)")
-            #expect(tight.errors.contains("a request gave way"), "\(tight.errors)")
-            expectAlike(try tokens(job), expected)
-        }
-    }
-
     @Test(.enabled(if: hasMLX, missing)) func whatIsKilledGoesOn() throws {
         let settings = ["--max-tokens", "150", "--workers", "3", "--checkpoint-interval", "0"]
         try withJob("mlx", lines: 9, settings) { job in

@@ -84,40 +84,6 @@ struct FirstWeekTests {
         #expect(asText[0] > parsed[0], "\(asText) \(parsed)")
     }
 
-    /// Two steps in a row: what the first keeps, the second uses; errors are passed over.
-    @Test func resultsAreInputOfTheNextStep() throws {
-        let job = try DemoJob(
-            [
-                "{\"sku\": \"a\", \"topic\": \"rain\", \"price\": 1.50}", "{\"sku\": \"b\"}",
-                "{\"sku\": \"c\", \"topic\": \"snow\"}",
-            ],
-            ["--max-tokens", "4", "-q"])
-        defer { job.remove() }
-        let first = try job.run([
-            "--prompt", "Say {{ topic }}.", "--id", "sku", "--keep", "topic", "--keep", "draft=price",
-            "--samples",
-            "2", "--temperature", "1", "--max-failures", "1",
-        ])
-        #expect(first.status == 0, "\(first.errors)")
-        let results = try #require(job.results)
-        #expect(results.count == 6 && results[0].hasPrefix(#"{"id":"a","index":0,"sample":0"#))
-        #expect(results[1].contains(#","topic":"rain","draft":1.50,"#), "\(results[1])")
-        #expect(results[2].contains(#""code":"template_error""#) && results[2].contains("it has sku"))
-        let second = try RunningProgram(
-            [
-                "run", "-m", job.model, "-i", "out.jsonl", "-o", "judged.jsonl", "--max-tokens", "2",
-                "--keep", "all",
-                "--prompt", "Is this about {{ topic }}? {{ text }}",
-            ], folder: job.folder
-        ).end()
-        #expect(second.status == 0, "\(second.errors)")
-        #expect(second.errors.contains("earlier error: 2 lines"), "\(second.errors)")
-        let judged = try String(contentsOfFile: job.folder + "/judged.jsonl", encoding: .utf8)
-        #expect(
-            judged.matches(of: /"id":"([ac]#[01])"/).map { String($0.1) } == ["a#0", "a#1", "c#0", "c#1"])
-        #expect(judged.contains(#""topic":"snow""#) && judged.contains(#""seed":0"#))
-    }
-
     /// Off a terminal each line has the time and the job's name.
     @Test func logLinesNameTheJob() throws {
         let job = try DemoJob(["{\"prompt\": \"Hi\"}"], ["--max-tokens", "1"])

@@ -139,36 +139,6 @@ struct ReportCommandTests {
         }
     }
 
-    @Test func rowsWithStepsMakeAFunnel() throws {
-        func step(_ name: String) -> String {
-            "\"\(name)\":{\"text\":\"\(name)\",\"finish_reason\":\"stop\","
-                + "\"usage\":{\"prompt_tokens\":2,\"completion_tokens\":1},\"seed\":1}"
-        }
-        func row(_ id: String, _ steps: [String], _ more: String = "") -> String {
-            let names = steps.map { "\"\($0)\"" }.joined(separator: ",")
-            return Self.line(
-                id, 0,
-                "\"steps\":[\(names)],\(steps.map(step).joined(separator: ","))\(more),\"usage\":"
-                    + "{\"prompt_tokens\":\(2 * steps.count),\"completion_tokens\":\(steps.count)}")
-        }
-        let rows =
-            row("a", ["one", "two"]) + row("b", ["one"], ",\"dropped\":\"one\",\"duplicate_of\":\"a\"")
-            + row("c", ["one", "two"], ",\"dropped\":\"two\"")
-        try with(["out.jsonl": rows, "plain.jsonl": Self.results]) {
-            #expect(try report("out.jsonl").status == 0)
-            let data = try blocks(page(), "id=\"report\"")[0]
-            #expect(
-                data["funnel"] == [
-                    "steps": [
-                        ["name": "one", "made": 3, "dropped": 1, "duplicates": 1],
-                        ["name": "two", "made": 2, "dropped": 1, "duplicates": 0],
-                    ], "accepted": 1,
-                ])
-            #expect(try report("plain.jsonl").status == 0)
-            #expect(try blocks(page("plain.jsonl.html"), "id=\"report\"")[0]["funnel"] == .null)
-        }
-    }
-
     /// Whatever the results say, the page has its own elements and no others, and its own script alone may run.
     @Test func textsFromResultsAreNeverHTML() throws {
         let plain = Self.line("a", 0, Self.answer("b", 2))

@@ -13,9 +13,7 @@ import Testing
         "error_message", "json_object", "json_schema", "context_length", "bad_message", "bad_settings",
         "model_failed", "rows_accepted", "rows_dropped", "not_accepted", "no_item",
         "question_2", "reasoning_tokens", "reasoning_cut", "reasoning_length", "reasoning_content",
-        "tool_calls", "token_logprobs", "base_url", "api_key", "gen_ai", "save_to_disk", "credential_process",
-        "authorized_user", "service_account", "external_account", "role_arn", "source_profile",
-        "credential_source", "stream_options", "include_usage",
+        "tool_calls", "token_logprobs", "base_url", "api_key", "stream_options", "include_usage",
     ]
 
     /// Each word of settings' form is one, in texts and in examples; so is each option.
