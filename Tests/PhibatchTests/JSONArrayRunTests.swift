@@ -1,5 +1,4 @@
 import Foundation
-import JSON
 import Testing
 
 /// A JSON array in and out, through the real program.
