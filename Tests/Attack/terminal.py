@@ -93,38 +93,16 @@ def evil_paths(bench):
 
 @case("terminal/files")
 def evil_files(bench):
-    """What other files say: a lock's holder, a journal, a model's configuration and template."""
+    """What an output and a journal of somebody else say."""
     folder = bench.subfolder("files")
     bench.small.write(folder)
     settings = bench.small.settings
-    holder = json.dumps({"pid": 1, "host": EVIL, "started": EVIL})
-    path = os.path.join(folder, "out.jsonl.lock")
-    with open(path, "w") as file:
-        file.write(holder)
-        file.flush()
-        fcntl.flock(file, fcntl.LOCK_EX)
-        must_be_plain(bench.run(bench.command(settings), folder), "a lock's holder")
-        must_be_plain(bench.run(["status", *bench.command(settings)[1:]], folder), "status of a lock's holder")
-    os.unlink(path)
     for name in ("out.jsonl", "out.jsonl.journal"):
         with open(os.path.join(folder, name), "w") as file:
             file.write(json.dumps({"id": EVIL, "run": EVIL, EVIL: EVIL}) + "\n")
         must_be_plain(bench.run(bench.command(settings), folder), f"a foreign {name}")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(folder, name))
-    model = os.path.join(folder, "model")
-    os.mkdir(model)
-    for name in os.listdir(bench.suite.model):
-        os.symlink(os.path.join(bench.suite.model, name), os.path.join(model, name))
-    for changes in ({"model_type": EVIL}, {"hidden_act": EVIL}, {EVIL: 5, "hidden_size": EVIL},
-                    {"rope_scaling": {"type": EVIL}}):
-        with open(os.path.join(bench.suite.model, "config.json")) as file:
-            config = {**json.load(file), **changes}
-        os.unlink(os.path.join(model, "config.json"))
-        with open(os.path.join(model, "config.json"), "w") as file:
-            json.dump(config, file)
-        what = f"config.json with {list(changes)[0][:12]!r}"
-        must_be_plain(bench.run(bench.command(settings, model=model), folder, what=what), what)
 
 
 # MARK: Nobody reads
