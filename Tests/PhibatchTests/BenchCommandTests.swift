@@ -69,4 +69,10 @@ struct BenchCommandTests {
             #expect(line.contains("| \(name) "), "\(line)")
         }
     }
+
+    @Test(arguments: [["--batch", "1,x"], ["--generate", "0"]])
+    func badOptionsAreRefused(options: [String]) throws {
+        let result = try bench(options)
+        #expect(result.status == 64 && !result.errors.isEmpty, "\(result.errors)")
+    }
 }

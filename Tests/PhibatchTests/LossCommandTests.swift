@@ -40,6 +40,9 @@ struct LossCommandTests {
                 "warning: results of the earlier output that are not in the new one: 12, of which with lines that are gone: 12; "
                     + "the earlier output is kept as out.jsonl.old-1"), "\(pruned.errors)")
         #expect(bytes(job, "out.jsonl.old-1") == before)
+        // Who wants to know more of the output, and asks as one did once.
+        let old = try Program.run(["status", "--check"] + job.arguments(), folder: job.folder)
+        #expect(old.status == 64 && old.errors.contains("verify --file-only"), "\(old.errors)")
     }
 
     /// Whenever the signal comes, what the program says and how it leaves fit what it has done.

@@ -38,6 +38,16 @@ struct QuantizeCommandTests {
         }
     }
 
+    @Test(arguments: [
+        (["--bits", "7"], "--bits must be"), (["--group-size", "16"], "--group-size must be"),
+        (["--embedding-bits", "1"], "--embedding-bits must be"), (["--layer", "lm_head"], "--layer"),
+        (["--layer", "lm_head=4:63"], "groups of 32, 64 or 128"),
+    ])
+    func wrongUsage(options: [String], words: String) throws {
+        let result = try Program.run(["quantize", "plain", "made"] + options)
+        #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
+    }
+
     #if os(Linux)
         /// The largest matrix has 410 MB of floats; the process may have far less of all its memory.
         @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount <= 16, "threads take too much here"))

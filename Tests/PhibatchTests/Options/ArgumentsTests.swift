@@ -5,7 +5,8 @@ import Testing
 @Suite struct ArgumentsTests {
     @Test(arguments: [
         (["score", "job.yaml"], "task: score"), (["schema", "a.json"], "phibatch check"),
-        (["perplexity"], "phibatch-dev"), (["bench", "--kernels"], "phibatch-dev kernels"),
+        (["perplexity"], "phibatch-dev"), (["manifest", "o"], "verify --manifest"),
+        (["bench", "--kernels"], "phibatch-dev kernels"),
     ])
     func commandsThatAreElsewhereSayWhere(arguments: [String], place: String) throws {
         #expect(try #require(Arguments.advice(for: arguments)).contains(place))
