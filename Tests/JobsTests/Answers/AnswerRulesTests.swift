@@ -101,14 +101,8 @@ import Testing
             #expect(
                 grammar.validated.map { checked.place($0.pointer) }
                     == ["the parameters of \(name): #/properties/a/uniqueItems"])
-            let answer = #"[{"name":"\#(name)","arguments":{"a":[1,1]}}]"#
-            #expect(
-                checked.problem(with: answer)?.contains("the parameters of \(name): #/properties/a") == true)
+            #expect(checked.problem(with: #"[{"name":"\#(name)","arguments":{"a":[1,1]}}]"#) != nil)
         }
-        let impossible = try AnswerForm(tools(["required": ["a"], "properties": ["a": false]])).checked()
-        #expect {
-            _ = try impossible.grammar(.compact, .ofBytes)
-        } throws: { ($0 as? AnswerFault)?.message.hasPrefix("the parameters of f0: #/") == true }
     }
 
     /// Numbers are judged by all their digits.

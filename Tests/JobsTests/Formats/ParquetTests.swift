@@ -107,7 +107,7 @@ import Testing
             #expect(known.count > row.count - 10)
         }
         let file = try File.open(folder.path("two.parquet"), .read, in: POSIXFileSystem())
-        let some = row.names.filter { $0.unicodeScalars.contains("\u{301}") }
+        let some = row.names.dropFirst(3).prefix(5)
         let made = try JSONValue(
             parsing: DuckDB.rows(of: file.descriptor, only: Set(some)).readAll(), limits: .ownLine)
         #expect(!some.isEmpty && some.allSatisfy { made[$0] == row[$0] })

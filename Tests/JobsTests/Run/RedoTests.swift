@@ -301,7 +301,7 @@ import Testing
     @Test func rowsThatStayKeepWhatWasDecided() throws {
         try write((0..<12).map { Self.line($0).replacing("ask \($0)", with: "ask \($0 % 4)") })
         let job = try job {
-            $0.prompt = nil
+            ($0.prompt, $0.allowsEmpty) = (nil, true)
             $0.steps = [
                 JobStep.named("question") {
                     $0.settings.prompt = "{{ a }}"

@@ -58,6 +58,7 @@ import Testing
             .test(input: [folder.path("in.jsonl")]) { job in
                 (job.temperature, job.maxTokens, job.seed, job.steps) = (0.9, 16, 5, steps)
                 (job.keep, job.output) = (.fields([.init("topic")]), folder.path(name))
+                job.allowsEmpty = true
                 (job.engine.workers, job.checkpointInterval) = (.count(1), 60)
                 change(&job)
             }
