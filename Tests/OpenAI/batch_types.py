@@ -35,6 +35,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
     else:
         texts = [answer.output_text]
         calls = [item for item in answer.output if item.type == "function_call"]
-        count = sum(len(part.logprobs or []) for part in answer.output[0].content)
+        messages = [item for item in answer.output if item.type == "message"]
+        count = sum(len(part.logprobs or []) for item in messages for part in item.content)
     said = [f"{call.name} {json.dumps(json.loads(call.arguments), separators=(',', ':'))}" for call in calls]
     print(result["custom_id"], 200, count, " ".join(said) or json.dumps(texts), sep="\t")
