@@ -8,21 +8,8 @@
 ``phibatch`` program that comes with the package, over pipes.
 """
 
-from ._errors import (
-    BusyError,
-    InputError,
-    InternalError,
-    InterruptedRun,
-    JobError,
-    LineError,
-    ModelError,
-    OutputError,
-    PhibatchError,
-    ProcessError,
-    StoppedError,
-    TooManyFailuresError,
-    UsageError,
-)
+from ._errors import BusyError, InputError, InternalError, InterruptedRun, JobError, LineError, ModelError
+from ._errors import OutputError, PhibatchError, ProcessError, StoppedError, TooManyFailuresError, UsageError
 from ._llm import LLM, AsyncStream, Stream
 from ._map import map
 from ._parameters import Message, Prompt, SamplingParams, Schema
@@ -31,36 +18,8 @@ from ._results import LogProb, Result, Row, Score, Scores, Usage
 from ._run import Progress, Run, run
 
 __all__ = [
-    "LLM",
-    "AsyncStream",
-    "BusyError",
-    "InputError",
-    "InternalError",
-    "InterruptedRun",
-    "JobError",
-    "LineError",
-    "LogProb",
-    "Message",
-    "ModelError",
-    "OutputError",
-    "PhibatchError",
-    "ProcessError",
-    "Progress",
-    "Prompt",
-    "Result",
-    "Row",
-    "Run",
-    "SamplingParams",
-    "Schema",
-    "Score",
-    "Scores",
-    "StoppedError",
-    "Stream",
-    "TooManyFailuresError",
-    "Usage",
-    "UsageError",
-    "__version__",
-    "map",
-    "program",
-    "run",
+    "LLM", "AsyncStream", "BusyError", "InputError", "InternalError", "InterruptedRun", "JobError", "LineError",
+    "LogProb", "Message", "ModelError", "OutputError", "PhibatchError", "ProcessError", "Progress", "Prompt",
+    "Result", "Row", "Run", "SamplingParams", "Schema", "Score", "Scores", "StoppedError", "Stream",
+    "TooManyFailuresError", "Usage", "UsageError", "__version__", "map", "program", "run",
 ]

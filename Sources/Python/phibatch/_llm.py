@@ -64,19 +64,8 @@ class LLM:
     ) -> None:
         self._process = PipeProcess(
             str(model),
-            options(
-                {
-                    "adapter": adapter,
-                    "engine": engine,
-                    "workers": workers,
-                    "threads": threads,
-                    "kv_budget": kv_budget,
-                    "kv": kv,
-                    "prefill_chunk": prefill_chunk,
-                    "speculate": speculate,
-                    "offline": True if offline else None,
-                }
-            ),
+            options(dict(adapter=adapter, engine=engine, workers=workers, threads=threads, kv_budget=kv_budget, kv=kv,
+                         prefill_chunk=prefill_chunk, speculate=speculate, offline=offline or None)),
         )
         self.model = str(model)
         self._finalizer = weakref.finalize(self, self._process.close)
@@ -94,43 +83,19 @@ class LLM:
     # Generation
 
     @overload
-    def generate(
-        self,
-        prompts: str | Mapping[str, Any],
-        params: SamplingParams | None = None,
-        *,
-        progress: bool = False,
-        **settings: Any,
-    ) -> Result: ...
+    def generate(self, prompts: str | Mapping[str, Any], params: SamplingParams | None = None, *,
+                 progress: bool = False, **settings: Any) -> Result: ...
 
     @overload
-    def generate(
-        self,
-        prompts: List[str],
-        params: SamplingParams | None = None,
-        *,
-        progress: bool = False,
-        **settings: Any,
-    ) -> List[Result]: ...
+    def generate(self, prompts: List[str], params: SamplingParams | None = None, *,
+                 progress: bool = False, **settings: Any) -> List[Result]: ...
 
     @overload
-    def generate(
-        self,
-        prompts: Iterable[Any],
-        params: SamplingParams | None = None,
-        *,
-        progress: bool = False,
-        **settings: Any,
-    ) -> Any: ...
+    def generate(self, prompts: Iterable[Any], params: SamplingParams | None = None, *,
+                 progress: bool = False, **settings: Any) -> Any: ...
 
-    def generate(
-        self,
-        prompts: Any,
-        params: SamplingParams | None = None,
-        *,
-        progress: bool = False,
-        **settings: Any,
-    ) -> Any:
+    def generate(self, prompts: Any, params: SamplingParams | None = None, *,
+                 progress: bool = False, **settings: Any) -> Any:
         """Answers prompts, together, in their order.
 
         A prompt is a text, a list of messages, a list of token ids, or a mapping as a line of a job's input, which
@@ -322,7 +287,18 @@ class LLM:
             raise
 
 
-class Stream:
+class _Pieces:
+    """An answer as it comes."""
+
+    _text: _Text
+
+    @property
+    def attempt(self) -> int:
+        """How many answers were turned down before this one."""
+        return self._text.attempt
+
+
+class Stream(_Pieces):
     """An answer, piece by piece. Once it is whole, `result` has it.
 
     To let it go, or `close` it, ends the request. Where an answer turns out not to be what was asked for (only some
@@ -337,11 +313,6 @@ class Stream:
         self._number = number
         self._events = events
         self._text = _Text(schema)
-
-    @property
-    def attempt(self) -> int:
-        """How many answers were turned down before this one."""
-        return self._text.attempt
 
     @property
     def result(self) -> Result:
@@ -376,7 +347,7 @@ class Stream:
             self.close()
 
 
-class AsyncStream:
+class AsyncStream(_Pieces):
     """As `Stream`, for asyncio. The request begins with the iteration."""
 
     def __init__(self, llm: LLM, prompt: Prompt, asked: SamplingParams) -> None:
@@ -384,11 +355,6 @@ class AsyncStream:
         self._prompt = prompt
         self._asked = asked
         self._text = _Text(asked.schema)
-
-    @property
-    def attempt(self) -> int:
-        """How many answers were turned down before this one."""
-        return self._text.attempt
 
     @property
     def result(self) -> Result:

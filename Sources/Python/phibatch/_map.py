@@ -14,7 +14,7 @@ from ._kinds import ANY, TEXT, Kind, kind, members
 from ._parameters import OF_LINE, Schema, json_schema, parsed
 from ._results import line_error
 from ._run import run
-from ._tables import Column, table, write_parquet
+from ._tables import Column, replaced, table, write_parquet
 from ._values import fields
 
 #: What a line of that name would set.
@@ -103,7 +103,8 @@ def map(
             place = place.with_name(place.name + ".jsonl")
         lines = Path(str(place) + ".input")
         place.parent.mkdir(parents=True, exist_ok=True)
-        _write(lines, _lines(rows.rows(), _used(rows.columns, job, id), id))
+        with replaced(lines) as part, open(part, "w", encoding="utf-8") as file:
+            file.writelines(_lines(rows.rows(), _used(rows.columns, job, id), id))
         job.update(id="phibatch_id", input=str(lines), output=str(place), input_format="jsonl", output_format="jsonl")
         done = run(job, progress=progress, if_changed=if_changed, prune=True, offline=offline)
         made = rows.with_columns(plan.columns(done.raw()))
@@ -198,16 +199,4 @@ def _lines(rows: Iterator[Mapping[str, Any]], used: List[str], id: str | None) -
             name += f"-{seen[name]}"
         # Whatever the row has of that name: where a template uses it, it is this column's value.
         line = {"phibatch_id": name, **line}
-        yield json.dumps(line, ensure_ascii=False, allow_nan=False)
-
-
-def _write(path: Path, lines: Iterator[str]) -> None:
-    """In one step, so that an interruption leaves what was there."""
-    part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    try:
-        with open(part, "w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(line + "\n")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+        yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"

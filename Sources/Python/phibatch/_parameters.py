@@ -21,42 +21,11 @@ Message = Mapping[str, str]
 #: A text, messages, a line with its own settings, or token ids.
 Prompt = Union[str, Sequence[Message], Mapping[str, Any], Sequence[int]]
 
-#: Fields that go into the line; the others into the settings.
-OF_LINE = (
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "presence_penalty",
-    "frequency_penalty",
-    "repetition_penalty",
-    "no_repeat_ngram_size",
-    "min_tokens",
-    "max_reasoning_tokens",
-    "reasoning_effort",
-    "seed",
-    "regex",
-    "grammar",
-    "json_mode",
-    "response_format",
-    "tools",
-    "tool_choice",
-    "max_tool_calls",
-)
-_OF_SETTINGS = (
-    "samples",
-    "logprobs",
-    "tokens",
-    "indent",
-    "open_objects",
-    "retries",
-    "ignore_eos",
-    "reasoning",
-    "reasoning_ending",
-    "chat",
-    "control_tokens",
-)
+#: Fields that go into the settings; the others into the line.
+_OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "open_objects", "retries", "ignore_eos", "reasoning",
+                "reasoning_ending", "chat", "control_tokens")
+#: Fields that the line has in a form of its own.
+_MADE = ("logit_bias", "stop", "schema", "choices", "system", "prefix")
 
 
 @dataclass(frozen=True)
@@ -166,6 +135,10 @@ class SamplingParams:
         if self.prefix is not None:
             settings["prefix"] = "{{ prefix }}"
         return settings
+
+
+#: Fields that go into the line as they are.
+OF_LINE = tuple(one.name for one in fields(SamplingParams) if one.name not in (*_OF_SETTINGS, *_MADE))
 
 
 def parameters(base: SamplingParams | None, keywords: Mapping[str, Any]) -> SamplingParams:

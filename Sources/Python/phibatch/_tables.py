@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Sequence, Tuple
 
 from ._errors import UsageError
 from ._kinds import Kind
@@ -140,22 +141,13 @@ class _Polars(Table):
     def with_columns(self, columns: Sequence[Column]) -> Any:
         polars = library("polars")
 
-        def type_of(kind: Kind) -> Any:
-            if kind.name == "list" and kind.element is not None:
-                return polars.List(type_of(kind.element))
-            if kind.name == "struct":
-                return polars.Struct({name: type_of(member) for name, member in kind.members})
-            return {
-                "int": polars.Int64,
-                "float": polars.Float64,
-                "bool": polars.Boolean,
-                "date": polars.Date,
-                "datetime": polars.Datetime("us", "UTC"),
-            }.get(kind.name, polars.String)
-
+        types = {
+            "int": polars.Int64, "float": polars.Float64, "bool": polars.Boolean, "date": polars.Date,
+            "datetime": polars.Datetime("us", "UTC"), "str": polars.String,
+        }
         made: List[Any] = []
         for name, values, kind in columns:
-            dtype = type_of(kind)
+            dtype = _type(kind, types, polars.List, lambda members: polars.Struct(dict(members)))
             if kind.name == "int" and not _fits(values):
                 dtype = polars.Int128 if _fits(values, 127) else polars.Object
             if any(hasattr(value, "model_dump") for value in values):
@@ -223,64 +215,60 @@ class _Parquet(Table):
 
 
 def _read_parquet(path: Path) -> Any:
-    try:
-        return library("pyarrow.parquet").read_table(path)
-    except ImportError:
-        pass
-    try:
-        return library("polars").read_parquet(path)
-    except ImportError:
-        pass
-    try:
-        return library("pandas").read_parquet(path)
-    except ImportError:
-        raise UsageError("Parquet files need pyarrow, polars or pandas: pip install pyarrow") from None
+    for name, read in (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet")):
+        with contextlib.suppress(ImportError):
+            return getattr(library(name), read)(path)
+    raise UsageError("Parquet files need pyarrow, polars or pandas: pip install pyarrow")
 
 
-def write_parquet(data: Any, path: Path) -> None:
-    """Puts a table in place as a Parquet file, in one step."""
+@contextlib.contextmanager
+def replaced(path: Path) -> Generator[Path, None, None]:
+    """A file to write, which is then put in place in one step: an interruption leaves what was there."""
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        if hasattr(data, "write_parquet"):
-            data.write_parquet(part)
-        elif hasattr(data, "to_parquet"):
-            data.to_parquet(part)
-        else:
-            pyarrow = library("pyarrow")
-            parquet = library("pyarrow.parquet")
-
-            if isinstance(data, list):
-                data = pyarrow.Table.from_pylist(data)
-            parquet.write_table(data, part)
+        yield part
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
 
+def write_parquet(data: Any, path: Path) -> None:
+    """Puts a table in place as a Parquet file, in one step."""
+    with replaced(path) as part:
+        if hasattr(data, "write_parquet"):
+            data.write_parquet(part)
+        elif hasattr(data, "to_parquet"):
+            data.to_parquet(part)
+        else:
+            if isinstance(data, list):
+                data = library("pyarrow").Table.from_pylist(data)
+            library("pyarrow.parquet").write_table(data, part)
+
+
 def arrow(values: Sequence[Any], kind: Kind) -> Any:
     """A column of Arrow."""
     pyarrow = library("pyarrow")
-
-    def type_of(kind: Kind) -> Any:
-        if kind.name == "list" and kind.element is not None:
-            return pyarrow.list_(type_of(kind.element))
-        if kind.name == "struct":
-            return pyarrow.struct([(name, type_of(member)) for name, member in kind.members])
-        return {
-            "int": pyarrow.int64,
-            "float": pyarrow.float64,
-            "bool": pyarrow.bool_,
-            "date": pyarrow.date32,
-            "datetime": lambda: pyarrow.timestamp("us", "UTC"),
-        }.get(kind.name, pyarrow.string)()
-
+    types = {
+        "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_(), "date": pyarrow.date32(),
+        "datetime": pyarrow.timestamp("us", "UTC"), "str": pyarrow.string(),
+    }
     if kind.name == "int" and not _fits(values):
         import decimal
 
         # The widest that there is; more digits are an error of Arrow's.
         exact = [None if value is None else decimal.Decimal(value) for value in values]
         return pyarrow.array(exact, type=pyarrow.decimal256(76, 0))
-    return pyarrow.array([_written(value, kind) for value in values], type=type_of(kind))
+    type_ = _type(kind, types, pyarrow.list_, pyarrow.struct)
+    return pyarrow.array([_written(value, kind) for value in values], type=type_)
+
+
+def _type(kind: Kind, types: Mapping[str, Any], list_: Callable[[Any], Any], struct: Callable[[Any], Any]) -> Any:
+    """The type that a library has for a kind; a text's where it has none."""
+    if kind.name == "list" and kind.element is not None:
+        return list_(_type(kind.element, types, list_, struct))
+    if kind.name == "struct":
+        return struct([(name, _type(member, types, list_, struct)) for name, member in kind.members])
+    return types.get(kind.name, types["str"])
 
 
 def _fits(values: Sequence[Any], bits: int = 63) -> bool:
