@@ -8,7 +8,7 @@ package final class Curl: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafeMutablePointer<CChar>
 
-    /// What it says of itself, such as "libcurl/8.14.1 OpenSSL/3.5.1".
+    /// Version by its own words, such as "libcurl/8.14.1 OpenSSL/3.5.1".
     package let version: String
 
     let make: @convention(c) () -> Handle?
@@ -97,7 +97,7 @@ extension Curl {
         _ = text.withCString { phi_curl_set_pointer(setOption, handle, option, $0) }
     }
 
-    /// What it points to must outlive the transfer.
+    /// Memory that it points to must outlive the transfer.
     func set(_ handle: Handle, _ option: PhiCurlOption, pointer: UnsafeRawPointer?) {
         _ = phi_curl_set_pointer(setOption, handle, option, pointer)
     }
@@ -110,6 +110,6 @@ extension Curl {
         _ = phi_curl_set_progress(setOption, handle, PHI_CURL_XFERINFOFUNCTION, progress)
     }
 
-    /// What is known of a transfer; 0 if nothing is.
+    /// Number that is known of a transfer; 0 if none is.
     func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int { phi_curl_number(getInfo, handle, info) }
 }

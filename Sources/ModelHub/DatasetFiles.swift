@@ -2,7 +2,7 @@ import Faults
 import JSON
 import OperatingSystem
 
-/// Which of a dataset's files an address means, by the hub's conventions: what `configs` at the head of its README says,
+/// Files of a dataset that an address means, by the hub's conventions: what `configs` at the head of its README says,
 /// or else splits by the names of files and folders.
 struct DatasetFiles {
     private static let ends = ["jsonl", "ndjson", "json", "csv", "tsv", "txt", "parquet"]
@@ -17,7 +17,7 @@ struct DatasetFiles {
     ]
 
     let id: RepositoryID
-    /// Those that may hold lines, in order.
+    /// Paths of files that may hold lines, in order.
     let paths: [String]
     private let listed: [String]
     /// The README's head.
@@ -86,7 +86,7 @@ struct DatasetFiles {
             .missing, "\(id)", "there is no split, file or folder \(selector) in it.\(hint)\(listing)")
     }
 
-    /// What follows `hf://datasets/` for a split.
+    /// Text after `hf://datasets/` for a split.
     private func address(_ split: Split) -> String {
         "\(id)/" + (split.config == Split.usual ? split.name : "\(split.config)/\(split.name)")
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How far a download is.
+/// Progress of a download.
 public struct DownloadProgress: Sendable, Equatable {
     /// The bytes of all files.
     public var total: Int

@@ -5,9 +5,6 @@ import OperatingSystem
 /// Fetches one blob into the cache: under a lock, going on where an earlier attempt stopped, checked against its
 /// hash, and in place in one step.
 struct FileDownload {
-    /// Fewer bytes than these in one try are as good as none: who sends a byte at a time is not waited for for ever.
-    static let progress = 1 << 16
-
     let client: HubClient
     let cache: HubCache
     /// The repository's, below which all is made but the lock.
@@ -49,36 +46,29 @@ struct FileDownload {
         let part = try PartFile(HubCache.part(ofBlob: file.etag), in: folder.folder("blobs"))
         if part.size > file.size { try part.empty() }
         var hash = try hashed(part)
-        var furthest = part.size
-        var failures = 0
-        var isDamaged = false
-        while true {
-            do {
-                if part.size < file.size { try read(into: part, &hash) }
-                guard part.size == file.size else {
-                    throw Retry.later(after: nil, "the hub sends less than the whole of \(file.path)")
-                }
-                if hash.isRight() { return try part.move(to: file.etag) }
-                try restart(part, &hash)
-                guard !isDamaged else {
-                    throw HubError(
-                        .damaged, "\(id)",
-                        "\(file.path) is not what the hub promises, twice: its hash is wrong.")
-                }
-                isDamaged = true
-            } catch let error where Patience.isFinal(error) {
-                throw error
-            } catch {
-                failures = part.size - furthest >= Self.progress ? 1 : failures + 1
-                furthest = max(furthest, part.size)
-                if case Retry.fromStart = error { try restart(part, &hash) }
-                try client.wait(after: failures, error, "\(id)")
-            }
+        for _ in 1...2 {
+            try client.tries("\(id)", part) { try read(into: part, &hash) }
+            if hash.isRight() { return try part.move(to: file.etag) }
+            try restart(part, &hash)
+        }
+        throw HubError(
+            .damaged, "\(id)", "\(file.path) is not what the hub promises, twice: its hash is wrong.")
+    }
+
+    /// - Throws: `Retry` or `WebFailure` if another try may bring the rest.
+    private func read(into part: PartFile, _ hash: inout ContentHash) throws {
+        let begun = part.size
+        guard begun < file.size else { return }
+        do { try append(to: part, from: begun, &hash) } catch Retry.fromStart(let path) {
+            try restart(part, &hash)
+            throw Retry.fromStart(path)
+        }
+        guard part.size == file.size else {
+            throw Retry.later(after: nil, "the hub sends less than the whole of \(file.path)")
         }
     }
 
-    private func read(into part: PartFile, _ hash: inout ContentHash) throws {
-        let begun = part.size
+    private func append(to part: PartFile, from begun: Int, _ hash: inout ContentHash) throws {
         try client.read(file, of: id, commit: commit, from: begun) { start in
             if start != begun { try restart(part, &hash) }
         } body: { bytes in

@@ -20,7 +20,7 @@ package struct HubCache: Sendable {
 
     func blob(_ id: RepositoryID, _ etag: String) -> String { Paths.join(repository(id), "blobs/\(etag)") }
 
-    /// What is here of a blob that is being fetched.
+    /// Path of the part of a blob that is being fetched.
     static func part(ofBlob blob: String) -> String { blob + ".incomplete" }
 
     func reference(_ id: RepositoryID) -> String { Paths.join(repository(id), "refs/\(id.revision)") }
@@ -148,7 +148,7 @@ package struct HubCache: Sendable {
     }
 }
 
-/// What pulls leave that were killed and that no later one goes on with.
+/// Leftovers of pulls that were killed and that no later one goes on with.
 extension HubCache {
     /// huggingface_hub's own parts have random names, and it may be fetching without a lock.
     private static let foreignAge = 86_400

@@ -12,10 +12,10 @@ struct HubClient: Sendable {
     let curl: Curl
     /// One thread uses one, and then whichever needs one next.
     let connections = Pool<WebConnection>()
-    /// How often and how patiently a request that failed is tried again.
+    /// Limits on tries of a request that failed.
     let patience: Patience
     let stop: Stop
-    /// Who asks.
+    /// Name and key of who asks.
     let access: Access
     /// The address that may know who asks; nil where it is the first that is asked.
     let home: String?
@@ -41,7 +41,7 @@ struct HubClient: Sendable {
 
     func connection() throws -> WebConnection { try WebConnection(curl, settings.network, patience) }
 
-    /// What a revision means now, and which files there are.
+    /// Returns the commit that a revision means now, and the files that there are.
     /// - Throws: `HubError` or `CancellationError`.
     func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
@@ -77,7 +77,7 @@ struct HubClient: Sendable {
         try answer(address(path, of: id, commit: commit), id, file: path)
     }
 
-    /// What the hub answers, if that is no more than a few megabytes, and a success.
+    /// Returns the hub's answer, if that is no more than a few megabytes, and a success.
     /// - Throws: as `listing`.
     private func answer(_ address: String, _ id: RepositoryID, file: String? = nil) throws -> [UInt8] {
         try tries("\(id)") {
@@ -91,7 +91,7 @@ struct HubClient: Sendable {
         }
     }
 
-    /// What the hub says of one file. - Throws: as `listing`.
+    /// Asks about one file. - Throws: as `listing`.
     func file(_ path: String, of id: RepositoryID, commit: String) throws -> HubFile {
         try tries("\(id)") {
             let request = HubRequest(client: self, headOnly: true, seconds: patience.answering)
@@ -171,24 +171,25 @@ struct HubClient: Sendable {
     }
 
     /// Goes on until it succeeds or patience ends.
-    func tries<Value>(_ place: String, _ body: () throws -> Value) throws -> Value {
-        var failures = 0
+    /// - Parameters:
+    ///   - place: subject of the error.
+    ///   - part: file that grows meanwhile. Fewer new bytes than 64 K in one try are as good as none: who sends a byte at a
+    ///     time is not waited for for ever.
+    /// - Throws: `HubError` if it is enough, `CancellationError`.
+    func tries<Value>(_ place: String, _ part: PartFile? = nil, _ body: () throws -> Value) throws -> Value {
+        var (failures, furthest) = (0, part?.size ?? 0)
         while true {
             do { return try body() } catch let error where Patience.isFinal(error) {
                 throw error
             } catch {
-                failures += 1
-                try wait(after: failures, error, place)
+                let size = part?.size ?? 0
+                failures = size - furthest >= 1 << 16 ? 1 : failures + 1
+                furthest = max(furthest, size)
+                let seconds = try patience.pause(after: failures, error, place)
+                pauses(Patience.reason(error), seconds)
+                try stop.sleep(seconds)
             }
         }
-    }
-
-    /// - Parameter place: what it is about, for the error.
-    /// - Throws: `HubError` if it is enough, `CancellationError`.
-    func wait(after failures: Int, _ error: any Error, _ place: String) throws {
-        let seconds = try patience.pause(after: failures, error, place)
-        pauses(Patience.reason(error), seconds)
-        try stop.sleep(seconds)
     }
 
     private func address(_ path: String, of id: RepositoryID, commit: String) -> String {
@@ -229,7 +230,7 @@ struct HubClient: Sendable {
         }
     }
 
-    /// What was escaped in an address.
+    /// Returns the bytes that were escaped in an address.
     static func unescaped(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -261,7 +262,7 @@ struct HubClient: Sendable {
 struct HubFile: Sendable, Equatable {
     /// Within the repository.
     var path: String
-    /// What names the blob: SHA-256 of a large file, git's hash of a small one.
+    /// Name of the blob: SHA-256 of a large file, git's hash of a small one.
     var etag: String
     /// In bytes.
     var size: Int

@@ -11,7 +11,7 @@ public struct HubError: Error, Equatable, CustomStringConvertible {
         case forbidden
         /// No answer, or none of use, also after some tries.
         case network
-        /// What came is not what was promised.
+        /// The content is not what was promised.
         case damaged
         /// Files on this machine can't be read or written.
         case files
@@ -36,7 +36,7 @@ public struct HubError: Error, Equatable, CustomStringConvertible {
 extension HubError: Fault {}
 
 extension HubError {
-    /// What an answer of the hub means that no second try will change.
+    /// Error for an answer of the hub that no second try will change.
     init(refused response: HubResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
         let status = response.status
         let code = response.head.first("X-Error-Code") ?? ""

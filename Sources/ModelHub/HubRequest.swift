@@ -84,13 +84,13 @@ struct HubRequest {
 }
 
 extension ResponseHead {
-    /// Where a redirect leads; nil if it is none.
+    /// Target of a redirect; nil if it is none.
     fileprivate var location: String? {
         [301, 302, 303, 307, 308].contains(status) ? first("Location") : nil
     }
 }
 
-/// Who asks, as a request says it.
+/// Name and key of who asks, as a request says it.
 enum Access: Sendable {
     case nobody
     case bearer(String)

@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// Where Hugging Face's hub is, and where its files lie on this machine, as the variables say that
+/// Address of Hugging Face's hub, and its folders on this machine, as the variables say that
 /// huggingface_hub knows: `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_CACHE` (before `HUGGINGFACE_HUB_CACHE`), `HF_TOKEN`,
 /// `HF_TOKEN_PATH`, `HF_HUB_OFFLINE`, `HF_HUB_DISABLE_IMPLICIT_TOKEN`, `XDG_CACHE_HOME`.
 package struct HubSettings: Sendable {
@@ -9,23 +9,15 @@ package struct HubSettings: Sendable {
     /// The folder of all repositories (`HF_HUB_CACHE`).
     package var cacheFolder: String
     package var token: String?
-    /// Where `token` is from, for messages.
+    /// Variable or file of `token`, for messages.
     package var tokenOrigin: String?
     /// Nothing may be asked of the hub.
-    package var isOffline: Bool
+    package var isOffline = false
     package var network = NetworkSettings()
 
-    package init(
-        endpoint: String, cacheFolder: String, token: String? = nil, tokenOrigin: String? = nil,
-        isOffline: Bool = false
-    ) {
-        self.endpoint = endpoint
-        self.cacheFolder = cacheFolder
-        self.token = token
-        self.tokenOrigin = tokenOrigin
-        self.isOffline = isOffline
-    }
+}
 
+extension HubSettings {
     /// - Parameter variable: the value of an environment variable; nil if it is not set.
     package init(variable: (String) -> String? = ProgramCall.path(inVariable:)) {
         func path(_ name: String) -> String? { variable(name).map { Self.expanded($0, variable) } }
@@ -62,40 +54,14 @@ package struct HubSettings: Sendable {
     /// `~` at the beginning, `$NAME` and `${NAME}` anywhere, as a shell would. A variable that is not set stays as
     /// it is written.
     static func expanded(_ path: String, _ variable: (String) -> String?) -> String {
-        var rest = path.unicodeScalars[...]
-        var result = ""
-        if rest.first == "~", rest.dropFirst().first.map({ $0 == "/" }) ?? true, let home = variable("HOME") {
-            result = home
-            rest = rest.dropFirst()
-        }
-        while let first = rest.first {
-            rest = rest.dropFirst()
-            guard first == "$" else {
-                result.unicodeScalars.append(first)
-                continue
-            }
-            let isBraced = rest.first == "{"
-            let body = isBraced ? rest.dropFirst() : rest
-            let name = isBraced ? body.prefix(while: { $0 != "}" }) : body.prefix(while: \.isVariableName)
-            let isClosed = !isBraced || name.endIndex < body.endIndex
-            guard !name.isEmpty, isClosed, let value = variable(String(name)) else {
-                result += "$"
-                continue
-            }
-            result += value
-            rest = isBraced ? body[name.endIndex...].dropFirst() : body[name.endIndex...]
-        }
-        return result
+        let isHome = path.utf8.elementsEqual("~".utf8) || path.utf8.starts(with: "~/".utf8)
+        let whole = isHome ? (variable("HOME") ?? "~") + path.dropFirst() : path
+        let names = #/\$(?:\{([^}]+)\}|([A-Za-z0-9_]+))/#.matchingSemantics(.unicodeScalar)
+        return whole.replacing(names) { variable(String($0.1 ?? $0.2 ?? "")) ?? String($0.0) }
     }
 }
 
-extension Unicode.Scalar {
-    fileprivate var isVariableName: Bool {
-        isASCII && (properties.isAlphabetic || "0"..."9" ~= self || self == "_")
-    }
-}
-
-/// How the network is reached, as the variables say that curl and Python's requests know: `HTTP_PROXY`, `HTTPS_PROXY`,
+/// Ways to the network, as the variables say that curl and Python's requests know: `HTTP_PROXY`, `HTTPS_PROXY`,
 /// `ALL_PROXY` and `NO_PROXY`, also in small letters; `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR`.
 package struct NetworkSettings: Sendable {

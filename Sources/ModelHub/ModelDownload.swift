@@ -5,11 +5,11 @@ import Synchronization
 /// Fetches a model, or files of a dataset, from Hugging Face's hub into the cache. The work is done by threads of its own: it waits for the
 /// network, and it hashes gigabytes.
 package struct ModelDownload: Sendable {
-    /// What a download says on its way.
+    /// Event of a download.
     package enum Event: Sendable, Equatable {
         /// The hub is being asked what there is.
         case asks(endpoint: String)
-        /// How many files are wanted, and how many bytes of them are not here yet.
+        /// Number of files that are wanted, and of their bytes that are not here yet.
         case begins(String, files: Int, missing: Int)
         case progress(DownloadProgress)
         /// Something failed and is tried again after this time; the reason is a sentence without its full stop.
@@ -133,7 +133,7 @@ package struct ModelDownload: Sendable {
         let repository = cache.repository(id)
         let folder: OpenFolder
         do throws(Files.Failure) {
-            // What takes a key to fetch is for this user only.
+            // A model that takes a key is for this user only.
             folder = try OpenFolder(
                 repository,
                 mode: client.hasKey && (listing.isPrivate != false || listing.isGated) ? 0o700 : 0o777)

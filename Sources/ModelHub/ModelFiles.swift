@@ -1,7 +1,7 @@
 import JSON
 import OperatingSystem
 
-/// Which of a repository's files a model needs.
+/// Files of a repository that a model needs.
 package enum ModelFiles {
     /// Besides weights: what there may be, and whether a model can't do without it.
     private static let named: [(name: String, isNeeded: Bool)] = [
@@ -9,7 +9,7 @@ package enum ModelFiles {
         ("tokenizer_config.json", true), ("special_tokens_map.json", false), ("added_tokens.json", false),
         ("chat_template.jinja", false), ("chat_template.json", false),
     ]
-    /// What Phi-3-small has in the place of tokenizer.json.
+    /// File that Phi-3-small has in the place of tokenizer.json.
     private static let tiktoken = "cl100k_base.tiktoken"
     static let index = "model.safetensors.index.json"
 
@@ -19,7 +19,7 @@ package enum ModelFiles {
         return path.hasSuffix(".safetensors") && !path.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
     }
 
-    /// What lacks among the names of a repository's files for it to be a model of ours; nil if nothing does.
+    /// Returns the file that lacks among a repository's for it to be a model of ours; nil if none does.
     static func lack(among names: [String]) -> String? {
         if let name = lack(where: names.contains) { return name }
         return names.contains { $0.hasSuffix(".safetensors") } ? nil : "*.safetensors"
@@ -39,7 +39,7 @@ package enum ModelFiles {
         return parts.sorted().first { !isHere($0) }
     }
 
-    /// What lacks besides weights.
+    /// Returns the file that lacks besides weights.
     private static func lack(where isHere: (String) -> Bool) -> String? {
         named.first { name, isNeeded in
             isNeeded && !isHere(name) && !(name == "tokenizer.json" && isHere(tiktoken))

@@ -1,7 +1,7 @@
 import Faults
 import OperatingSystem
 
-/// What a person calls a model by: a folder, a short name of a Phi model, or a repository on the hub.
+/// Name that a person calls a model by: a folder, a short name of a Phi model, or a repository on the hub.
 package enum ModelName: Sendable, Equatable {
     case folder(String)
     case repository(RepositoryID)
@@ -39,7 +39,7 @@ package enum ModelName: Sendable, Equatable {
         }
     }
 
-    /// What is registered of it.
+    /// Entry in the table of models.
     package var known: KnownModel? {
         guard case .repository(let id) = self else { return nil }
         return KnownModel.of(repository: id.name)

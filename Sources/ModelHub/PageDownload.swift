@@ -52,9 +52,9 @@ extension InputStore {
 /// An attempt that was broken off goes on by a range, if the file still has the same tag; else it begins anew.
 private struct PageDownload {
     let client: HubClient
-    /// What is asked for.
+    /// Address that is asked.
     let url: String
-    /// What it is called in messages, without what would let others in.
+    /// Address in messages, without what would let others in.
     let shown: String
     let folder: String
     let name: String
@@ -69,21 +69,12 @@ private struct PageDownload {
     /// - Throws: `HubError` or `CancellationError`. What came is kept.
     func run() throws -> (path: String, tag: String) {
         do {
-            // What takes a key to fetch is for this user only, and addresses may have one.
+            // A file that takes a key is for this user only, and addresses may have one.
             let own = try OpenFolder(folder, mode: 0o700)
             let lock = try FileLock.taken("lock", in: own, client.stop, waits: waits)
             defer { withExtendedLifetime(lock) {} }
             let part = try PartFile("part", in: own)
-            var (failures, furthest) = (0, 0)
-            while true {
-                do { return try attempt(part, own) } catch let error where Patience.isFinal(error) {
-                    throw error
-                } catch {
-                    failures = part.size - furthest >= FileDownload.progress ? 1 : failures + 1
-                    furthest = max(furthest, part.size)
-                    try client.wait(after: failures, error, shown)
-                }
-            }
+            return try client.tries(shown, part) { try attempt(part, own) }
         } catch let error as Files.Failure {
             throw HubError(.files, folder, "can't be written: \(error.reason).")
         }

@@ -2,17 +2,17 @@ import Faults
 import OperatingSystem
 import Synchronization
 
-/// That a request should be made again.
+/// Reason to make a request again.
 enum Retry: Error {
     /// - Parameters:
     ///   - after: seconds that the server asks for.
     ///   - reason: a sentence without its full stop.
     case later(after: Int?, Message)
-    /// What is here of this file is of no use.
+    /// The part of this file that is here is of no use.
     case fromStart(String)
 }
 
-/// How long to go on trying: a network that is gone for some seconds is no reason to give up.
+/// Limits on tries and pauses: a network that is gone for some seconds is no reason to give up.
 struct Patience: Sendable {
     /// Bytes a second; less is as good as nothing.
     static let slowest = 1024

@@ -107,7 +107,7 @@ final class WebConnection {
     }
 }
 
-/// What stands before the body of a response.
+/// Head of a response.
 struct ResponseHead {
     private(set) var status = 0
     /// As in "404 Not Found".
@@ -146,7 +146,7 @@ final class WebTransfer {
     private static let headLimit = 1 << 18
 
     private(set) var head = ResponseHead()
-    /// What `body` threw.
+    /// Error that `body` threw.
     private(set) var error: (any Error)?
     /// Whether `body` has had enough.
     private(set) var hasEnough = false

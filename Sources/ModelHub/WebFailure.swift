@@ -5,12 +5,12 @@ import OperatingSystem
 /// Why there is no response, or not all of it.
 struct WebFailure: Error {
     let code: PhiCurlCode
-    /// Who was asked.
+    /// Name of the host that was asked.
     let host: String
     /// libcurl's.
     let words: String
     let systemError: Int32
-    /// How the proxy answered, where a tunnel through it was asked for; else 0.
+    /// Status of the proxy's answer, where a tunnel through it was asked for; else 0.
     let proxyStatus: Int
     let usesProxy: Bool
     /// Seconds without a byte worth the name.
