@@ -18,7 +18,7 @@ package final class ModelServer: Sendable {
     private let endFlag = StopFlag()
     private let grace: Double
 
-    /// Where it listens.
+    /// Address that it listens on.
     package var address: String { http.address }
     package var port: Int { http.port }
 

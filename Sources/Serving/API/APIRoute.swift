@@ -1,6 +1,6 @@
 import Jobs
 
-/// What is asked for, by method and path.
+/// Route of a request, by method and path.
 enum APIRoute: Equatable {
     case health, metrics, models
     case model(String)

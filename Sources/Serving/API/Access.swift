@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// Who may ask.
+/// Keys of those who may ask.
 struct Access: Sendable {
     /// SHA-256 of each key: the keys themselves are not kept.
     private let keys: [[UInt8]]

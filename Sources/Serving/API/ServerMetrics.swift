@@ -2,15 +2,11 @@ import OperatingSystem
 
 /// A server's numbers in Prometheus' text format.
 final class ServerMetrics: Sendable {
-    private struct Histogram {
-        static let bounds = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300]
-        var counts = [Int](repeating: 0, count: bounds.count + 1)
+    private struct Times {
+        var count = 0
         var sum = 0.0
 
-        mutating func add(_ seconds: Double) {
-            counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
-            sum += seconds
-        }
+        mutating func add(_ seconds: Double) { (count, sum) = (count + 1, sum + seconds) }
     }
 
     private struct State {
@@ -20,8 +16,8 @@ final class ServerMetrics: Sendable {
         var completionTokens = 0
         var cancelled = 0
         var refused = 0
-        var first = Histogram()
-        var whole = Histogram()
+        var first = Times()
+        var whole = Times()
     }
 
     private let state = Guarded(State())
@@ -66,17 +62,12 @@ final class ServerMetrics: Sendable {
             begin(name, help, "counter")
             text += "phibatch_\(name) \(value)\n"
         }
-        for (name, help, histogram) in [
+        for (name, help, times) in [
             ("time_to_first_token_seconds", "From a streamed request to its first text.", state.first),
             ("request_seconds", "From a request to the end of its answer.", state.whole),
         ] {
-            begin(name, help, "histogram")
-            var count = 0
-            for (bound, more) in zip(Histogram.bounds.map { "\($0)" } + ["+Inf"], histogram.counts) {
-                count += more
-                text += "phibatch_\(name)_bucket{le=\"\(bound)\"} \(count)\n"
-            }
-            text += "phibatch_\(name)_sum \(histogram.sum)\nphibatch_\(name)_count \(count)\n"
+            begin(name, help, "summary")
+            text += "phibatch_\(name)_sum \(times.sum)\nphibatch_\(name)_count \(times.count)\n"
         }
         return text
     }

@@ -1,4 +1,4 @@
-/// How a server is reached, and how much it takes.
+/// Address and limits of a server.
 package struct ServerOptions: Sendable {
     package var host = "127.0.0.1"
     /// 0 for any that is free.
@@ -7,7 +7,7 @@ package struct ServerOptions: Sendable {
     package var keys: [String] = []
     /// The names of the model, the first of which answers have.
     package var names: [String]
-    /// Where files and batches are kept.
+    /// Folder of files and batches.
     package var folder: String
     /// Requests that wait or run; more are turned away.
     package var waiting = 512

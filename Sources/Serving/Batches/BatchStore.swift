@@ -76,7 +76,7 @@ final class BatchStore: Sendable {
         }
     }
 
-    /// How many are under way.
+    /// Number of those under way.
     var openCount: Int { state.withLock { $0.records.values.count(where: Self.isOpen) } }
 
     private static func isOpen(_ record: JSONObject) -> Bool {
@@ -230,7 +230,7 @@ final class BatchStore: Sendable {
         settings.maxFailures = .percent(100)
         var job = try BatchJob(settings)
         (job.cache, job.log) = (requests.base.cache, requests.base.log)
-        // What is done stays, whatever this server was started with.
+        // Results that are there stay, whatever this server was started with.
         job.ifChanged = .keep
         return job
     }

@@ -84,7 +84,7 @@ final class FileStore: Sendable {
 
 /// Objects of the API, each a small file that is replaced as a whole.
 enum Records {
-    /// Those in a folder, which is made if it is not there. What a killed process left half written is removed.
+    /// Returns the records in a folder, which is made if it is not there. What a killed process left half written is removed.
     static func all(in folder: String, of kind: String) throws -> [String: JSONObject] {
         do throws(Files.Failure) { try Files.makeFolder(folder, mode: 0o700) } catch {
             throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")

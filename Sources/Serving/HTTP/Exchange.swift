@@ -186,7 +186,7 @@ package final class Exchange: Sendable {
                 }, Unmanaged.passUnretained(self).toOpaque()
             ).map { .init(handle: $0) }
         }
-        // What is wrong with the form shows when it is asked for what it took.
+        // A fault of the form shows when it is asked for what it took.
         guard let reader = state.formReader else { return true }
         _ = library.readForm(
             reader.handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)

@@ -14,7 +14,7 @@ final class HTTPLibrary: Sendable {
         let handle: Handle
     }
 
-    /// Those whose last arguments vary.
+    /// Functions whose last arguments vary.
     nonisolated(unsafe) let start: Handle
     nonisolated(unsafe) let info: Handle
 

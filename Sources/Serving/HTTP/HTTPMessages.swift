@@ -1,4 +1,4 @@
-/// What a request says before its body.
+/// Head of a request.
 package struct HTTPHead: Sendable {
     package var method: String
     /// Without what comes after a question mark.
@@ -39,7 +39,7 @@ struct BodyFraming {
     var isClear: Bool { lengths + codings <= 1 && hosts <= 1 && !isOdd }
 }
 
-/// What becomes of a request's body.
+/// Decision about a request's body.
 package enum HTTPBody: Sendable {
     /// It is not wanted.
     case refused(HTTPReply)
@@ -66,13 +66,13 @@ package protocol HTTPForm: AnyObject, Sendable {
     func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?, isFirst: Bool) -> Bool
 }
 
-/// What is answered.
+/// Answer to a request.
 package struct HTTPReply: Sendable {
     package enum Content: Sendable {
         case bytes([UInt8])
         /// All of a file.
         case file(String)
-        /// What `Exchange.send` gives, up to `Exchange.end`.
+        /// Bytes that `Exchange.send` gives, up to `Exchange.end`.
         case stream
     }
 
@@ -89,7 +89,7 @@ package struct HTTPReply: Sendable {
     }
 }
 
-/// How much a server takes.
+/// Limits of a server.
 package struct HTTPLimits: Sendable {
     package var connections = 512
     /// Bytes of a request's head, and of what is read at once.

@@ -3,13 +3,13 @@ import Essentials
 import OperatingSystem
 import PhiModel
 
-/// What a server is for. All calls come from the server's thread, and must not wait.
+/// Purpose of a server. All calls come from the server's thread, and must not wait.
 package protocol HTTPService: AnyObject, Sendable {
-    /// What is to become of a request's body.
+    /// Decides about a request's body.
     func begin(_ head: HTTPHead) -> HTTPBody
     /// The body is whole.
     func answer(_ exchange: Exchange)
-    /// What those get who ask for too much at once, and those who come when there is no room.
+    /// Answers to those who ask for too much at once, and to those who come when there is no room.
     func tooLarge(_ limit: Int) -> HTTPReply
     /// Answer to a request that can be read in two ways.
     var unclear: HTTPReply { get }
@@ -23,7 +23,7 @@ package final class HTTPServer: Sendable {
     /// Seconds between questions to a client that has closed its sending side.
     private static let silence = 5
 
-    /// What is known of a connection.
+    /// State of a connection.
     private struct Link {
         /// When it is closed, unless something else comes before.
         var deadline: ContinuousClock.Instant?
@@ -41,7 +41,7 @@ package final class HTTPServer: Sendable {
 
     let service: any HTTPService
     let bodies = Guarded(0)
-    /// Where it listens, such as `127.0.0.1:8000`.
+    /// Address that it listens on, such as `127.0.0.1:8000`.
     package let address: String
     package let port: Int
     private let library: HTTPLibrary
@@ -125,7 +125,7 @@ package final class HTTPServer: Sendable {
         context.map { Unmanaged<HTTPServer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// How many connections there are.
+    /// Number of connections.
     package var connections: Int { state.withLock(\.links.count) }
 
     /// Takes no more connections and requests. What was asked before is answered.
