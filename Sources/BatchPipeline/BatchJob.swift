@@ -74,27 +74,23 @@ public struct BatchJob: Sendable {
     }
 
     private func checkFit(_ model: ModelContainer) throws {
+        func check(_ name: String, _ own: String?, _ loaded: String?, _ isSame: Bool) throws {
+            guard !isSame else { return }
+            throw JobError(
+                .badJob,
+                "\(name) is \(own ?? "none"), but the model was loaded with \(loaded ?? "none").")
+        }
+        func place(_ path: String?) -> Files.Identity?? { path.map { Files.identity(of: $0) } }
         guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model)
         else {
             throw JobError(
                 .badJob,
                 "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
         }
-        guard
-            settings.adapter.map({ Files.identity(of: $0) }) == model.adapter.map({ Files.identity(of: $0) })
-        else {
-            throw JobError(
-                .badJob,
-                "adapter is \(settings.adapter ?? "none"), but the model was loaded with \(model.adapter ?? "none")."
-            )
-        }
+        try check("adapter", settings.adapter, model.adapter, place(settings.adapter) == place(model.adapter))
         let entry = settings.engine.kind.entry
-        guard entry.kind == model.kind else {
-            throw JobError(
-                .badJob,
-                "engine is \(settings.engine.kind.rawValue), but the model was loaded with \(model.kind.rawValue)."
-            )
-        }
+        try check(
+            "engine", settings.engine.kind.rawValue, model.kind.rawValue, entry.kind == model.kind)
         guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
             throw JobError(
                 .badJob,
@@ -102,9 +98,8 @@ public struct BatchJob: Sendable {
         }
         let precision = settings.engine.kvPrecision
         let wanted = try entry.identity(EngineOptions(kvPrecision: precision.engineValue))
-        guard precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==) else {
-            throw JobError(
-                .badJob, "kv is \(precision.rawValue), but the model was loaded with another precision.")
-        }
+        try check(
+            "kv", precision.rawValue, "another precision",
+            precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==))
     }
 }
