@@ -12,7 +12,7 @@ import os
 import re
 import sys
 
-ALLOWED = 11
+ALLOWED = 0
 MARK = r'"(?:\\.|[^\w"\\])"'
 FOUND = re.compile(rf'(?<!utf8)(?<!unicodeScalars)(?<!scalars)\.(?:split\(separator: {MARK}|(?:first|last)Index\(of: {MARK}'
                    rf'|prefix \{{ \$0 != {MARK}|replacing\("(?:\\.|[^\w"\\]))')
