@@ -3,7 +3,7 @@ import Essentials
 import JSON
 import PhiModel
 
-/// What one row of the table measures.
+/// Test of one row of the table.
 struct BenchTest {
     var requests: Int
     /// Tokens a request; prefill tests generate none.
@@ -14,24 +14,13 @@ struct BenchTest {
     var name: String { isPrefill ? "prefill \(prompt)" : "generate \(generated), batch \(requests)" }
 }
 
-/// What `bench` prints.
+/// Table and JSON of `bench`.
 struct BenchReport {
     private struct Row {
         var test: BenchTest
-        var tokensPerSecond: Double
-        var lowest: Double
-        var highest: Double
-        /// Shares of the machine's limits at that time, 0 ... 1; the medians of the runs, and of the steps.
-        var ofPeak: Double?
-        var ofMemory: Double
-        /// The matmuls alone, of the peak.
-        var matmulOfPeak: Double?
-        /// Shares of the time, 0 ... 1.
-        var matmul: Double
-        var attention: Double
-        /// Its share of memory's speed, 0 ... 1; nil in prefill.
-        var attentionOfMemory: Double?
-        var sampling: Double
+        /// Medians of the runs, and of the steps, by their names in JSON: tokens a second, then shares of the machine's limits
+        /// at that time and shares of the time, 0 ... 1; nil where there is none.
+        var figures: [(name: String, value: Double?)]
         /// All runs' steps.
         var steps: [Bench.Step]
     }
@@ -65,18 +54,19 @@ struct BenchReport {
                 return step
             }
         }
-        rows.append(
-            Row(
-                test: test, tokensPerSecond: median(\.tokensPerSecond),
-                lowest: samples.map(\.tokensPerSecond).min() ?? 0,
-                highest: samples.map(\.tokensPerSecond).max() ?? 0,
-                ofPeak: ofPeak(\.seconds),
-                ofMemory: steps.map(\.ofMemory).sorted()[steps.count / 2],
-                matmulOfPeak: ofPeak(\.times.matmul),
-                matmul: median { $0.times.matmul / $0.seconds },
-                attention: median { $0.times.attention / $0.seconds },
-                attentionOfMemory: test.isPrefill ? nil : median { $0.attentionOfMemory ?? 0 },
-                sampling: median { $0.times.sampling / $0.seconds }, steps: steps))
+        let figures: [(name: String, value: Double?)] = [
+            ("tokens_per_second", median(\.tokensPerSecond)),
+            ("lowest", samples.map(\.tokensPerSecond).min()),
+            ("highest", samples.map(\.tokensPerSecond).max()),
+            ("of_peak", ofPeak(\.seconds)),
+            ("of_memory", steps.map(\.ofMemory).sorted()[steps.count / 2]),
+            ("matmul_share", median { $0.times.matmul / $0.seconds }),
+            ("matmul_of_peak", ofPeak(\.times.matmul)),
+            ("attention_share", median { $0.times.attention / $0.seconds }),
+            ("attention_of_memory", test.isPrefill ? nil : median { $0.attentionOfMemory ?? 0 }),
+            ("sampling_share", median { $0.times.sampling / $0.seconds }),
+        ]
+        rows.append(Row(test: test, figures: figures, steps: steps))
     }
 
     var table: String {
@@ -88,13 +78,8 @@ struct BenchReport {
             "attention", "of memory",
         ]
         let body = rows.map { row in
-            [
-                row.test.name, row.tokensPerSecond.text(decimals: 1),
-                row.lowest.text(decimals: 1),
-                row.highest.text(decimals: 1), percent(row.ofPeak), percent(row.ofMemory),
-                percent(row.matmul), percent(row.matmulOfPeak), percent(row.attention),
-                percent(row.attentionOfMemory),
-            ]
+            [row.test.name] + row.figures[..<3].map { ($0.value ?? 0).text(decimals: 1) }
+                + row.figures[3..<9].map { percent($0.value) }
         }
         var lines = markdown([heads] + body)
         let processor = ProcessorFamily.current.name.map { " on \($0)" } ?? ""
@@ -117,35 +102,16 @@ struct BenchReport {
             writer.number("bytes_per_second", limits.bytesPerSecond)
             writer.objects("tests", rows) { writer, row in
                 writer.string("test", row.test.isPrefill ? "prefill" : "generation")
-                for (key, value) in [
-                    ("requests", row.test.requests),
-                    ("prompt_tokens", row.test.requests * row.test.prompt),
-                    ("generated_tokens", row.test.requests * row.test.generated),
-                ] {
-                    writer.int(key, value)
+                writer.int("requests", row.test.requests)
+                writer.int("prompt_tokens", row.test.requests * row.test.prompt)
+                writer.int("generated_tokens", row.test.requests * row.test.generated)
+                for (name, value) in row.figures { if let value { writer.number(name, value) } }
+                writer.objects("steps", row.steps) { writer, step in
+                    writer.number("seconds", step.seconds)
+                    writer.number("of_memory", step.ofMemory)
+                    writer.number("memory_bytes_per_second", step.memory)
                 }
-                for (key, value) in [
-                    ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
-                    ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
-                    ("matmul_of_peak", row.matmulOfPeak), ("matmul_share", row.matmul),
-                    ("attention_share", row.attention), ("sampling_share", row.sampling),
-                    ("attention_of_memory", row.attentionOfMemory),
-                ] {
-                    if let value { writer.number(key, value) }
-                }
-                write(row.steps, &writer)
             }
         }.text
-    }
-
-    private func write(_ steps: [Bench.Step], _ writer: inout JSONWriter) {
-        writer.objects("steps", steps) { writer, step in
-            for (key, value) in [
-                ("seconds", step.seconds), ("of_memory", step.ofMemory),
-                ("memory_bytes_per_second", step.memory),
-            ] {
-                writer.number(key, value)
-            }
-        }
     }
 }
