@@ -63,7 +63,7 @@ struct Bench {
             : try generate(batch: test.requests, prompt: test.prompt, tokens: test.generated)
     }
 
-    /// What only the first steps of a long run pay: memory that is new, and the longest step of a prompt once.
+    /// Pays ahead for what only the first steps of a long run cost: new memory, and the longest step of a prompt once.
     func warmUp(_ tests: [BenchTest], repeats: Int) throws {
         let runs = tests.flatMap {
             Array(repeating: $0.prompt + $0.generated + 1, count: $0.requests * repeats)

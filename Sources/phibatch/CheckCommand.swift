@@ -45,7 +45,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let inputs = InputFetch(console: Console(isQuiet: false), isOffline: offline)
+            let inputs = ModelFetch(console: Console(isQuiet: false), isOffline: offline)
             try Self.check(
                 options.settings(pins: .journal, bring: inputs.bring), show: show, estimates: estimate,
                 isOffline: offline, asJSON: json)
@@ -61,8 +61,7 @@ struct CheckCommand: ParsableCommand {
             throw JobError(.usage, "an input that is read but once can't be checked; give a file.")
         }
         let console = Console(isQuiet: false)
-        job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(
-            job.settings.modelName ?? job.settings.model, path: job.settings.model)
+        job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(of: job.settings)
         for warning in try job.warnings() { console.warn("\(warning)") }
         let check = try JobCheck(job.settings, shownCount: show, cache: job.cache)
         for warning in check.warnings { console.warn("\(warning)") }
@@ -75,7 +74,7 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// How long a run would take, by the speeds of this machine now.
+/// Time that a run would take, by the speeds of this machine now.
 struct JobEstimate {
     /// Tokens a second, all requests together.
     let prefill: Double
@@ -90,7 +89,7 @@ struct JobEstimate {
         let workers = max(1, min(job.settings.engine.workerCount, results))
         let length = max(1, min(256, check.promptTokens(atPercent: 50)))
         prefill = try bench.run(BenchTest(requests: 1, prompt: length, generated: 0)).tokensPerSecond
-        // What is scored is computed as prompts are.
+        // Completions that are scored are computed as prompts are.
         decode =
             job.settings.task.answers
             ? try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond

@@ -19,7 +19,7 @@ struct LogLine {
 final class Console: Sendable {
     let isQuiet: Bool
     let isTerminal: Bool
-    /// Which of several jobs speaks.
+    /// Name of the job that speaks, of several.
     private let label: Message?
     private static let stream = MessageStream(descriptor: 2)
 

@@ -27,7 +27,7 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-/// What `doctor` prints.
+/// Text of `doctor`.
 struct DoctorReport {
     let machine: MachineReport
     let cache: WeightCacheLocation
@@ -36,44 +36,13 @@ struct DoctorReport {
     /// Variables that change what phibatch does, with their values.
     private static let variables = [
         "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "PHIBATCH_MLX", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
-        "HF_ENDPOINT",
-        "HF_HUB_OFFLINE", "PHIBATCH_CURL", "PHIBATCH_ZSTD", "PHIBATCH_DUCKDB",
+        "HF_ENDPOINT", "HF_HUB_OFFLINE", "PHIBATCH_CURL", "PHIBATCH_ZSTD", "PHIBATCH_DUCKDB",
         "PHIBATCH_READLINE",
     ]
 
-    /// What engines would load.
-    private let libraries = EngineEntry.all.compactMap { entry in
-        entry.library.map { load in
-            (name: entry.kind.rawValue, result: Result { () throws(ModelError) in try load() })
-        }
-    }
-
-    private var libraryRows: [(String, String)] {
-        libraries.map { name, result in
-            switch result {
-            case .success(let library): (name, "\(library.version), \(library.device)")
-            case .failure(let error): (name, "none: \(error)")
-            }
-        }
-    }
-
-    /// What would fetch a model.
-    private let curl = Result { () throws(HubError) in try Curl.load() }
-
-    private var curlText: String {
-        switch curl {
-        case .success(let library): library.version
-        case .failure(let error): "none: \(error)"
-        }
-    }
-
-    private var set: [(name: String, value: String)] {
-        Self.variables.compactMap { name in ProgramCall.path(inVariable: name).map { (name, $0) } }
-    }
-
-    /// The models in the hub's cache; empty if it can't be read, which `models` says.
-    private var models: [HubCache.Entry] {
-        ((try? HubCache(folder: hub.cacheFolder).entries()) ?? []).filter { $0.size > 0 }
+    /// Text about a library, or why there is none.
+    private static func found(_ text: () throws -> String) -> String {
+        do { return try text() } catch { return "none: \(error)" }
     }
 
     /// Bytes and number of the files in a folder and below it; links are not followed.
@@ -99,9 +68,17 @@ struct DoctorReport {
             ("processor", (machine.processor ?? "unknown") + (machine.family.map { ", \($0)" } ?? "")),
             ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
         ]
-        rows += libraryRows
+        for entry in EngineEntry.all {
+            guard let load = entry.library else { continue }
+            let text = Self.found {
+                let library = try load()
+                return "\(library.version), \(library.device)"
+            }
+            rows.append((entry.kind.rawValue, text))
+        }
         rows += [
-            ("libcurl", curlText), ("readline", LineEditor.version), ("threads", threads),
+            ("libcurl", Self.found { try Curl.load().version }), ("readline", LineEditor.version),
+            ("threads", threads),
             ("memory", machine.memoryLimits.joined(separator: "; ")),
             ("speed", speed),
         ]
@@ -118,7 +95,8 @@ struct DoctorReport {
                 ))
         }
         rows.append(("models", "\(hub.cacheFolder), \(free(at: hub.cacheFolder))"))
-        for model in models {
+        // One that can't be read is told of by `models`.
+        for model in (try? HubCache(folder: hub.cacheFolder).entries()) ?? [] where model.size > 0 {
             rows.append(
                 ("", "\(model.id.name), \(ModelFetch.size(model.size))\(model.isComplete ? "" : ", not all")")
             )
@@ -128,7 +106,11 @@ struct DoctorReport {
                 "hub",
                 hub.endpoint + (hub.isOffline ? ", offline" : "") + (hub.token == nil ? "" : ", with a token")
             ))
-        for (name, value) in set { rows.append(("variable", "\(name)=\(value)")) }
+        for name in Self.variables {
+            if let value = ProgramCall.path(inVariable: name) {
+                rows.append(("variable", "\(name)=\(value)"))
+            }
+        }
         return listed(rows, width: 11)
     }
 

@@ -4,7 +4,7 @@ import ModelHub
 import PhiModel
 import Serving
 
-/// How the program ends for each kind of error: the one place that says so.
+/// Exit code of the program for each kind of error: the one place that says so.
 enum ExitStatus {
     /// As a shell tells of a filter whose reader has gone: by SIGPIPE.
     static let closedOutput: Int32 = 141
@@ -45,7 +45,7 @@ enum ExitStatus {
 }
 
 enum Failure {
-    /// What a run ends with, in the order of the help.
+    /// Exit codes of a run, in the order of the help.
     static let codes: [(code: String, meaning: String)] = [
         ("0", "complete: the output is in place"),
         ("3", "more lines failed than max_failures allows, or fewer rows were accepted than until wants"),
@@ -79,7 +79,7 @@ enum Failure {
         }
     }
 
-    /// What the parser says of the arguments, as one line.
+    /// Error of the parser about the arguments, as one line.
     static func usage(_ problem: String) -> JobError {
         let words = problem.split(whereSeparator: \.isWhitespace)
         let text = words.joined(separator: " ")

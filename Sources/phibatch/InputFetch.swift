@@ -4,24 +4,20 @@ import ModelHub
 import OperatingSystem
 
 /// Brings inputs here that lie elsewhere.
-struct InputFetch {
-    let console: Console
-    private let fetch: ModelFetch
-
-    /// - Parameter isOffline: nothing may be fetched, whatever the environment says.
-    init(console: Console, isOffline: Bool) {
-        self.console = console
-        fetch = ModelFetch(console: console, isOffline: isOffline)
-    }
-
+extension ModelFetch {
     /// For commands that only look: what is here already.
-    static let here = InputFetch(console: Console(isQuiet: false), isOffline: true)
+    static let here = ModelFetch(console: Console(isQuiet: false), isOffline: true)
+
+    /// - Throws: as `folder(_:path:)`.
+    func folder(of job: JobSettings) throws -> String {
+        try folder(job.modelName ?? job.model, path: job.model)
+    }
 
     /// As `DistantInput.Bring` says.
     func bring(_ address: String, _ version: String?) throws -> DistantInput {
-        let store = InputStore(cache: .standard(), settings: fetch.settings) { YAMLValues.json(of: $0) }
+        let store = InputStore(cache: .standard(), settings: settings) { YAMLValues.json(of: $0) }
         let shown = Addresses.shown(address)
-        let input = try fetch.fetched { try await store.bring(address, version: version, report: $0) }
+        let input = try fetched { try await store.bring(address, version: version, report: $0) }
         let files = counted(input.files.count, "file")
         if let version, input.version != version {
             console.warn(

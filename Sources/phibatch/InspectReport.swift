@@ -3,7 +3,7 @@ import Essentials
 import JSON
 import PhiModel
 
-/// What `inspect` prints, for people and for programs.
+/// Text and JSON of `inspect`.
 struct InspectReport {
     let folder: String
     let model: ModelInspection
@@ -140,28 +140,31 @@ extension InspectReport {
             string("template", model.templateFile)
             string("template_sample", model.sample)
             string("formats", model.formats)
-            writer.array("matrices") { writer in for matrix in model.matrices { write(matrix, &writer) } }
+            writer.objects("matrices", model.matrices) { writer, matrix in
+                writer.string("path", matrix.path)
+                writer.optional("bits", matrix.quantization?.bits) { $0.int($1) }
+                writer.optional("group_size", matrix.quantization?.groupSize) { $0.int($1) }
+                writer.string("floats", matrix.floats.description)
+            }
             number("parameters", model.parameterCount)
             number("weight_bytes", model.byteCount)
             number("weight_files", model.fileCount)
             writer.object("memory") { writer in
-                for (name, value) in [
-                    ("weights", model.memory.weights), ("work", model.memory.work),
-                    ("kv_bytes_per_token", model.memory.cacheBytesPerToken), ("workers", requests),
-                    ("length", tokens), ("kv_cache", cacheBytes), ("total", totalBytes),
-                ] {
-                    writer.int(name, value)
-                }
+                writer.int("weights", model.memory.weights)
+                writer.int("work", model.memory.work)
+                writer.int("kv_bytes_per_token", model.memory.cacheBytesPerToken)
+                writer.int("workers", requests)
+                writer.int("length", tokens)
+                writer.int("kv_cache", cacheBytes)
+                writer.int("total", totalBytes)
             }
             writer.object("here") { writer in
                 writer.string("kernels", kernels)
                 writer.int("threads", threads)
                 writer.int("workers", Scheduler.automaticWorkers(threads: threads))
                 switch model.memory.budget {
-                case .success(let bytes):
-                    writer.int("kv_budget", bytes)
-                case .failure(let error):
-                    writer.string("error", error.message)
+                case .success(let bytes): writer.int("kv_budget", bytes)
+                case .failure(let error): writer.string("error", error.message)
                 }
             }
             if let verified {
@@ -171,12 +174,4 @@ extension InspectReport {
         }.shownText
     }
 
-    private func write(_ matrix: ModelInspection.Matrix, _ writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.string("path", matrix.path)
-            writer.optional("bits", matrix.quantization?.bits) { $0.int($1) }
-            writer.optional("group_size", matrix.quantization?.groupSize) { $0.int($1) }
-            writer.string("floats", matrix.floats.description)
-        }
-    }
 }

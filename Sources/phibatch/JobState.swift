@@ -1,7 +1,7 @@
 import BatchPipeline
 import Faults
 
-/// Where a job stands, why, and what to do next.
+/// State of a job, why, and what to do next.
 struct JobState {
     enum Kind: String {
         case waiting, running, stopped, failed, complete

@@ -126,7 +126,7 @@ enum Blocking {
 }
 
 extension Console {
-    /// What a conversion could not keep.
+    /// Tells of losses of a conversion.
     func say(losses summary: ConversionSummary) {
         for loss in summary.losses {
             let percent = (loss.relativeError * 1e5).rounded() / 1000

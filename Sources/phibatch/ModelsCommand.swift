@@ -51,7 +51,7 @@ struct ModelsCommand: ParsableCommand {
     }
 }
 
-/// What `phibatch models` shows: names in the order of the list, then the other repositories that are here.
+/// Table of `phibatch models`: names in the order of the list, then the other repositories that are here.
 struct ModelTable {
     let entries: [HubCache.Entry]
 

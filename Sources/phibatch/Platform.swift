@@ -2,7 +2,7 @@ import Essentials
 
 /// The system's calls about signals and terminals. Only files of this name call it.
 enum Platform {
-    /// What asks a program to stop.
+    /// Signals that ask a program to stop.
     static let stopSignals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")]
     static let hangUp = SIGHUP
     static let interrupt = SIGINT

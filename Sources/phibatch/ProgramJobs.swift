@@ -27,9 +27,9 @@ final class ProgramJobs {
         var statistics = RunStatistics()
         /// Its input is followed no more.
         var isOver = false
-        /// How its last round ended.
+        /// Outcome of its last round.
         var outcome: RunOutcome?
-        /// What its input's files were when they were first seen.
+        /// Identities of its input's files when they were first seen.
         var files: [String: Files.Identity] = [:]
 
         init(_ name: Message, _ job: BatchJob, _ console: Console) {
@@ -123,7 +123,7 @@ final class ProgramJobs {
         for path in now where member.files[path] == nil { member.files[path] = Files.identity(of: path) }
     }
 
-    /// What has happened to a list of files that is more than that some were added at its end.
+    /// Change of a list of files that is more than that some were added at its end.
     static func shift(from old: [String], to new: [String]) -> (path: String, what: Message)? {
         guard let place = old.indices.first(where: { $0 >= new.count || new[$0] != old[$0] }) else {
             return nil
@@ -132,7 +132,7 @@ final class ProgramJobs {
         return (new[place], "has come, and sorts before \(old[place])")
     }
 
-    /// Where a followed input has lost lines: which of its files is another one by now.
+    /// Returns a sentence about the files of a followed input that are others by now.
     private func replacedFiles(of member: Member) -> Message {
         let replaced = member.files.filter { path, identity in Files.identity(of: path) != identity }.keys
             .sorted()
@@ -217,7 +217,7 @@ final class ProgramJobs {
             if isFirst || !didNothing {
                 for line in isFirst ? summary.lines : [summary.counts] { member.console.say(line) }
             }
-            // What is the same each time that the input grows is said once.
+            // Notes that are the same each time that the input grows are said once.
             member.job.log.logLevel = .notice
             for warning in summary.warnings { member.console.warn(warning) }
             if code == 0 { code = send(member) }
@@ -256,7 +256,7 @@ final class ProgramJobs {
     }
 }
 
-/// What tells whether inputs have grown.
+/// State of all inputs, which tells whether they have grown.
 private struct InputState: Equatable {
     private struct Entry: Equatable {
         var path: String

@@ -4,7 +4,7 @@ import Faults
 import JSON
 import OperatingSystem
 
-/// How progress shows.
+/// Form in which progress shows.
 enum ProgressForm: String, CaseIterable {
     /// On a terminal as a line that is drawn over, else as a line from time to time.
     case auto
@@ -12,7 +12,7 @@ enum ProgressForm: String, CaseIterable {
     case json
 }
 
-/// What a run says of itself: while it goes on, and at its end.
+/// Messages of a run about itself: while it goes on, and at its end.
 final class ProgressReport {
     /// Seconds between plain lines where no line can be drawn over.
     private static let plainInterval = 30.0

@@ -104,7 +104,7 @@ struct PushCommand: ParsableCommand {
 
     /// Returns the output of a job, with a manifest beside it.
     private func made(by file: String) throws -> String {
-        let settings = try JobSettings.load(file: file, bring: InputFetch.here.bring)
+        let settings = try JobSettings.load(file: file, bring: ModelFetch.here.bring)
         for address in settings.inputPatterns where Addresses.shown(address) != address {
             throw JobError(
                 .badJob, at: file,

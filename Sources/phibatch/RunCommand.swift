@@ -117,7 +117,7 @@ struct RunCommand: ParsableCommand {
     /// - Parameter redo: results of their outputs that are made again.
     func run(redo: RedoChoice?) throws {
         try Failure.reported {
-            let inputs = InputFetch(console: Console(isQuiet: quiet), isOffline: offline)
+            let inputs = ModelFetch(console: Console(isQuiet: quiet), isOffline: offline)
             let jobs = try options.eachSettings(
                 awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .journal : .results,
                 bring: inputs.bring)
@@ -214,9 +214,7 @@ struct RunCommand: ParsableCommand {
         if follow, job.settings.input.contains("-") {
             throw JobError(.usage, "--follow needs files; stdin is read to its end as it comes, without it.")
         }
-        let (name, path) = (job.settings.modelName, job.settings.model)
-        job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
-            name ?? path, path: path)
+        job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(of: job.settings)
         console.hint(atTerminalOf: job.settings.input)
         return job
     }

@@ -80,7 +80,7 @@ final class SignalWatch: Sendable {
         Platform.leave(ended >= 0 ? ended : 128 + first.load(ordering: .relaxed))
     }
 
-    /// What is left to be done is to leave; a signal does no more than hurry that.
+    /// Notes that all is done but to leave; a signal does no more than hurry that.
     func runHasEnded(_ status: RunOutcome.Status) {
         switch status {
         case .complete: endStatus.store(0, ordering: .releasing)
@@ -90,7 +90,7 @@ final class SignalWatch: Sendable {
     }
 }
 
-/// What the handlers work for.
+/// Watch that the handlers work for.
 private nonisolated(unsafe) var current: SignalWatch?
 
 /// A line on stderr, as bytes that stay where they are.
@@ -98,7 +98,7 @@ private struct SignalNotice: Sendable {
     let number: Int32
     // Made before the handlers, of which the first to run has the time written.
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
-    /// Where the time stands, if there is room for one.
+    /// Place of the time, if there is room for one.
     private let time: Range<Int>?
 
     /// - Parameter text: its line; one for a log has zeros where the time belongs.

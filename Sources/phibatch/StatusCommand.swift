@@ -43,7 +43,7 @@ struct StatusCommand: ParsableCommand {
             }
             let report =
                 try outputAlone().map(report(ofOutput:))
-                ?? report(of: options.settings(bring: InputFetch.here.bring))
+                ?? report(of: options.settings(bring: ModelFetch.here.bring))
             print(json ? report.json : report.text)
             if report.state.kind != .complete { throw ExitCode(report.state.kind.code) }
         }
@@ -82,7 +82,7 @@ struct StatusCommand: ParsableCommand {
         let total =
             try job.countLines().map { max($0 * job.sampleCount, status.done) }
             ?? status.progress?.resultsTotal
-        // What a run is writing is not to be judged yet.
+        // Results that a run is writing are not to be judged yet.
         let freshness = status.state == .running ? nil : try JobFreshness(job, cache: .standard())
         var report = StatusReport(
             output: job.output, status: status, total: total,
@@ -101,12 +101,12 @@ struct StatusReport {
     /// All results that the job will have; nil if its input can't be counted.
     let total: Int?
     let state: JobState
-    /// What the results should be made with, if that is known, and not said to be otherwise.
+    /// Run that the results should be made by, if that is known, and not said to be otherwise.
     let now: RunFingerprint?
-    /// How many accepted rows end the job; nil where all lines are wanted.
+    /// Number of accepted rows that end the job; nil where all lines are wanted.
     var until: Int?
 
-    /// How many accepted rows are to come; nil where all lines are wanted.
+    /// Number of accepted rows that are to come; nil where all lines are wanted.
     private var toAccept: Int? {
         status.state == .complete ? nil : until.map { max(0, $0 - (status.tally[.accepted] ?? 0)) }
     }

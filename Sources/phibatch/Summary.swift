@@ -36,24 +36,23 @@ struct Summary {
         ]
         lines += [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook, howManyRanTogether]
             .compactMap { $0 }
-        if statistics.passedOver > 0 {
-            lines.append(
-                LogLine(
-                    "passed over, as they carry an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)",
-                    ["passed_over": .int(statistics.passedOver)]))
+        func add(_ count: Int, _ name: String, _ message: Message) {
+            if count > 0 { lines.append(LogLine(message, [name: .int(count)])) }
         }
+        add(
+            statistics.passedOver, "passed_over",
+            "passed over, as they carry an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)"
+        )
         if !statistics.missing.isEmpty {
             lines.append(
                 LogLine(
                     "OpenAI's requests were answered without \(Self.told(missing: statistics.missing)) (unsupported)",
                     ["answered_without": .counts(statistics.missing)]))
         }
-        if statistics.preempted > 0 {
-            lines.append(
-                LogLine(
-                    "the KV cache was full: \(counted(statistics.preempted, "time")) a request gave way to older ones and "
-                        + "went on later (kv_budget)", ["preempted": .int(statistics.preempted)]))
-        }
+        add(
+            statistics.preempted, "preempted",
+            "the KV cache was full: \(counted(statistics.preempted, "time")) a request gave way to older ones and went on later (kv_budget)"
+        )
         if statistics.guessed > 0 {
             lines.append(
                 LogLine(
@@ -61,9 +60,7 @@ struct Summary {
                         + "(speculate)",
                     ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
         }
-        if let taken { lines.append(taken) }
-        if let tally { lines.append(tally) }
-        if let comparison { lines.append(comparison) }
+        lines += [taken, tally, comparison].compactMap { $0 }
         switch outcome.status {
         case .complete:
             if job.output != "-" { lines.append(LogLine("results are in \(job.output)")) }
@@ -79,7 +76,7 @@ struct Summary {
         return lines
     }
 
-    /// What the store of answers was good for; nil where the job has none.
+    /// Use of the store of answers; nil where the job has none.
     private var taken: LogLine? {
         guard let folder = job.answers else { return nil }
         let statistics = outcome.statistics
@@ -91,7 +88,7 @@ struct Summary {
             ])
     }
 
-    /// What became of rows that have steps.
+    /// Ends of rows that have steps.
     private var tally: LogLine? {
         let tally = outcome.statistics.tally
         guard !tally.isEmpty else { return nil }
@@ -103,7 +100,7 @@ struct Summary {
         return line
     }
 
-    /// Where earlier results were kept that other settings made.
+    /// Runs with other settings whose results were kept.
     private var mixture: [LogLine] {
         guard let journal else { return [] }
         return journal.madeBy.sentences(comparedWith: journal.fingerprint).map { LogLine($0) }
@@ -114,7 +111,7 @@ struct Summary {
         tallied(missing) { "\($0) in \(counted($1, "line"))" }
     }
 
-    /// What became of the lines.
+    /// Ends of the lines.
     var counts: LogLine {
         let statistics = outcome.statistics
         let failed = statistics.failedResults - statistics.passedOn
@@ -149,7 +146,7 @@ struct Summary {
             ])
     }
 
-    /// What is said even if the run is to be quiet.
+    /// Lines that are said even if the run is to be quiet.
     var warnings: [LogLine] {
         ((journal?.warnings ?? []) + outcome.missingFields.warnings(job.keep)).map { LogLine("\($0)") }
             + coveredTokens
@@ -247,7 +244,7 @@ struct Summary {
             ["workers": .int(found.workers)])
     }
 
-    /// What of an earlier run's results was used; nil if there were none.
+    /// Use of an earlier run's results; nil if there were none.
     private var comparison: LogLine? {
         guard let journal else { return nil }
         let report = journal.report

@@ -83,7 +83,7 @@ struct VerifyCommand: ParsableCommand {
             let extent = try extent
             var options = options
             if manifest {
-                return print(try Manifest.write(options.settings(bring: InputFetch.here.bring)).path)
+                return print(try Manifest.write(options.settings(bring: ModelFetch.here.bring)).path)
             }
             var results: String?
             if options.files.count == 2 {
@@ -97,7 +97,7 @@ struct VerifyCommand: ParsableCommand {
                     OutputCheck(output: results, format: ResultFormats.format(ofOutput: results)), results,
                     console)
             }
-            let inputs = InputFetch(console: console, isOffline: offline)
+            let inputs = ModelFetch(console: console, isOffline: offline)
             var settings = try options.settings(output: results, bring: inputs.bring)
             let path = results ?? settings.output
             guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
@@ -110,8 +110,7 @@ struct VerifyCommand: ParsableCommand {
             (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
             job.cache = .standard()
-            job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
-                job.settings.modelName ?? job.settings.model, path: job.settings.model)
+            job.settings.model = try inputs.folder(of: job.settings)
             OwnFile.closeNewFilesToOthers()
             try verify(job, path, errors: errors, extent, console)
         }
@@ -158,8 +157,7 @@ extension Manifest {
     static func write(_ settings: JobSettings) throws -> (output: String, path: String) {
         var job = settings
         let cache = WeightCacheLocation.standard()
-        job.model = try ModelFetch(console: Console(isQuiet: false), isOffline: true).folder(
-            job.modelName ?? job.model, path: job.model)
+        job.model = try ModelFetch.here.folder(of: job)
         let freshness = try JobFreshness(job, cache: cache)
         guard freshness?.isFresh ?? true else {
             throw JobError(

@@ -5,7 +5,7 @@ import ModelHub
 import OperatingSystem
 import PhiModel
 
-/// What `inspect --verify` and `pull --verify` have found.
+/// Findings of `inspect --verify` and `pull --verify`.
 struct VerifyReport {
     /// A message for each file or tensor that is not as it should be.
     private(set) var faults: [Message] = []

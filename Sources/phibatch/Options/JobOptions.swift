@@ -32,7 +32,7 @@ struct JobOptions: ParsableArguments {
     /// No settings beside it.
     var isFileAlone: Bool { given.isEmpty }
 
-    /// What a user types to have these jobs done by another command.
+    /// Command line that has these jobs done by another command.
     func command(_ name: String) -> Message {
         var words = ["phibatch", name] + files
         for option in given {
@@ -70,22 +70,12 @@ struct JobOptions: ParsableArguments {
         awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
         try refuseValuesOfFlags()
-        guard files.count > 1 else {
-            return [
-                (
-                    files.first,
-                    Result {
-                        try settings(awaitsInput: awaitsInput, pins: pins, bring: bring)
-                    }
-                )
-            ]
-        }
-        return files.map { file in
+        return (files.count > 1 ? files.map { [$0] } : [files]).map { files in
             var one = self
-            one.files = [file]
+            one.files = files
             return (
-                file,
-                Result { try one.settings(awaitsInput: awaitsInput, pins: pins, bring: bring) }
+                files.first,
+                Result { [one] in try one.settings(awaitsInput: awaitsInput, pins: pins, bring: bring) }
             )
         }
     }

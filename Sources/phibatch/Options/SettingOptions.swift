@@ -41,7 +41,7 @@ struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable
 }
 
 extension JobKey {
-    /// What the parser is told of the setting.
+    /// Declaration of the setting for the parser.
     fileprivate var parsed: Any {
         var names: [NameSpecification.Element] = [.customLong(optionName)]
         if let letter { names.insert(.customShort(letter), at: 0) }

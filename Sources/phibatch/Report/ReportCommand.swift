@@ -71,7 +71,7 @@ struct ReportCommand: ParsableCommand {
         }
     }
 
-    /// What the arguments name. Every job has a model, but a report needs none.
+    /// Results and job that the arguments name. Every job has a model, but a report needs none.
     private func subject() throws -> (results: String, job: JobSettings?) {
         guard let first = files.first, files.count <= 2 else {
             let what: Message =
@@ -82,7 +82,7 @@ struct ReportCommand: ParsableCommand {
             let options = [("input", input), ("output", output)].compactMap { name, texts in
                 texts.isEmpty ? nil : JobKey.named(name).map { JobOption($0, texts) }
             }
-            return try JobSettings.load(file: file, options: options, bring: InputFetch.here.bring)
+            return try JobSettings.load(file: file, options: options, bring: ModelFetch.here.bring)
         }
         // The results may lie elsewhere than the job says.
         if files.count == 2 { return (first, try job(files[1], [first])) }

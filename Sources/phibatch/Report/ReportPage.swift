@@ -141,7 +141,7 @@ struct ReportPage {
             ])
     }
 
-    /// What the page shows of all results.
+    /// Numbers of all results that the page shows.
     private var numbers: JSONValue {
         let (statistics, source) = (report.statistics, report.source)
         let fields = statistics.fields
