@@ -147,14 +147,6 @@ package final class ByteSource {
         return count
     }
 
-    /// How many bytes there are, where they can be read from anywhere; nil of a stream, and of what is packed.
-    var size: Int? {
-        get throws {
-            try look()
-            return unpacking == nil && rows == nil ? expectedEnd : nil
-        }
-    }
-
     /// - Throws: `JobError` of kind `inputOutput`, also if the file doesn't reach so far.
     func bytes(in range: Range<Int>) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)

@@ -79,13 +79,6 @@ package final class InputBytes {
         return true
     }
 
-    /// How many bytes the file has, where they can be read from anywhere: not of a stream, nor of what is packed.
-    package var size: Int? { get throws { try source.size } }
-
-    /// Bytes from anywhere in the file, as where its end says what is in it.
-    /// - Throws: `JobError` if the file doesn't reach so far or can't be read.
-    package func bytes(in range: Range<Int>) throws -> [UInt8] { try source.bytes(in: range) }
-
     /// - Returns: false at the end.
     private func fill() throws -> Bool {
         while unread.isEmpty {
