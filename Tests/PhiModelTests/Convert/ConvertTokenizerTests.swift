@@ -81,14 +81,6 @@ struct ConvertTokenizerTests {
         #expect(tokenizer.encode("123", addSpecialTokens: true) == ids)
     }
 
-    @Test func anUnknownTokenizerNamesTheOption() throws {
-        let error = #expect(throws: ModelError.self) {
-            try convert { $0.set("tokenizer.ggml.pre", .string("brand-new")) }
-        }
-        #expect(error?.message.contains("\"brand-new\"") == true)
-        #expect(error?.message.contains("phibatch convert FILE FOLDER --tokenizer ITS_FOLDER") == true)
-    }
-
     @Test func equivalentTokensStayApart() throws {
         try convert()  // Has "e" + accent and "é".
         let text = try String(contentsOfFile: output + "/tokenizer.json", encoding: .utf8)

@@ -107,14 +107,4 @@ import Testing
             "{% set \u{E9} = 1 %}{% set e\u{301} = 2 %}{{ \u{E9} }}{{ e\u{301} }}", name: "t")
         #expect(try assigned.render([:]) == "12")
     }
-
-    @Test func rendersFromManyThreads() async throws {
-        let template = try TextTemplate("{% for i in range(50) %}{{ i * n }},{% endfor %}", name: "t")
-        try await withThrowingTaskGroup(of: (Int, String).self) { group in
-            for n in 0..<32 { group.addTask { (n, try template.render(["n": .int(n)])) } }
-            for try await (n, text) in group {
-                #expect(text == (0..<50).map { "\($0 * n)," }.joined())
-            }
-        }
-    }
 }

@@ -118,17 +118,3 @@ import Testing
         }
     }
 }
-
-struct TokenizerBoundRealTests {
-    @Test(arguments: ModelFixtures.models) func boundedIsTheSame(model: String) throws {
-        let tokenizer = try ModelFixtures.tokenizer(model)
-        for line in try ModelFixtures.golden(model) {
-            let count = line.idsWithSpecial.count
-            for limit in [count / 2, count - 1, count, count + 5] where limit >= 0 {
-                let bounded = tokenizer.encode(line.text, addSpecialTokens: true, atMost: limit)
-                #expect(
-                    bounded == (count <= limit ? line.idsWithSpecial : nil), "\(limit) of \(line.category)")
-            }
-        }
-    }
-}

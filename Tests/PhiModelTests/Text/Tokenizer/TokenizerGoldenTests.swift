@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import PhiModel
@@ -77,32 +76,5 @@ struct TokenizerGoldenTests {
         let phi4 = try ModelFixtures.tokenizer("phi-4-mini")
         let word = try #require(phi4.id(of: "Ġthe"))
         #expect(phi4.text(of: word) == " the")
-    }
-
-    /// Not a test of a number, which would depend on the machine: a floor far below what is measured.
-    @Test(
-        .enabled(if: !isSanitized),
-        arguments: ModelFixtures.models)
-    func isFast(_ model: String) throws {
-        var loaded: Tokenizer?
-        let load = try processorSeconds { loaded = try ModelFixtures.tokenizer(model) }
-        let tokenizer = try #require(loaded)
-        // Mixed text: everything but the hard cases, over and over.
-        let plain = ["special", "random", "random-unicode", "odd", "control", "regex"]
-        let sample = try ModelFixtures.golden(model).filter { !plain.contains($0.category) }
-            .map(\.text).joined(separator: "\n")
-        let text = String(repeating: sample, count: 2_000_000 / sample.utf8.count)
-        _ = tokenizer.encode(sample, addSpecialTokens: false)
-        var ids: [Int32] = []
-        let seconds = processorSeconds { ids = tokenizer.encode(text, addSpecialTokens: false) }
-        var back = ""
-        let decodeSeconds = processorSeconds { back = tokenizer.decode(ids, skipSpecialTokens: false) }
-        let megabytes = Double(text.utf8.count) / 1e6
-        print(
-            "\(model): load \(load * 1000) ms, encode \(megabytes / seconds) MB/s, "
-                + "decode \(megabytes / decodeSeconds) MB/s, \(ids.count) ids")
-        #expect(back.utf8.count > text.utf8.count / 2)
-        #expect(megabytes / seconds > 0.5)
-        #expect(load < 5)
     }
 }
