@@ -25,19 +25,11 @@ import Testing
         }
         #expect(problem { _ in } == nil)
         #expect(problem { ($0.logitBias, $0.repetitionPenalty) = ([0: -100, 9: 100], 100) } == nil)
-        #expect(problem { $0.maxTokens = 0 } == "max_tokens must be a whole number, 1 or more, but is 0.")
-        #expect(
-            problem { $0.presencePenalty = .nan }
-                == "presence_penalty must be a number from -2 to 2, but is nan.")
-        #expect(
-            problem { $0.repetitionPenalty = 0 }
-                == "repetition_penalty must be a number above 0, at most 100, but is 0.0.")
-        #expect(
-            problem { $0.logitBias = [1: 100.5, -1: 0] }
-                == "logit_bias must be token ids, each with a number from -100 to 100, but is 0.0 for -1.")
-        #expect(
-            problem { $0.logitBias = [10: 1, 12: 1] }
-                == "logit_bias has the token id 10, but the model's ids end at 9.")
+        #expect(problem { $0.maxTokens = 0 }?.hasPrefix("max_tokens must be ") == true)
+        #expect(problem { $0.presencePenalty = .nan }?.hasPrefix("presence_penalty must be ") == true)
+        #expect(problem { $0.repetitionPenalty = 0 }?.hasPrefix("repetition_penalty must be ") == true)
+        #expect(problem { $0.logitBias = [1: 100.5, -1: 0] }?.contains("0.0 for -1") == true)
+        #expect(problem { $0.logitBias = [10: 1, 12: 1] }?.contains("the token id 10") == true)
         #expect(problem { $0.stop = ["a", ""] }?.hasPrefix("stop holds an empty string") == true)
         #expect(problem { $0.choices = [] }?.hasPrefix("choices must be two answers or more") == true)
     }

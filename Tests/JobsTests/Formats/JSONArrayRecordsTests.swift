@@ -116,13 +116,6 @@ import Testing
         #expect(what.contains("} where ] should be in line 4. Nothing tells"), "\(what)")
     }
 
-    @Test func theLineOfAFaultIsThatOfTheFile() throws {
-        let found = try read("[\n{\"a\":\n1,\n\"b\" 2}]")
-        #expect(found[0].line == 2)
-        guard case .wrong(let what) = found[0].found else { throw CancellationError() }
-        #expect(what.hasSuffix("in line 4."), "\(what)")
-    }
-
     @Test func commasThatAreMissingOrTooManyAreErrors() throws {
         let found = try read("[,{\"a\":1} {\"a\":2},,\n{\"a\":3},]")
         #expect(

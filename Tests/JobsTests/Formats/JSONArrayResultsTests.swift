@@ -61,27 +61,6 @@ import Testing
         }
     }
 
-    @Test func failedLinesHaveAnArrayOfTheirOwn() throws {
-        for failing in [[], [0], [3], [0, 1], [0, 1, 2, 3]] {
-            var lines = TestLine.make(4)
-            for number in failing { lines[number].fails = true }
-            let folder = try TestFolder()
-            for _ in 0..<2 {
-                try TestRun(lines: lines).run(open(folder, errors: folder.path("failed")))
-                for (name, count) in [("out.jsonl", 4 - failing.count), ("failed", failing.count)] {
-                    let json = try JSONValue(parsing: folder.bytes(name), limits: .ownLine)
-                    guard case .array(let elements) = json else {
-                        Issue.record("\(json)")
-                        continue
-                    }
-                    #expect(elements.count == count && elements.allSatisfy { $0["id"] != nil })
-                    #expect(try count > 0 || folder.text(name) == "[]\n")
-                }
-                try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
-            }
-        }
-    }
-
     @Test func everyEditShows() throws {
         let lines = TestLine.make(6)
         let folder = try TestFolder()
@@ -117,15 +96,5 @@ import Testing
             try TestRun(lines: TestLine.make(count)).run(store)
             #expect(try folder.text("stream-\(count)") == array(TestLine.make(count)))
         }
-    }
-
-    @Test func aNameSaysArray() throws {
-        let folder = try TestFolder()
-        func format(_ name: String) throws -> String {
-            var job = JobSettings.test(input: []) { $0.output = folder.path(name) }
-            job.chooseOutputFormat()
-            return job.outputFormat.format.name
-        }
-        #expect(try format("a.json") == "json" && format("A.JSON") == "json" && format("a.jsonl") == "jsonl")
     }
 }

@@ -7,10 +7,10 @@ import Testing
 
 @Suite struct PromptRecordTests {
     private func code(_ line: String) -> LineError.Code? {
-        do throws(LineError) {
-            _ = try PromptRecord.parse(Array(line.utf8))
+        do {
+            _ = try prompt(line)
             return nil
-        } catch { return error.code }
+        } catch { return (error as? LineError)?.code }
     }
 
     private func prompt(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> Prompt {
@@ -58,6 +58,8 @@ import Testing
         (#"{"messages":[{"role":"user"}]}"#, .badField),
         (#"{"messages":[{"role":1,"content":"x"}]}"#, .badField),
         (#"{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}"#, .badField),
+        (#"{"text":"hi"}"#, .missingPrompt), (#"{"prompt":null}"#, .missingPrompt),
+        (#"{"prompt":5}"#, .badField), (#"{"prompt":[]}"#, .missingPrompt),
     ])
     func wrongLinesAreNamed(line: String, expected: LineError.Code) {
         #expect(code(line) == expected)
@@ -75,28 +77,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""presence_penalty":3"#, "`presence_penalty` must be a number from -2 to 2, but is 3."),
-        (#""frequency_penalty":"1""#, "`frequency_penalty` must be a number from -2 to 2, but is a string."),
-        (#""repetition_penalty":0"#, "`repetition_penalty` must be a number above 0, at most 100, but is 0."),
-        (
-            #""logit_bias":[1]"#,
-            "`logit_bias` must be an object of token ids and numbers from -100 to 100, but is a list."
-        ),
-        (#""logit_bias":{"the":1}"#, "`logit_bias` must have token ids as names, but has \"the\"."),
-        (#""logit_bias":{"05":1}"#, "`logit_bias` must have token ids as names, but has \"05\"."),
-        (#""logit_bias":{"-5":1}"#, "`logit_bias` must have token ids as names, but has \"-5\"."),
-        (
-            #""logit_bias":{"5":101}"#,
-            "`logit_bias` must have numbers from -100 to 100, but has 101 for 5."
-        ),
-        (
-            #""logit_bias":{"5":null}"#,
-            "`logit_bias` must have numbers from -100 to 100, but has null for 5."
-        ),
+        (#""presence_penalty":3"#, "but is 3"), (#""frequency_penalty":"1""#, "but is a string"),
+        (#""repetition_penalty":0"#, "but is 0"), (#""logit_bias":[1]"#, "but is a list"),
+        (#""logit_bias":{"the":1}"#, "has \"the\""), (#""logit_bias":{"05":1}"#, "has \"05\""),
+        (#""logit_bias":{"-5":1}"#, "has \"-5\""), (#""logit_bias":{"5":101}"#, "has 101 for 5"),
+        (#""logit_bias":{"5":null}"#, "has null for 5"),
     ])
-    func wrongRulesAreNamed(field: String, message: String) {
-        #expect(throws: LineError(.badField, message)) {
-            try PromptRecord.parse(Array("{\"prompt\":\"p\",\(field)}".utf8))
+    func wrongRulesAreNamed(field: String, word: String) {
+        #expect { try PromptRecord.parse(Array("{\"prompt\":\"p\",\(field)}".utf8)) } throws: { error in
+            let error = error as? LineError
+            let name = field.split(separator: "\"")[0]
+            return error?.code == .badField && error?.message.hasPrefix("`\(name)` must ") == true
+                && error?.message.contains(word) == true
         }
     }
 
@@ -155,17 +147,6 @@ import Testing
         #expect(try prompt(line) { $0.prompt = "Say {{ messages[0].content }}" } == .user("Say hi"))
         let both = #"{"prompt":"p","messages":[{"role":"user","content":"hi"}]}"#
         #expect(throws: LineError.self) { try prompt(both) }
-    }
-
-    @Test(arguments: [
-        (#"{"text":"hi"}"#, LineError.Code.missingPrompt), (#"{"prompt":null}"#, .missingPrompt),
-        (#"{"prompt":5}"#, .badField), (#"{"prompt":[]}"#, .missingPrompt),
-    ])
-    func linesWithoutAPromptAreNamed(line: String, expected: LineError.Code) {
-        do {
-            _ = try prompt(line)
-            Issue.record("no error")
-        } catch { #expect((error as? LineError)?.code == expected) }
     }
 
     @Test func aMissingFieldIsNeverLeftOutInSilence() {

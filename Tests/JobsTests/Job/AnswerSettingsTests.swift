@@ -113,13 +113,4 @@ import Testing
         #expect(problem("schema: {a: {1: 2, [x]: 3}}").contains("a key that is no string"))
         #expect(problem("schema: {typ: object}").contains("Did you mean type?"))
     }
-
-    @Test func aliasesDoNotMultiply() {
-        var yaml = "schema:\n  a0: &a0 {x: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}\n"
-        for level in 1...5 {
-            yaml +=
-                "  a\(level): &a\(level) [*a\(level - 1), *a\(level - 1), *a\(level - 1), *a\(level - 1)]\n"
-        }
-        #expect(problem(yaml).contains("schema can't be used") || problem(yaml).contains("too much"))
-    }
 }

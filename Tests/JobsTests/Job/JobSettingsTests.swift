@@ -77,111 +77,38 @@ import Testing
     }
 
     @Test(arguments: [
-        ("temprature: 1", "job.yaml:4: unknown key \"temprature\". Did you mean temperature?"),
-        ("max-tokens: 1", "job.yaml:4: unknown key \"max-tokens\". Did you mean max_tokens?"),
-        ("max_new_tokens: 1", "job.yaml:4: unknown key \"max_new_tokens\". Did you mean max_tokens?"),
-        ("colour: red", "job.yaml:4: unknown key \"colour\"."),
-        (
-            "kv_cache: off",
-            "job.yaml:4: the key \"kv_cache\" was taken out: beginnings that prompts share are kept"
-        ),
-        ("max_tokens: 0", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 0."),
-        ("max_tokens: 1.5", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 1.5."),
-        ("max_tokens: \"64\"", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is \"64\"."),
-        (
-            "max_tokens: 99999999999999999999",
-            "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 99999999999999999999."
-        ),
-        ("max_tokens:", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is nothing."),
-        ("temperature: -1", "job.yaml:4: temperature must be a number from 0 to 10, but is -1."),
-        ("temperature: warm", "job.yaml:4: temperature must be a number from 0 to 10, but is warm."),
-        ("temperature: .inf", "job.yaml:4: temperature must be a number from 0 to 10, but is .inf."),
-        ("top_p: 0", "job.yaml:4: top_p must be a number above 0, at most 1, but is 0."),
-        ("top_k: -1", "job.yaml:4: top_k must be a whole number, 0 or more, but is -1."),
-        ("min_p: 1.5", "job.yaml:4: min_p must be a number from 0 to 1, but is 1.5."),
-        ("presence_penalty: 2.5", "job.yaml:4: presence_penalty must be a number from -2 to 2, but is 2.5."),
-        ("frequency_penalty: -3", "job.yaml:4: frequency_penalty must be a number from -2 to 2, but is -3."),
-        (
-            "repetition_penalty: 0",
-            "job.yaml:4: repetition_penalty must be a number above 0, at most 100, but is 0."
-        ),
-        (
-            "logit_bias: 5",
-            "job.yaml:4: logit_bias must be a map of token ids to numbers from -100 to 100, but is 5."
-        ),
-        (
-            "logit_bias: [\"5=1\"]",
-            "job.yaml:4: logit_bias must be a map of token ids to numbers from -100 to 100, but is a list."
-        ),
-        (
-            "logit_bias:\n  5: 1\n  the: 2",
-            "job.yaml:6: logit_bias must be a map of token ids to numbers, but has the key the."
-        ),
-        (
-            "logit_bias:\n  5: 1\n  -6: 2",
-            "job.yaml:6: logit_bias must be a map of token ids to numbers, but has the key -6."
-        ),
-        (
-            "logit_bias:\n  5: 1\n  6: 101",
-            "job.yaml:6: logit_bias must be from -100 to 100 for each token id, but is 101 for 6."
-        ),
-        (
-            "logit_bias: {5: [1]}",
-            "job.yaml:4: logit_bias must be from -100 to 100 for each token id, but is a list"
-        ),
-        ("logit_bias:\n  5: 1\n  \"5\": 2", "job.yaml:5: the key 5 is given more than once; keep one."),
-        ("seed: x", "job.yaml:4: seed must be a whole number"),
-        ("stop: 5", "job.yaml:4: stop must be a string or a list of strings, but is 5."),
-        (
-            "stop:\n  - a\n  - 5",
-            "job.yaml:6: stop must be a string or a list of strings; its element 5 is no string (put it in quotes)."
-        ),
-        ("stop: \"\"", "job.yaml:4: stop holds an empty string, which would stop at once."),
-        ("system: 42", "job.yaml:4: system must be a string (put it in quotes), but is 42."),
-        ("system: {a: b}", "job.yaml:4: system must be a string, but is a mapping."),
-        ("workers: 0", "job.yaml:4: workers must be a whole number from 1 to 4096, or auto, but is 0."),
-        ("threads: many", "job.yaml:4: threads must be a whole number from 1 to 1024, or auto, but is many."),
-        (
-            "max_failures: -1",
-            "job.yaml:4: max_failures must be a whole number, 0 or more, or a percentage such as 5%, but is -1."
-        ),
-        (
-            "max_failures: 101%",
-            "job.yaml:4: max_failures must be a whole number, 0 or more, or a percentage such as 5%, but is 101%."
-        ),
-        ("tokens: yes", "job.yaml:4: tokens must be true or false, but is yes."),
-        ("logprobs: 21", "job.yaml:4: logprobs must be a whole number from 0 to 20, but is 21."),
-        ("samples: 0", "job.yaml:4: samples must be a whole number from 1 to 10000, but is 0."),
-        (
-            "kv_budget: lots",
-            "job.yaml:4: kv_budget must be a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto, but is lots."
-        ),
-        ("kv: int5", "job.yaml:4: kv must be one of auto, int8, int4, f16, but is int5."),
-        ("prefill_chunk: 0", "job.yaml:4: prefill_chunk must be a whole number from 1 to 65536, but is 0."),
-        (
-            "speculate: yes",
-            "job.yaml:4: speculate must be auto, off, or a whole number from 1 to 24, but is yes."
-        ),
-        (
-            "speculate: 25",
-            "job.yaml:4: speculate must be auto, off, or a whole number from 1 to 24, but is 25."
-        ),
-        (
-            "checkpoint_interval: -1",
-            "job.yaml:4: checkpoint_interval must be a number of seconds from 0 to 86400, but is -1."
-        ),
-        (
-            "chat: false\nsystem: x",
-            "job.yaml: system has no place without a chat template; put it into prompt, or drop chat: false."
-        ),
-        ("seed: 1\nseed: 2", "job.yaml:4: the key seed is given more than once; keep one."),
-        ("seed: [1", "job.yaml:4: is not valid YAML"),
-        ("[a]: b", "job.yaml:4: a key must be a plain word, like `model`."),
-        ("? [a]\n: b", "job.yaml:4: is not valid YAML: a text can't begin with ?"),
+        ("temprature: 1", 4, "Did you mean temperature?"), ("max-tokens: 1", 4, "Did you mean max_tokens?"),
+        ("max_new_tokens: 1", 4, "Did you mean max_tokens?"), ("colour: red", 4, "unknown key \"colour\""),
+        ("kv_cache: off", 4, "\"kv_cache\" was taken out"), ("max_tokens: 1.5", 4, "max_tokens must be"),
+        ("max_tokens: \"64\"", 4, "but is \"64\""),
+        ("max_tokens: 99999999999999999999", 4, "max_tokens must be"), ("max_tokens:", 4, "but is nothing"),
+        ("temperature: -1", 4, "temperature must be"), ("temperature: warm", 4, "but is warm"),
+        ("temperature: .inf", 4, "but is .inf"), ("top_p: 0", 4, "top_p must be"),
+        ("top_k: -1", 4, "top_k must be"), ("min_p: 1.5", 4, "min_p must be"),
+        ("presence_penalty: 2.5", 4, "presence_penalty must be"),
+        ("frequency_penalty: -3", 4, "frequency_penalty must be"),
+        ("repetition_penalty: 0", 4, "repetition_penalty must be"),
+        ("logit_bias: 5", 4, "logit_bias must be a map"), ("logit_bias: [\"5=1\"]", 4, "but is a list"),
+        ("logit_bias:\n  5: 1\n  the: 2", 6, "has the key the"),
+        ("logit_bias:\n  5: 1\n  -6: 2", 6, "has the key -6"),
+        ("logit_bias:\n  5: 1\n  6: 101", 6, "101 for 6"), ("logit_bias: {5: [1]}", 4, "but is a list"),
+        ("logit_bias:\n  5: 1\n  \"5\": 2", 5, "more than once"), ("seed: x", 4, "seed must be"),
+        ("stop: 5", 4, "stop must be"), ("stop:\n  - a\n  - 5", 6, "put it in quotes"),
+        ("stop: \"\"", 4, "stop holds an empty string"), ("system: 42", 4, "put it in quotes"),
+        ("system: {a: b}", 4, "but is a mapping"), ("workers: 0", 4, "workers must be"),
+        ("threads: many", 4, "threads must be"), ("max_failures: -1", 4, "max_failures must be"),
+        ("max_failures: 101%", 4, "max_failures must be"), ("tokens: yes", 4, "tokens must be"),
+        ("logprobs: 21", 4, "logprobs must be"), ("samples: 0", 4, "samples must be"),
+        ("kv_budget: lots", 4, "kv_budget must be"), ("kv: int5", 4, "kv must be one of"),
+        ("prefill_chunk: 0", 4, "prefill_chunk must be"), ("speculate: yes", 4, "speculate must be"),
+        ("speculate: 25", 4, "speculate must be"),
+        ("checkpoint_interval: -1", 4, "checkpoint_interval must be"),
+        ("seed: 1\nseed: 2", 4, "the key seed is given more than once"), ("seed: [1", 4, "is not valid YAML"),
+        ("[a]: b", 4, "a plain word"), ("? [a]\n: b", 4, "can't begin with ?"),
     ])
-    func errorsNameLineAndKey(line: String, expected: String) {
-        let message = problem(Self.required + line)
-        #expect(message.hasPrefix(expected), "\(message)")
+    func errorsNameLineAndKey(text: String, line: Int, word: String) {
+        let message = problem(Self.required + text)
+        #expect(message.hasPrefix("job.yaml:\(line): ") && message.contains(word), "\(message)")
     }
 
     @Test func missingKeysAndOddFilesAreNamed() {
@@ -192,6 +119,7 @@ import Testing
         #expect(problem("model: m\ninput: x\noutput: ./x").contains("overwrite the input"))
         #expect(problem("model: m\ninput: [\"-\", \"-\"]\noutput: x").contains("stdin (-) more than once"))
         #expect(problem("model: m\n--- \nmodel: n").contains("not valid YAML"))
+        #expect(problem(Self.required + "chat: false\nsystem: x").contains("system has no place"))
     }
 
     @Test func aliasBombsAreRefusedAtOnce() {
@@ -238,18 +166,13 @@ import Testing
     @Test func wrongOptionsAreNamed() {
         let file = Self.required
         #expect(problem(file, ["seed": ["1", "2"]]) == "--seed is given more than once.")
-        for (value, expected) in [
-            ("5", "--logit-bias must be ID=X, a token id and a number from -100 to 100, but is 5."),
-            ("5=1=2", "--logit-bias must be ID=X, a token id and a number from -100 to 100, but is 5=1=2."),
-            ("the=1", "--logit-bias must be a map of token ids to numbers, but has the key the."),
-            ("5=200", "--logit-bias must be from -100 to 100 for each token id, but is 200 for 5."),
-        ] {
-            #expect(problem(file, ["logit_bias": [value]]) == expected)
+        let wrong = [("5", "ID=X"), ("5=1=2", "5=1=2"), ("the=1", "the key the"), ("5=200", "200 for 5")]
+        for (value, word) in wrong {
+            let found = problem(file, ["logit_bias": [value]])
+            #expect(found.hasPrefix("--logit-bias must be ") && found.contains(word), "\(found)")
         }
-        #expect(
-            problem(file, ["logit_bias": ["5=1", "5=1"]])
-                == "--logit-bias has the token id 5 more than once.")
-        #expect(problem(file, ["top_p": ["2"]]) == "--top-p must be a number above 0, at most 1, but is 2.")
+        #expect(problem(file, ["logit_bias": ["5=1", "5=1"]]).contains("the token id 5 more than once"))
+        #expect(problem(file, ["top_p": ["2"]]).hasPrefix("--top-p must be "))
     }
 
     @Test func missingJobFileIsMissingInput() {
@@ -260,28 +183,20 @@ import Testing
 
     /// The ranges are the same for values that a program sets.
     @Test func settingsOfProgramsAreChecked() throws {
-        func problem(_ change: (inout JobSettings) -> Void) -> String? {
+        let wrong: [(name: String, change: (inout JobSettings) -> Void)] = [
+            ("max_tokens", { $0.maxTokens = 0 }), ("temperature", { $0.temperature = .nan }),
+            ("top_p", { $0.topP = 0 }), ("workers", { $0.engine.workers = .count(5000) }),
+            ("checkpoint_interval", { $0.checkpointInterval = -1 }), ("stop", { $0.stop = [""] }),
+            ("logit_bias", { $0.logitBias = [7: 101, 3: 1] }), ("samples", { $0.samples = 0 }),
+            ("repetition_penalty", { $0.repetitionPenalty = 0 }),
+            ("presence_penalty", { $0.presencePenalty = 3 }),
+        ]
+        try JobSettings().checkValues()
+        for (name, change) in wrong {
             var job = JobSettings()
             change(&job)
-            do { try job.checkValues() } catch { return "\(error)" }
-            return nil
+            #expect { try job.checkValues() } throws: { "\($0)".hasPrefix(name + " ") }
         }
-        #expect(problem { _ in } == nil)
-        #expect(problem { $0.maxTokens = 0 } == "max_tokens must be a whole number, 1 or more, but is 0.")
-        #expect(
-            problem { $0.temperature = .nan } == "temperature must be a number from 0 to 10, but is nan.")
-        #expect(problem { $0.topP = 0 } == "top_p must be a number above 0, at most 1, but is 0.0.")
-        #expect(
-            problem { $0.engine.workers = .count(5000) }
-                == "workers must be a whole number from 1 to 4096, but is 5000.")
-        #expect(
-            problem { $0.checkpointInterval = -1 }
-                == "checkpoint_interval must be a number of seconds from 0 to 86400, but is -1.0.")
-        #expect(
-            problem { $0.logitBias = [7: 101, 3: 1] }
-                == "logit_bias must be token ids, each with a number from -100 to 100, but is 101.0 for 7.")
-        #expect(problem { $0.repetitionPenalty = 0 } != nil && problem { $0.presencePenalty = 3 } != nil)
-        #expect(problem { $0.stop = [""] } != nil && problem { $0.samples = 0 } != nil)
     }
 
     /// What results depend on must show in the fingerprint; what they don't must not.
