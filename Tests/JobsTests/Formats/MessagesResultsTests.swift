@@ -85,14 +85,8 @@ import Testing
             ("output: o.jsonl\nerrors: e.jsonl", "leaves failed lines out, and has no file of them (errors)"),
             ("output: o.json\nchat: false", "json+messages is of conversations, and with chat: false"),
             ("output: o.jsonl\ntask: score", "is of answers in words, and the job asks for none"),
-            (
-                "output: o.jsonl\nsteps:\n- {name: a, prompt: x, choices: [b, c]}",
-                "is of answers in words, and the job asks for none"
-            ),
-            (
-                "output: o.jsonl\nkeep: [messages]",
-                "has messages of its own; keep the field under another name"
-            ),
+            ("output: o.jsonl\nsteps:\n- {name: a, prompt: x, choices: [b, c]}", "answers in words"),
+            ("output: o.jsonl\nkeep: [messages]", "has messages of its own"),
         ])
     func whatDoesNotGoIsRefused(_ yaml: String, _ message: String) throws {
         let error = #expect(throws: JobError.self) {

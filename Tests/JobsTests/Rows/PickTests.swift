@@ -143,19 +143,14 @@ import Testing
         ("rows: 5\npick: {a: {from: x, to: 5}}", "pick a: must have from and to, two numbers"),
         ("rows: 5\npick: {a: {from: 5, to: 4.5}}", "pick a: goes from 5 to 4.5, which is less"),
         ("rows: 5\npick: {a: {from: 0.25, to: 1, decimals: 1}}", "has 0.25, which has more decimals than 1"),
-        (
-            "rows: 5\npick: {a: {from: 0, to: 1, decimals: 16}}",
-            "decimals, which must be a whole number from 0"
-        ),
+        ("rows: 5\npick: {a: {from: 0, to: 1, decimals: 16}}", "decimals, which must be a whole number"),
         ("rows: 5\npick: {a: {from: 1e-16, to: 1}}", "has numbers with 16 decimals"),
         ("rows: 5\npick: {a: {from: 0.1, to: 1e18}}", "has 1e18, which is too large"),
         ("rows: 5\npick: {a: {file: no-such-file}}", "no-such-file, which is no file that is there"),
         ("rows: 5\npick: {a: {file: \"-\"}}", "pick a: must have a file, but has -"),
         ("rows: 5\npick: {a: {file: 5}}", "pick a: has file, which must be a string"),
         ("rows: 5\npick: {a: {file: x, field: 5}}", "pick a: has field, which must be a string, but is 5"),
-        (
-            "rows: 5\npick: {a: [1]}\nsteps: [{name: a, prompt: x}]", "pick: a is the name of a step, too"
-        ),
+        ("rows: 5\npick: {a: [1]}\nsteps: [{name: a, prompt: x}]", "pick: a is the name of a step, too"),
     ])
     func whatIsWrongIsSaid(yaml: String, message: String) {
         let error = #expect(throws: JobError.self) {

@@ -148,10 +148,7 @@ import Testing
                 "\"choices\":[\"abc\",\"b\"],\"max_tokens\":2", "bad_field",
                 "max_tokens is 2, but the choice \"abc\" has 3 tokens; it must be 3 at least."
             ),
-            (
-                "\"choices\":[\"b\",\"\(long)\"]", "prompt_too_long",
-                "But the model's context"
-            ),
+            ("\"choices\":[\"b\",\"\(long)\"]", "prompt_too_long", "But the model's context"),
             ("\"choices\":[\"a\",\"bZ\"]", "logits_not_finite", "not finite"),
         ]
         let folder = try TemporaryFolder()

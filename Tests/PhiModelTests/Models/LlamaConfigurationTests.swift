@@ -110,10 +110,7 @@ struct LlamaConfigurationTests {
         ("llama", "hidden_act", "\"gelu\"", "\"hidden_act\" is \"gelu\""),
         ("llama", "sliding_window", "4096", "\"sliding_window\" is there"),
         ("llama", "rope_scaling", "{\(llama3) 4, \"beta_fast\": 32}", "\"rope_scaling.beta_fast\""),
-        (
-            "llama", "rope_scaling", "{\(llama3) 4}",
-            "\"rope_scaling.original_max_position_embeddings\" is missing; llama3 needs it"
-        ),
+        ("llama", "rope_scaling", "{\(llama3) 4}", "original_max_position_embeddings\" is missing"),
         (
             "llama", "rope_scaling", "{\(llama3) 1, \"original_max_position_embeddings\": 8192}",
             "\"rope_scaling.high_freq_factor\" is 1.0; it must be above low_freq_factor"
@@ -123,10 +120,7 @@ struct LlamaConfigurationTests {
             #"{"rope_type": "llama3", "factor": 8, "original_max_position_embeddings": 8192}"#,
             "\"rope_scaling.low_freq_factor\" is missing"
         ),
-        (
-            "qwen2", "rope_scaling", #"{"type": "yarn", "factor": 4.0}"#,
-            "is \"yarn\"; null, \"default\", \"llama3\", \"longrope\" and \"su\" are supported"
-        ),
+        ("qwen2", "rope_scaling", #"{"type": "yarn", "factor": 4.0}"#, "is \"yarn\""),
         ("qwen2", "layer_types", #"["full_attention"]"#, "\"layer_types\" has 1 entries"),
         ("qwen2", "layer_types", "[1]", "\"layer_types[0]\" is a number"),
         ("qwen3", "attention_bias", "true", "\"attention_bias\" is true"),

@@ -44,10 +44,7 @@ struct CheckpointSafetensorsTests {
 
     /// Each header is wrong in one way; the message says in which.
     @Test(arguments: [
-        (
-            #"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}"#,
-            "\"a\" has shape [2] of F32, which is 8"
-        ),
+        (#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}"#, "\"a\" has shape [2]"),
         (#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, "holds only 4"),
         (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}}"#, "0 <= begin <= end"),
         (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}"#, "0 <= begin <= end"),
@@ -73,10 +70,7 @@ struct CheckpointSafetensorsTests {
             #"{"a": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}, "#
                 + #""b": {"dtype": "U8", "shape": [2], "data_offsets": [2, 4]}}"#, "\"a\" and \"b\" overlap"
         ),
-        (
-            #"{"a": {"dtype": "U8", "shape": [2], "data_offsets": [2, 4]}}"#,
-            "2 bytes in front of tensor \"a\""
-        ),
+        (#"{"a": {"dtype": "U8", "shape": [2], "data_offsets": [2, 4]}}"#, "2 bytes in front"),
         (#"{"a": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}}"#, "1 bytes at the end"),
         (
             #"{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "#

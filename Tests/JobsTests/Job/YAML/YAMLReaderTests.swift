@@ -28,11 +28,7 @@ import Testing
 
     @Test(
         arguments: [
-            (
-                "a: b c\n  d e\n\n  f\ng: h # i\n",
-                "{a: b c d e\nf, g: h}",
-                [1, 1, 1, 5, 5]
-            ),
+            ("a: b c\n  d e\n\n  f\ng: h # i\n", "{a: b c d e\nf, g: h}", [1, 1, 1, 5, 5]),
             (
                 "a:\n  b: c\n  d:\n  - 1\n  - x: 1\n    y: 2\n  - - a\n    - b\ne:\nf: -1\n",
                 "{a: {b: c, d: [1, {x: 1, y: 2}, [a, b]]}, e: , f: -1}",
@@ -73,36 +69,16 @@ import Testing
                 "{a: 5, b: [x], c: {d: e}}",
                 [4, 4, 4, 5, 5, 5, 6, 7, 7, 7]
             ),
-            (
-                "--- |\n a",
-                "<a>",
-                [1]
-            ),
+            ("--- |\n a", "<a>", [1]),
             (
                 "a: http://x.y:80/z#f\nb: -x\nc: ?y\nd: :z\n'e f': a'b\"c\n",
                 "{a: http://x.y:80/z#f, b: -x, c: ?y, d: :z, <e f>: a'b\"c}",
                 [1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
             ),
-            (
-                "a:\r\n  b: c\r\nd: e\r\n",
-                "{a: {b: c}, d: e}",
-                [1, 1, 2, 2, 2, 3, 3]
-            ),
-            (
-                "# only\n# comments\n",
-                "none",
-                []
-            ),
-            (
-                "",
-                "none",
-                []
-            ),
-            (
-                "--- text\n...\n",
-                "text",
-                [1]
-            ),
+            ("a:\r\n  b: c\r\nd: e\r\n", "{a: {b: c}, d: e}", [1, 1, 2, 2, 2, 3, 3]),
+            ("# only\n# comments\n", "none", []),
+            ("", "none", []),
+            ("--- text\n...\n", "text", [1]),
         ] as [(String, String, [Int])])
     func readAsByLibyaml(yaml: String, expected: String, lines: [Int]) throws {
         let root = try YAMLReader.root(of: yaml)

@@ -154,16 +154,10 @@ import Testing
     @Test(arguments: [
         ("steps:\n  - {name: a, distinct: 5}\n", "distinct must be a string"),
         ("steps:\n  - {name: a, distinct: {text: a.text, near: 2}}\n", "distinct must be a number above 0"),
-        (
-            "steps:\n  - {name: a, distinct: {text: a.text, similar: 2}}\n",
-            "has text and near, but not similar"
-        ),
+        ("steps:\n  - {name: a, distinct: {text: a.text, similar: 2}}\n", "not similar"),
         ("steps:\n  - {name: a, distinct: {near: 0.5}}\n", "a mapping with text and near"),
         ("steps:\n  - {name: a, distinct: \"a.text |\"}\n", "distinct (a)"),
-        (
-            "steps:\n  - {name: a, distinct: b.text}\n  - {name: b, prompt: x}\n",
-            "b, which is a step that comes later"
-        ),
+        ("steps:\n  - {name: a, distinct: b.text}\n  - {name: b, prompt: x}\n", "comes later"),
         ("until: 3\n", "until needs steps"),
         ("until: 0\nsteps:\n  - {name: a}\n", "until must be"),
         ("until: 3\nshard: 1/4\nsteps:\n  - {name: a}\n", "until can't be shared out: there are 4 shards"),

@@ -30,10 +30,7 @@ import Testing
         ("GPTQ, 4 bits", "is_marlin_format", .bool(true), "is_marlin_format"),
         ("compressed-tensors, W4A16", "format", "float-quantized", "is \"float-quantized\""),
         ("compressed-tensors, W4A16", "kv_cache_scheme", .object(["num_bits": .int(8)]), "kv_cache_scheme"),
-        (
-            "compressed-tensors, W4A16", "format", "mxfp4-pack-quantized",
-            "\"phibatch quantize ORG/NAME FOLDER\""
-        ),
+        ("compressed-tensors, W4A16", "format", "mxfp4-pack-quantized", "\"phibatch quantize "),
     ])
     func variantsAreNamed(example: String, key: String, value: JSONValue, message: String) throws {
         let error = try refusal(example) { example in
@@ -47,14 +44,8 @@ import Testing
     @Test(arguments: [
         ("AWQ, groups of 32", ".qzeros", "no tensor \"model.layers.0.mlp.down_proj.qzeros\""),
         ("GPTQ, 4 bits", ".scales", "no tensor \"model.layers.0.mlp.down_proj.scales\""),
-        (
-            "compressed-tensors, W4A16", ".weight_shape",
-            "no tensor \"model.layers.0.mlp.down_proj.weight_shape\""
-        ),
-        (
-            "AWQ, groups of 32", ".qweight",
-            "no tensor \"....qweight\", although its config.json says that it is"
-        ),
+        ("compressed-tensors, W4A16", ".weight_shape", "down_proj.weight_shape\""),
+        ("AWQ, groups of 32", ".qweight", "no tensor \"....qweight\""),
     ])
     func missingTensorsAreNamed(example: String, end: String, message: String) throws {
         let error = try refusal(example) { $0.tensors[end] = nil }
