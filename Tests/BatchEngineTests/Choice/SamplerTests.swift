@@ -35,26 +35,6 @@ import Testing
     private static let logits: [Float] = (0..<150).map { Float(($0 * 37) % 150) / 16 - 4 }
     private static let best = Int32(logits.indices.max { logits[$0] < logits[$1] } ?? 0)
 
-    @Test func greedyRespectsEveryRule() {
-        let logits: [Float] = [1, 4, 3, 2, -1]
-        #expect(choose(logits, request()).token == 1)
-        let mask = FixedTokens([0, 3, 4], vocabularySize: 5)
-        #expect(choose(logits, request(constraint: mask)).token == 3)
-        func rules(_ rules: LogitRules) -> SamplingParameters { SamplingParameters(rules: rules) }
-        #expect(choose(logits, request(rules(LogitRules(bias: [1: -100])))).token == 2)
-        #expect(choose(logits, request(rules(LogitRules(bias: [4: 100])))).token == 4)
-        let presence = rules(LogitRules(presencePenalty: 2))
-        #expect(choose(logits, request(presence, completion: [1])).token == 2)
-        let frequency = rules(LogitRules(frequencyPenalty: 0.75))
-        #expect(choose(logits, request(frequency, completion: [1])).token == 1)
-        #expect(choose(logits, request(frequency, completion: [1, 1])).token == 2)
-        let repetition = rules(LogitRules(repetitionPenalty: 2))
-        #expect(choose(logits, request(repetition, prompt: [1])).token == 2)
-        #expect(choose(logits, request(repetition, prompt: [1], completion: [2])).token == 1)
-        // A bias doesn't bring back what the mask has taken out.
-        #expect(choose(logits, request(rules(LogitRules(bias: [1: 100])), constraint: mask)).token == 3)
-    }
-
     /// Two of three tokens are left, with the probabilities 1/4 and 3/4.
     @Test func theDrawIsOverWhatIsLeft() {
         let logits: [Float] = [1, 50, 1 + Float(log(3.0)) - 2]
