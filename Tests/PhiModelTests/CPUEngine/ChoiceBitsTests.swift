@@ -8,29 +8,6 @@ import Testing
 /// The answers to a tree's questions are, to the last bit, those of each choice scored by itself: with any number of
 /// threads, in any steps, in caches with room and without.
 @Suite struct ChoiceBitsTests {
-    private final class List: RequestSource {
-        let workers: Int
-        let isCancelled = false
-        private var requests: [Request]
-        private(set) var values: [Int: [UInt32]] = [:]
-
-        init(_ requests: [Request], workers: Int) {
-            (self.requests, self.workers) = (requests.reversed(), workers)
-        }
-        func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
-        func finished(_ sequence: TokenSequence, provenance: [String: String]) {
-            let isScored = sequence.request.goal is Scoring
-            values[sequence.request.label as? Int ?? -1] =
-                (isScored
-                ? sequence.outcome(ScoringCourse.self).logprobs : sequence.outcome(ChoiceWalk.self).answers)
-                .map(\.bitPattern)
-        }
-        func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
-        func completed() {}
-        func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
-    }
-
     private static let ends: Set<Int32> = [1, 2]
     /// Some begin alike; one goes beyond a block of the cache.
     private static let choices: [[Int32]] = [
@@ -40,11 +17,8 @@ import Testing
         (0..<count).map { Int32($0 * 29 % 200 + 10) }
     }
 
-    @Test(arguments: ["base", "sliding-window", "phi-4-flash"]) func bitsAreThoseOfScores(
-        name: String
-    )
-        throws
-    {
+    @Test(arguments: ["base", "sliding-window", "phi-4-flash"])
+    func bitsAreThoseOfScores(name: String) throws {
         let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
         try withTemporaryFolder { folder in
             try geometry.write(to: folder)
@@ -56,13 +30,14 @@ import Testing
                     folder: folder.path,
                     options: .blocks(
                         blocks, folder: folder.path, sequences: 8, threads: threads, kernels: kernels))
-                let list = List(requests, workers: workers)
-                let loop = BatchLoop(
-                    scheduler: Scheduler(workers: workers, prefillChunk: chunk, lookahead: 0)
-                ) { engine }
-                loop.add(list)
-                loop.run()
-                return (list.values, loop.preemptions)
+                let (list, preemptions) = RequestList.run(
+                    requests, on: engine, workers: workers, chunk: chunk
+                ) { sequence, _ in
+                    (sequence.request.goal is Scoring
+                        ? sequence.outcome(ScoringCourse.self).logprobs
+                        : sequence.outcome(ChoiceWalk.self).answers).map(\.bitPattern)
+                }
+                return (list.endings, preemptions)
             }
             let tree = try ChoiceTree(Self.choices, ends: Self.ends)
             let requests = Self.prompts.enumerated().map { number, prompt in

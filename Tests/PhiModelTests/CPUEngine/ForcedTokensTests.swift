@@ -8,35 +8,10 @@ import Testing
 /// On a model: what a constraint makes certain gives the same tokens in one step as one by one, with room and
 /// without.
 @Suite struct ForcedTokensTests {
-    private final class List: RequestSource {
-        let workers = 6
-        var speculation = Speculation.off
-        let isCancelled = false
-        private var requests: [Request]
-        private(set) var tokens: [Int: [Int32]] = [:]
-        private(set) var reasons: [Int: FinishReason] = [:]
-        private(set) var notes: [Int: [String]] = [:]
-        private(set) var steps = 0
-
-        init(_ requests: [Request]) { self.requests = requests.reversed() }
-        func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
-        func note(on choice: TokenChoice) -> String? { "\(choice.logprob?.bitPattern ?? 0)" }
-        func finished(_ sequence: TokenSequence, provenance: [String: String]) {
-            let number = sequence.request.label as? Int ?? -1
-            tokens[number] = sequence.course.sampled
-            reasons[number] = sequence.outcome(SamplingCourse.self).finishReason
-            notes[number] = sequence.course.notes
-        }
-        func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
-        func stepped(_ report: StepReport, in loop: BatchLoop) { steps += 1 }
-        func completed() {}
-        func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
-    }
-
-    private struct NoStream: TextStream {
-        mutating func append(_ token: Int32) -> String { "" }
-        mutating func finish() -> String { "" }
+    private struct Ending: Equatable {
+        let tokens: [Int32]
+        let reason: FinishReason?
+        let notes: [String]
     }
 
     private static func requests(
@@ -60,41 +35,42 @@ import Testing
             try geometry.write(to: folder)
             func run(
                 _ requests: [Request], budget: Int = 64 << 20, _ speculation: Speculation = .off
-            ) throws -> (List, BatchLoop) {
+            ) throws -> (list: RequestList<Ending>, preemptions: Int) {
                 let engine = try PhiEngine(
                     folder: folder.path, options: EngineOptions(threads: 2, kvBudget: budget))
-                let list = List(requests)
-                list.speculation = speculation
-                let loop = BatchLoop(
-                    scheduler: Scheduler(workers: 6, prefillChunk: 40, lookahead: 0)
-                ) { engine }
-                loop.add(list)
-                loop.run()
-                return (list, loop)
+                return RequestList.run(
+                    requests, on: engine, workers: 6, chunk: 40, speculation,
+                    note: { "\($0.logprob?.bitPattern ?? 0)" }
+                ) { sequence, _ in
+                    Ending(
+                        tokens: sequence.course.sampled,
+                        reason: sequence.outcome(SamplingCourse.self).finishReason,
+                        notes: sequence.course.notes)
+                }
             }
             let rules = LogitRules(presencePenalty: 0.5, repetitionPenalty: 1.2)
             for sampling in [
                 SamplingParameters(temperature: 0.9, topP: 0.95, rules: rules), SamplingParameters(),
             ] {
-                let (expected, _) = try run(Self.requests(sampling) { Unforced($0) })
-                #expect(expected.tokens.count == 6 && expected.reasons.values.contains(.stop))
-                let (together, _) = try run(Self.requests(sampling))
-                #expect(together.tokens == expected.tokens && together.reasons == expected.reasons)
-                #expect(together.steps * 2 < expected.steps, "\(together.steps) of \(expected.steps)")
+                let expected = try run(Self.requests(sampling) { Unforced($0) }).list
+                #expect(expected.endings.count == 6)
+                #expect(expected.endings.values.contains { $0.reason == .stop })
+                let together = try run(Self.requests(sampling)).list
+                #expect(together.endings == expected.endings)
+                #expect(together.reports.count * 2 < expected.reports.count)
                 let blockBytes =
                     try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
                     .kvBytesPerToken * KVCache.blockLength
-                let (tight, loop) = try run(
+                let (tight, preemptions) = try run(
                     Self.requests(sampling), budget: 5 * blockBytes, .always(5))
-                #expect(loop.preemptions > 0)
-                #expect(tight.tokens == expected.tokens && tight.reasons == expected.reasons)
+                #expect(preemptions > 0 && tight.endings == expected.endings)
                 // Asked for log-probabilities, each token has its own.
                 var withLogprobs = sampling
                 withLogprobs.logprobs = 0
-                let (noted, _) = try run(Self.requests(withLogprobs))
-                let (notedOneByOne, _) = try run(Self.requests(withLogprobs) { Unforced($0) })
-                #expect(noted.tokens == expected.tokens && noted.notes == notedOneByOne.notes)
-                #expect(noted.notes.allSatisfy { $0.value.count == noted.tokens[$0.key]?.count })
+                let noted = try run(Self.requests(withLogprobs)).list.endings
+                #expect(try noted == run(Self.requests(withLogprobs) { Unforced($0) }).list.endings)
+                #expect(noted.mapValues(\.tokens) == expected.endings.mapValues(\.tokens))
+                #expect(noted.values.allSatisfy { $0.notes.count == $0.tokens.count })
             }
         }
     }

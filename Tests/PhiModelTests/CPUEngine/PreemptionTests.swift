@@ -8,44 +8,6 @@ import Testing
 /// Sequences that give way in the middle and are computed again get the same tokens and log-probabilities, to
 /// the last bit, as in a cache with room for all; and so do those of which tokens are guessed ahead.
 @Suite struct PreemptionTests {
-    /// Requests, and a text for each that stands for all its rows.
-    private final class List: RequestSource {
-        let workers = 20
-        let isCancelled = false
-        let speculation: Speculation
-        private(set) var guessed = 0
-        private(set) var rightGuesses = 0
-        private var requests: [Request]
-        private(set) var rows: [Int: [String]] = [:]
-        private(set) var isComplete = false
-
-        init(_ requests: [Request], _ speculation: Speculation) {
-            self.requests = requests.reversed()
-            self.speculation = speculation
-        }
-        func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
-        func note(on choice: TokenChoice) -> String? {
-            let logprobs = choice.top.map { "\($0.id):\($0.logprob.bitPattern)" }
-            return "\(choice.token) \(logprobs)"
-        }
-        func finished(_ sequence: TokenSequence, provenance: [String: String]) {
-            rows[sequence.request.label as? Int ?? -1] = sequence.course.notes + provenance.values
-        }
-        func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
-        func stepped(_ report: StepReport, in loop: BatchLoop) {
-            guessed += report.guessed
-            rightGuesses += report.rightGuesses
-        }
-        func completed() { isComplete = true }
-        func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
-    }
-
-    private struct NoStream: TextStream {
-        mutating func append(_ token: Int32) -> String { "" }
-        mutating func finish() -> String { "" }
-    }
-
     /// Some repeat themselves; some share their first 128 tokens, and ceilings lie on both sides of LongRoPE's limit.
     private static let requests = (0..<9).map { number in
         let shared = number % 3 == 0 ? (0..<128).map { Int32($0 * 29 % 311 + 3) } : []
@@ -73,32 +35,32 @@ import Testing
             try geometry.write(to: folder)
             func run(
                 _ blocks: Int, chunk: Int, lookahead: Int, _ speculation: Speculation = .off
-            ) throws -> (List, BatchLoop) {
+            ) throws -> (list: RequestList<[String]>, preemptions: Int) {
                 let engine = try PhiEngine(
                     folder: folder.path,
                     options: .blocks(blocks, folder: folder.path, sequences: 9, threads: 2))
-                let list = List(Self.requests, speculation)
-                let scheduler = Scheduler(workers: 20, prefillChunk: chunk, lookahead: lookahead)
-                let loop = BatchLoop(scheduler: scheduler) { engine }
-                loop.add(list)
-                loop.run()
-                return (list, loop)
+                return RequestList.run(
+                    Self.requests, on: engine, workers: 20, chunk: chunk, lookahead: lookahead, speculation,
+                    note: { "\($0.token) \($0.top.map { "\($0.id):\($0.logprob.bitPattern)" })" }
+                ) { $0.course.notes + $1.values }
             }
-            let (expected, loop) = try run(100, chunk: 512, lookahead: 0)
-            #expect(expected.isComplete && loop.preemptions == 0)
-            #expect(expected.rows.values.allSatisfy { $0.count >= 100 } && expected.rows.count == 9)
-            let (guessing, _) = try run(100, chunk: 512, lookahead: 0, .always(20))
-            #expect(guessing.rows == expected.rows, "guessing")
+            let (expected, preemptions) = try run(100, chunk: 512, lookahead: 0)
+            #expect(expected.isComplete && preemptions == 0)
+            #expect(expected.endings.values.allSatisfy { $0.count >= 100 } && expected.endings.count == 9)
+            let guessing = try run(100, chunk: 512, lookahead: 0, .always(20)).list
+            #expect(guessing.endings == expected.endings, "guessing")
+            let guessed = guessing.reports.reduce(0) { $0 + $1.guessed }
+            let rightGuesses = guessing.reports.reduce(0) { $0 + $1.rightGuesses }
             // Phi-3-small's embedding outweighs its layers, so that it repeats itself.
-            #expect(guessing.guessed > 2 * guessing.rightGuesses || name == "phi-3-small")
+            #expect(guessed > 2 * rightGuesses || name == "phi-3-small")
             // That one does not repeat itself, so that all guesses are taken back.
-            #expect(guessing.rightGuesses > 0 || name == "phi-4-flash")
+            #expect(rightGuesses > 0 || name == "phi-4-flash")
             // The longest needs seven blocks.
             for (blocks, chunk, lookahead, most) in [(8, 512, 0, 1), (10, 20, 1, 7)] {
-                let (tight, loop) = try run(
+                let (tight, preemptions) = try run(
                     blocks, chunk: chunk, lookahead: lookahead, .always(most))
-                #expect(loop.preemptions > 0, "\(blocks) blocks")
-                #expect(tight.isComplete && tight.rows == expected.rows, "\(blocks) blocks")
+                #expect(preemptions > 0, "\(blocks) blocks")
+                #expect(tight.isComplete && tight.endings == expected.endings, "\(blocks) blocks")
             }
         }
     }
