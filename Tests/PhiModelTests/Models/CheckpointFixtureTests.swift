@@ -4,12 +4,11 @@ import Testing
 @testable import PhiModel
 
 /// Reads the real configurations of the shared fixtures.
-@Suite(.enabled(if: CheckpointFixtures.folder != nil, "PHIBATCH_SHARED is not set"))
+@Suite(.enabled(if: ModelFixtures.hasAll, "PHIBATCH_SHARED is not set"))
 struct CheckpointFixtureTests {
     private func configuration(_ name: String) throws -> Phi3 {
-        let shared = try #require(CheckpointFixtures.folder)
-        return try #require(
-            try Architectures.read(folder: "\(shared)/fixtures/\(name)") as? Phi3)
+        let shared = try #require(ModelFixtures.shared)
+        return try #require(try Architectures.read(folder: shared.path + "/" + name) as? Phi3)
     }
 
     @Test func phi35Mini() throws {
@@ -48,14 +47,10 @@ struct CheckpointFixtureTests {
     }
 
     @Test func smolLM2() throws {
-        let shared = try #require(CheckpointFixtures.folder)
-        let config = try Architectures.read(folder: "\(shared)/fixtures/smollm2")
+        let shared = try #require(ModelFixtures.shared)
+        let config = try Architectures.read(folder: shared.path + "/smollm2")
         #expect(config is Llama && config.shape.layerCount == 30 && config.shape.hiddenSize == 576)
         #expect(config.shape.attention.headDimension == 64 && config.shape.rope.theta == 100_000)
         #expect(config.shape.endOfSequence == [2])
     }
-}
-
-enum CheckpointFixtures {
-    static let folder = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"]
 }

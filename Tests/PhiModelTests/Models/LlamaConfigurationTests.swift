@@ -5,10 +5,6 @@ import Testing
 
 /// What config.json says of Llama, Qwen2 and Qwen3.
 struct LlamaConfigurationTests {
-    private let scratch: ScratchFolder
-
-    init() throws { scratch = try ScratchFolder() }
-
     /// The keys of published models: Llama-3.2-1B, Qwen2.5-0.5B-Instruct and Qwen3-0.6B.
     private static let published: [String: [String: String]] = [
         "llama": [
@@ -44,11 +40,7 @@ struct LlamaConfigurationTests {
     private func configuration(
         _ model: String, _ changes: [String: String?] = [:]
     ) throws -> any Architecture {
-        var members = try #require(Self.published[model])
-        for (key, value) in changes { members[key] = value }
-        let text = members.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ",\n")
-        try scratch.write("config.json", "{\(text)}")
-        return try Architectures.read(folder: scratch.path)
+        try architecture(#require(Self.published[model]), changes)
     }
 
     @Test func llama() throws {
@@ -126,19 +118,14 @@ struct LlamaConfigurationTests {
         ("qwen3", "attention_bias", "true", "\"attention_bias\" is true"),
     ])
     func whatIsNotSupportedIsNamed(model: String, key: String, value: String, message: String) {
-        let error = #expect(throws: ModelError.self) { try configuration(model, [key: value]) }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        expectRefusal(Self.published[model] ?? [:], [key: value], message)
     }
 
     @Test func aWindowThatIsNotUsedIsNone() throws {
         let types = Array(repeating: "\"sliding_attention\"", count: 24).joined(separator: ",")
-        let unused = #expect(throws: ModelError.self) {
-            try configuration("qwen2", ["layer_types": "[\(types)]"])
-        }
-        #expect(unused?.message.contains("where \"use_sliding_window\" is true") == true)
-        let missing = #expect(throws: ModelError.self) {
-            try configuration("qwen2", ["use_sliding_window": "true", "sliding_window": "null"])
-        }
-        #expect(missing?.message.contains("\"sliding_window\" is missing") == true)
+        let base = try #require(Self.published["qwen2"])
+        expectRefusal(base, ["layer_types": "[\(types)]"], "where \"use_sliding_window\" is true")
+        let window: [String: String?] = ["use_sliding_window": "true", "sliding_window": "null"]
+        expectRefusal(base, window, "\"sliding_window\" is missing")
     }
 }

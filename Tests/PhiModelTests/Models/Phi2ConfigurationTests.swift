@@ -4,10 +4,6 @@ import Testing
 @testable import PhiModel
 
 struct Phi2ConfigurationTests {
-    private let scratch: ScratchFolder
-
-    init() throws { scratch = try ScratchFolder() }
-
     /// The keys of the published model.
     private static let base = [
         "model_type": "\"phi\"", "hidden_size": "2560", "num_hidden_layers": "32",
@@ -20,11 +16,7 @@ struct Phi2ConfigurationTests {
 
     /// The base with `changes` (nil takes a key away).
     private func configuration(_ changes: [String: String?] = [:]) throws -> any Architecture {
-        var members = Self.base
-        for (key, value) in changes { members[key] = value }
-        let text = members.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ",\n")
-        try scratch.write("config.json", "{\(text)}")
-        return try Architectures.read(folder: scratch.path)
+        try architecture(Self.base, changes)
     }
 
     @Test func thePublishedModelIsRead() throws {
@@ -61,7 +53,6 @@ struct Phi2ConfigurationTests {
         ("model_type", "\"lfm2\"", "is LFM2, whose convolutions are not computed here; take phi-4-mini"),
     ])
     func whatIsNotSupportedIsNamed(key: String, value: String, message: String) {
-        let error = #expect(throws: ModelError.self) { try configuration([key: value]) }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        expectRefusal(Self.base, [key: value], message)
     }
 }

@@ -4,10 +4,6 @@ import Testing
 @testable import PhiModel
 
 struct Phi3SmallConfigurationTests {
-    private let scratch: ScratchFolder
-
-    init() throws { scratch = try ScratchFolder() }
-
     /// The keys of Phi-3-small-8k-instruct.
     private static let base = [
         "model_type": "\"phi3small\"", "blocksparse_block_size": "64",
@@ -27,11 +23,7 @@ struct Phi3SmallConfigurationTests {
 
     /// The base with `changes` (nil takes a key away).
     private func configuration(_ changes: [String: String?] = [:]) throws -> Phi3Small {
-        var members = Self.base
-        for (key, value) in changes { members[key] = value }
-        let text = members.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ",\n")
-        try scratch.write("config.json", "{\(text)}")
-        return try #require(try Architectures.read(folder: scratch.path) as? Phi3Small)
+        try #require(try architecture(Self.base, changes) as? Phi3Small)
     }
 
     @Test func thePublishedModelIsRead() throws {
@@ -75,8 +67,7 @@ struct Phi3SmallConfigurationTests {
         ("num_attention_heads", "512", "makes heads of 8 dimensions"),
     ])
     func whatIsNotSupportedIsNamed(key: String, value: String, message: String) {
-        let error = #expect(throws: ModelError.self) { try configuration([key: value]) }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        expectRefusal(Self.base, [key: value], message)
     }
 
     /// By the pattern as Microsoft draws it: of 6 blocks and two heads, with one local block and every third.

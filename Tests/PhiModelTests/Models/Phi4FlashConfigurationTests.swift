@@ -4,10 +4,6 @@ import Testing
 @testable import PhiModel
 
 struct Phi4FlashConfigurationTests {
-    private let scratch: ScratchFolder
-
-    init() throws { scratch = try ScratchFolder() }
-
     /// The keys of Phi-4-mini-flash-reasoning.
     private static let base = [
         "model_type": "\"phi4flash\"", "attention_dropout": "0.0", "pad_token_id": "199999",
@@ -22,11 +18,7 @@ struct Phi4FlashConfigurationTests {
 
     /// The base with `changes` (nil takes a key away).
     private func configuration(_ changes: [String: String?] = [:]) throws -> Phi4Flash {
-        var members = Self.base
-        for (key, value) in changes { members[key] = value }
-        let text = members.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ",\n")
-        try scratch.write("config.json", "{\(text)}")
-        return try #require(try Architectures.read(folder: scratch.path) as? Phi4Flash)
+        try #require(try architecture(Self.base, changes) as? Phi4Flash)
     }
 
     @Test func thePublishedModelIsRead() throws {
@@ -80,9 +72,6 @@ struct Phi4FlashConfigurationTests {
     func whatIsNotSupportedIsNamed(key: String, value: String?, message: String) {
         // So that the heads are few enough.
         let heads = key == "num_attention_heads" ? ["num_key_value_heads": "4"] : [:]
-        let error = #expect(throws: ModelError.self) {
-            try configuration([key: value].merging(heads) { $1 })
-        }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        expectRefusal(Self.base, [key: value].merging(heads) { $1 }, message)
     }
 }

@@ -4,10 +4,6 @@ import Testing
 @testable import PhiModel
 
 struct PhiMoEConfigurationTests {
-    private let scratch: ScratchFolder
-
-    init() throws { scratch = try ScratchFolder() }
-
     private static func scaling(
         short: String? = "1.243163121016122", long: String? = "1.25", more: String = ""
     )
@@ -35,11 +31,7 @@ struct PhiMoEConfigurationTests {
 
     /// The base with `changes` (nil takes a key away).
     private func configuration(_ changes: [String: String?] = [:]) throws -> PhiMoE {
-        var members = Self.base
-        for (key, value) in changes { members[key] = value }
-        let text = members.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ",\n")
-        try scratch.write("config.json", "{\(text)}")
-        return try #require(try Architectures.read(folder: scratch.path) as? PhiMoE)
+        try #require(try architecture(Self.base, changes) as? PhiMoE)
     }
 
     @Test func thePublishedModelIsRead() throws {
@@ -86,13 +78,9 @@ struct PhiMoEConfigurationTests {
         ("hidden_act", "\"gelu\"", "\"hidden_act\" is \"gelu\""),
         ("tie_word_embeddings", "true", "\"tie_word_embeddings\" is true"),
         ("num_experts_per_tok", "3", "\"num_experts_per_tok\" is 3; only models with 2"),
-        ("num_experts_per_tok", "-1", "\"num_experts_per_tok\" is -1"),
         ("num_local_experts", "1", "\"num_local_experts\" is 1; 2 to 1024"),
         ("num_local_experts", "9223372036854775807", "\"num_local_experts\" is 9223372036854775807"),
-        ("num_local_experts", "\"16\"", "\"num_local_experts\" is a string"),
         ("router_jitter_noise", "-0.01", "\"router_jitter_noise\" is -0.01"),
-        ("router_jitter_noise", "1e308", "\"router_jitter_noise\""),
-        ("intermediate_size", "0", "\"intermediate_size\" is 0"),
         ("attention_bias", "1", "\"attention_bias\" is a number; true or false"),
         ("rope_scaling", scaling(short: nil), "\"rope_scaling.short_mscale\" is missing"),
         ("rope_scaling", scaling(long: nil), "\"rope_scaling.long_mscale\" is missing"),
@@ -100,7 +88,6 @@ struct PhiMoEConfigurationTests {
         ("rope_scaling", scaling(more: "\"attention_factor\": 1.19, "), "\"rope_scaling.attention_factor\""),
     ])
     func whatIsNotSupportedIsNamed(key: String, value: String, message: String) {
-        let error = #expect(throws: ModelError.self) { try configuration([key: value]) }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        expectRefusal(Self.base, [key: value], message)
     }
 }
