@@ -167,7 +167,7 @@ let package = Package(
             name: "JSONSchemaTests", dependencies: base + ["JSONSchema"], swiftSettings: tests),
         .testTarget(
             name: "TokenConstraintsTests",
-            dependencies: base + ["BatchEngine", "TokenConstraints", "JSONSchema"],
+            dependencies: base + ["BatchEngine", "TokenConstraints", "JSONSchema", "TestSupport"],
             swiftSettings: tests),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "CPhiKernels", "TestSupport"],

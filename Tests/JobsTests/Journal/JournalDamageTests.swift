@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BatchPipeline
@@ -61,7 +62,7 @@ import Testing
         let whole = try journal(of: lines)
         let expected = try TestRun(lines: lines).expected()
         let folder = try TestFolder()
-        var generator = SystemlessGenerator(state: 7)
+        var generator = FixedRandom(7)
         for _ in 0..<300 {
             var bytes = whole
             for _ in 0...Int.random(in: 0..<4, using: &generator) {
@@ -170,18 +171,5 @@ import Testing
         #expect(seen.count == 4)
         #expect(seen[1].hasPrefix("2 ") && seen[1].hasSuffix("false"))
         #expect(seen[2...] == ["5000003 1 true", "5000005 0 true"])
-    }
-}
-
-/// SplitMix64: the same numbers each time.
-struct SystemlessGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import JSONSchema
+import TestSupport
 import Testing
 import TokenConstraints
 
@@ -40,7 +41,7 @@ import TokenConstraints
             #expect(TextSamples.isTaken(schema, TextSamples.quoted(contents)), "\(sample)")
             #expect(TextSamples.takes(text, contents), "\(sample)")
         }
-        var draws = Draws(state: 1)
+        var draws = FixedRandom(1)
         for most in [5, 40, 100] {
             for _ in 0..<100 {
                 let sample = try #require(TextSamples.walk(text, &draws, most: most))
@@ -53,7 +54,7 @@ import TokenConstraints
     @Test func hostNamesEndInTime() throws {
         let schema = try TextSamples.schema("{\"format\": \"hostname\"}")
         let text = try #require(TextSamples.string(schema).text)
-        var draws = Draws(state: 4)
+        var draws = FixedRandom(4)
         for _ in 0..<5 {
             let sample = try #require(
                 TextSamples.walk(text.contents, &draws, most: 400) { state, count in

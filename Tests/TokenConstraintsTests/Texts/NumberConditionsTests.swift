@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import TestSupport
 import Testing
 
 @testable import TokenConstraints
@@ -29,7 +30,7 @@ import Testing
         let outcome = TextSamples.number(schema)
         #expect(outcome.unmasked.isEmpty)
         let automaton = try #require(outcome.text)
-        var draws = Draws(state: 1)
+        var draws = FixedRandom(1)
         for most in [2, 6, 20, 70] {
             for _ in 0..<60 {
                 let sample = try #require(TextSamples.walk(automaton, &draws, most: most))

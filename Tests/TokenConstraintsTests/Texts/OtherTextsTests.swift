@@ -1,4 +1,5 @@
 import JSONSchema
+import TestSupport
 import Testing
 
 @testable import TokenConstraints
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test func listsTakeTheirTextsOnly() throws {
-        var draws = Draws(state: 5)
+        var draws = FixedRandom(5)
         var texts: Set<[UInt8]> = [[], [0], [0, 0]]
         for _ in 0..<500 {
             texts.insert(
@@ -67,7 +68,7 @@ import Testing
         #expect(name(text, "a1") == nil)
         #expect(name(text, "a") == nil)
         #expect(name(text, "x-123") == nil)
-        var draws = Draws(state: 6)
+        var draws = FixedRandom(6)
         for _ in 0..<100 {
             let sample = try #require(TextSamples.walk(text, &draws))
             #expect(TextSamples.takes(text, sample))

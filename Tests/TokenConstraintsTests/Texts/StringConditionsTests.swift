@@ -1,4 +1,5 @@
 import JSONSchema
+import TestSupport
 import Testing
 
 @testable import TokenConstraints
@@ -19,7 +20,7 @@ import Testing
             "{\"type\": \"string\", \"pattern\": \"\(String(decoding: escaped, as: UTF8.self))\"\(bounds)}")
         let outcome = TextSamples.string(schema)
         #expect(outcome.unmasked.isEmpty)
-        var draws = Draws(state: 1)
+        var draws = FixedRandom(1)
         if let text = outcome.text {
             for _ in 0..<25 {
                 let sample = try #require(TextSamples.walk(text, &draws))
@@ -52,7 +53,7 @@ import Testing
         }
         #expect(TextSamples.state(text.contents, [0xED, 0xA0]) == nil)
         #expect(TextSamples.state(text.contents, [0xC0]) == nil)
-        var draws = Draws(state: 2)
+        var draws = FixedRandom(2)
         for _ in 0..<100 {
             let sample = try #require(TextSamples.walk(text, &draws))
             #expect(TextSamples.value(TextSamples.quoted(sample)) != nil)
@@ -64,7 +65,7 @@ import Testing
             patterns: [try ECMARegex("foo"), try ECMARegex("^[a-z]{4,}$")], maxLength: 5, forbidden: ["foooo"]
         )
         let text = try #require(conditions.build().text)
-        var draws = Draws(state: 3)
+        var draws = FixedRandom(3)
         for _ in 0..<50 {
             let sample = String(decoding: try #require(TextSamples.walk(text, &draws)), as: UTF8.self)
             #expect(sample.contains("foo") && 4...5 ~= sample.count && sample != "foooo", "\(sample)")

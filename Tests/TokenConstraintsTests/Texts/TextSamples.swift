@@ -1,21 +1,9 @@
 import JSON
 import JSONSchema
+import TestSupport
 import Testing
 
 @testable import TokenConstraints
-
-/// Random numbers that are the same in each run (SplitMix64).
-struct Draws: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
 
 /// Texts of automata, and whether the validator takes them.
 enum TextSamples {
@@ -81,7 +69,7 @@ enum TextSamples {
 
     /// A random text, with the shortest end after so many bytes. Each distance on the way is checked.
     static func walk(
-        _ automaton: any ByteAutomaton, _ draws: inout Draws, most: Int,
+        _ automaton: any ByteAutomaton, _ draws: inout FixedRandom, most: Int,
         fewest: (Int32, Int) -> Int?
     ) -> [UInt8]? {
         var bytes: [UInt8] = []
@@ -111,14 +99,14 @@ enum TextSamples {
         }
     }
 
-    static func walk(_ automaton: any ByteAutomaton, _ draws: inout Draws, most: Int = 40) -> [UInt8]? {
+    static func walk(_ automaton: any ByteAutomaton, _ draws: inout FixedRandom, most: Int = 40) -> [UInt8]? {
         walk(automaton, &draws, most: most) { state, _ in
             automaton.isFinal(state) == (automaton.fewestBytes(state) == 0)
                 ? automaton.fewestBytes(state) : nil
         }
     }
 
-    static func walk(_ text: any StringText, _ draws: inout Draws, most: Int = 40) -> [UInt8]? {
+    static func walk(_ text: any StringText, _ draws: inout FixedRandom, most: Int = 40) -> [UInt8]? {
         walk(text.contents, &draws, most: most) { text.fewestBytes($0, count: $1) }
     }
 }
