@@ -104,17 +104,4 @@ import Testing
         #expect(ScalarRanges.word.inverted.inverted == .word)
         #expect(ScalarRanges([3...5, 1...2, 9...9]).ranges == [1...5, 9...9])
     }
-
-    @Test func severalThreadsMaySearchAtOnce() async throws {
-        let regex = try ECMARegex("^(a|b)*abb$")
-        await withTaskGroup(of: Bool?.self) { group in
-            for i in 0..<64 {
-                group.addTask {
-                    var budget = RegexLimits.visits
-                    return regex.matches(String(repeating: "ab", count: i) + "abb", budget: &budget)
-                }
-            }
-            for await result in group { #expect(result == true) }
-        }
-    }
 }

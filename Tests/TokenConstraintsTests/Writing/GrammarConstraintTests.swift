@@ -54,24 +54,6 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<30) func everyLimitGivesAWholeAnswer(_ seed: Int) throws {
-        for shape in [
-            try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
-            Handmade.certainNames(),
-        ] {
-            for layout in [AnswerGrammar.Layout.compact, .indented(3)] {
-                let grammar = try grammar(shape, layout)
-                for more in [0, 1, 2, 5, 20] {
-                    let answer = try write(grammar, grammar.leastTokens + more, seed: seed)
-                    #expect(throws: Never.self) {
-                        try JSONValue(parsing: Array(answer.text.utf8), limits: .line)
-                    }
-                    if more == 0 { #expect(answer.isSteered) }
-                }
-            }
-        }
-    }
-
     @Test(arguments: 0..<3) func aNewWriterTakesOverStates(_ seed: Int) throws {
         for shape in [
             try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
@@ -105,19 +87,6 @@ import Testing
     @Test func aLargeLimitSteersNobody() throws {
         let answer = try write(grammar(Handmade.fewNames()), 5_000, seed: 1)
         #expect(!answer.isSteered)
-    }
-
-    @Test func namesComeOnce() throws {
-        for seed in 0..<50 {
-            let answer = try write(grammar(Handmade.fewNames()), 1_000, seed: seed)
-            guard case .object(let members) = try JSONValue(parsing: Array(answer.text.utf8), limits: .line)
-            else {
-                Issue.record("no object")
-                return
-            }
-            #expect(Set(members.map(\.name)) == ["a", "aa", "ab", "ba"])
-            #expect(members.count == 4)
-        }
     }
 
     @Test func whatMustComeIsWrittenInCanonicalTokens() throws {
@@ -156,14 +125,5 @@ import Testing
         #expect(one.allowed() == other.allowed())
         _ = one.accept(Int32(1 + UInt8(ascii: "n")))
         #expect(one.allowed() != other.allowed())
-    }
-
-    @Test func regularExpressionsAreMatchedAsAWhole() throws {
-        let grammar = try AnswerGrammar(regex: "(ab|abc)+é?", tokens: tokens)
-        #expect(grammar.leastTokens == 1)
-        for seed in 0..<20 {
-            let answer = try write(grammar, 12, seed: seed)
-            #expect(answer.text.wholeMatch(of: /(ab|abc)+é?/) != nil, "\(answer.text)")
-        }
     }
 }
