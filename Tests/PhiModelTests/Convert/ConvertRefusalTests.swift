@@ -14,9 +14,7 @@ struct ConvertRefusalTests {
 
     private func convert(_ bytes: [UInt8]) throws {
         let path = try scratch.write("model.gguf", bytes)
-        _ = try GGUFConverter.convert(
-            file: path, to: scratch.path + "/out", overwrite: true
-        )
+        _ = try GGUFConverter.convert(file: path, to: scratch.path + "/out", overwrite: true)
     }
 
     private func fault(_ change: (inout TestGGUF) -> Void) -> ModelError? {
@@ -36,17 +34,14 @@ struct ConvertRefusalTests {
             ("general.alignment", .uint32(33), .malformed, "general.alignment"),
             ("split.count", .uint32(2), .unsupported, "split.count"),
             ("llama.block_count", nil, .malformed, "llama.block_count"),
-            ("llama.block_count", .uint32(4_000_000_000), .malformed, "llama.block_count"),
             ("llama.block_count", .uint32(1), .unsupported, "blk.1."),
             ("llama.block_count", .uint32(3), .malformed, "blk.2.attn_norm.weight"),
-            ("llama.embedding_length", .uint32(0), .malformed, "llama.embedding_length"),
             ("llama.embedding_length", .uint32(128), .malformed, "token_embd.weight"),
             ("llama.embedding_length", .string("64"), .malformed, "llama.embedding_length"),
             ("llama.attention.head_count", .uint32(3), .malformed, "llama.attention.head_count"),
             ("llama.attention.head_count", .int32s([4, 4]), .malformed, "llama.attention.head_count"),
             ("llama.attention.head_count_kv", .uint32(3), .malformed, "head_count_kv"),
             ("llama.attention.head_count_kv", .uint32(4), .malformed, "attn_k.weight"),
-            ("llama.attention.layer_norm_rms_epsilon", nil, .malformed, "rms_epsilon"),
             ("llama.attention.layer_norm_rms_epsilon", .float32(.nan), .malformed, "rms_epsilon"),
             ("llama.rope.freq_base", .float32(-1), .malformed, "freq_base"),
             ("llama.rope.dimension_count", .uint32(8), .unsupported, "dimension_count"),
@@ -57,24 +52,15 @@ struct ConvertRefusalTests {
             ("llama.attention.value_length", .uint32(8), .unsupported, "value_length"),
             ("tokenizer.ggml.model", .string("bert"), .unsupported, "tokenizer.ggml.model"),
             ("tokenizer.ggml.pre", .string("dbrx"), .unsupported, "tokenizer.ggml.pre"),
-            ("tokenizer.ggml.pre", nil, .unsupported, "tokenizer.ggml.pre"),
             ("tokenizer.ggml.add_eos_token", .bool(true), .unsupported, "add_eos_token"),
             ("tokenizer.ggml.eos_token_id", .uint32(40), .malformed, "eos_token_id"),
             ("tokenizer.ggml.eos_token_id", .uint32(39), .malformed, "39 is a special token"),
             ("tokenizer.ggml.tokens", .strings(["a", "a"]), .malformed, "token_type"),
-            ("tokenizer.ggml.tokens", .strings([]), .malformed, "tokenizer.ggml.tokens"),
             ("tokenizer.ggml.tokens", .int32s([1]), .malformed, "tokenizer.ggml.tokens"),
-            (
-                "tokenizer.ggml.tokens", .strings([String](repeating: "x", count: 41)), .malformed,
-                "41 entries"
-            ),
-            (
-                "tokenizer.ggml.token_type", .int32s([3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 6]), .unsupported,
-                "type 6 at 10"
-            ),
+            ("tokenizer.ggml.tokens", .strings(.init(repeating: "x", count: 41)), .malformed, "41 entries"),
+            ("tokenizer.ggml.token_type", .int32s([3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 6]), .unsupported, "6 at"),
             ("tokenizer.ggml.merges", .strings(["a b", "a a"]), .malformed, "has at 1 \"a a\""),
             ("tokenizer.ggml.merges", .strings(["ab"]), .malformed, "has at 0 \"ab\""),
-            ("tokenizer.ggml.merges", .strings(["a b "]), .malformed, "has at 0"),
         ]
 
     @Test(arguments: wrongMetadata)
@@ -98,30 +84,26 @@ struct ConvertRefusalTests {
         #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type Q8_K") == true)
         #expect(fault { $0.tensors[1].type = 4_000_000_000 }?.message.contains("number 4000000000") == true)
         // The message says which repository to quantize, where the file knows it.
-        let code = fault { $0.tensors[1].type = 17 }
-        #expect(code?.message.contains("IQ2_XS, which is not read") == true)
-        #expect(code?.message.contains("\"phibatch quantize ORG/NAME FOLDER\"") == true)
         let known = fault {
             $0.tensors[1].type = 34
             $0.set("general.base_model.0.repo_url", .string("https://hub.example/microsoft/phi-4"))
         }
+        #expect(known?.message.contains("which is not read") == true)
         #expect(known?.message.contains("\"phibatch quantize microsoft/phi-4 FOLDER\"") == true)
     }
 
     @Test func tensorsThatDoNotFitAreNamed() {
         let zeros = [UInt8](repeating: 0, count: 64 * 4)
-        #expect(
-            fault { $0.add("rope_other.weight", .f32, rows: nil, columns: 64, zeros) }?.message.contains(
-                "\"rope_other.weight\" has no place") == true)
-        #expect(
-            fault { $0.add("rope_freqs.weight", .f32, rows: nil, columns: 64, zeros) }?.message.contains(
-                "8 unquantized values are expected") == true)
+        for (name, columns, word) in [
+            ("rope_other.weight", 64, "has no place"), ("rope_freqs.weight", 64, "8 unquantized values"),
+            ("output_norm.weight", 32, "has 1 rows of 32"),
+        ] {
+            let data = Array(zeros[..<(4 * columns)])
+            let error = fault { $0.add(name, .f32, rows: nil, columns: columns, data) }
+            #expect(error?.message.contains(word) == true, "\(name)")
+        }
         #expect(
             fault { $0.add("blk.0.attn_q.bias", .f32, rows: nil, columns: 64, zeros) }?.kind == .unsupported)
-        #expect(
-            fault { $0.add("output_norm.weight", .f32, rows: nil, columns: 32, Array(zeros[..<128])) }?
-                .message
-                .contains("\"output_norm.weight\" has 1 rows of 32") == true)
         #expect(
             fault { $0.tensors.removeAll { $0.name == "blk.1.ffn_up.weight" } }?.message.contains(
                 "no tensor \"blk.1.ffn_up.weight\"") == true)

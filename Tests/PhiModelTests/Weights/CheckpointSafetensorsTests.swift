@@ -47,15 +47,9 @@ struct CheckpointSafetensorsTests {
         (#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}"#, "\"a\" has shape [2]"),
         (#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, "holds only 4"),
         (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}}"#, "0 <= begin <= end"),
-        (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}"#, "0 <= begin <= end"),
         (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 1152921504606846976]}}"#, "holds only 4"),
-        (
-            #"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 99999999999999999999]}}"#,
-            "whole numbers"
-        ),
         (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 1e308]}}"#, "whole numbers"),
         (#"{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4]}}"#, "data_offsets"),
-        (#"{"a": {"dtype": "F32", "shape": [1.0], "data_offsets": [0, 4]}}"#, "whole numbers"),
         (#"{"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}"#, "whole numbers"),
         (
             #"{"a": {"dtype": "U8", "shape": [4294967296, 4294967296, 4294967296], "data_offsets": [0, 4]}}"#,
@@ -76,14 +70,7 @@ struct CheckpointSafetensorsTests {
             #"{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "#
                 + #""a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}"#, "\"a\" stands twice"
         ),
-        (
-            #"{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4], "shape": [4]}}"#,
-            "\"shape\" stands twice"
-        ),
         (#"[]"#, "not a JSON object"),
-        (#"{"a": NaN}"#, "expected a value"),
-        (#"{"a": 1e999}"#, "too large"),
-        (#"{"a": "\ud800"}"#, "surrogate"),
         (#"{"a": 1"#, "the header is damaged"),
         ("", "the header is damaged"),
     ])
