@@ -61,14 +61,13 @@ struct ShapeKeywordTests {
             #"{"type": "array", "maxItems": 1, "uniqueItems": true}"#, takes: ["[]", "[1]"], not: ["[1, 2]"]),
         ShapeCase(
             #"{"type": "object", "properties": {"a": {}}, "unevaluatedProperties": false}"#,
-            takes: [#"{"a": 1}"#],
-            not: [#"{"b": 1}"#]),
+            takes: [#"{"a": 1}"#], not: [#"{"b": 1}"#]),
         ShapeCase(
             ##"{"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"l": {"$ref": "#/$defs/t"}}, "additionalProperties": false}}}"##,
             takes: ["{}", #"{"l": {"l": {}}}"#], not: [#"{"l": {"x": {}}}"#]),
     ]
 
-    @Test(arguments: cases)
+    @Test(arguments: cases + ShapeCombinationTests.cases)
     private func decidesAlone(_ one: ShapeCase) throws {
         let shaped = try Shaped(one.schema)
         #expect(shaped.shape.validated == [])
