@@ -75,28 +75,6 @@ import Testing
         #expect(encoded(.failure(failure, kept: kept)).isEmpty)
     }
 
-    private static let required = "model: m\ninput: in.jsonl\nresults: messages\n"
-
-    @Test(
-        arguments: [
-            ("output: o.csv", "output_format csv has no place for results: messages"),
-            ("output: o.jsonl\noutput_format: openai", "openai has no place for results: messages"),
-            ("output: o.jsonl\ntokens: true", "has no place for tokens, which results: full has"),
-            ("output: o.jsonl\nerrors: e.jsonl", "leaves failed lines out, and has no file of them (errors)"),
-            ("output: o.json\nchat: false", "json+messages is of conversations, and with chat: false"),
-            ("output: o.jsonl\ntask: score", "is of answers in words, and the job asks for none"),
-            ("output: o.jsonl\nsteps:\n- {name: a, prompt: x, choices: [b, c]}", "answers in words"),
-            ("output: o.jsonl\nkeep: [messages]", "has messages of its own"),
-        ])
-    func whatDoesNotGoIsRefused(_ yaml: String, _ message: String) throws {
-        let error = #expect(throws: JobError.self) {
-            var job = try JobSettings.parse(Self.required + yaml)
-            job.chooseOutputFormat()
-            try job.checkOutputFormat(file: "job.yaml")
-        }
-        #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
-    }
-
     /// Results have what was asked, and so are others than without.
     @Test func theFingerprintSaysSo() throws {
         for (results, says) in [("full", false), ("lean", false), ("messages", true)] {

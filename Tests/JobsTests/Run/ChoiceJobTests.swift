@@ -187,15 +187,7 @@ import Testing
     }
 
     @Test func settingsThatMeanNothingAreRefused() throws {
-        func problem(_ text: String) -> String {
-            let base = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
-            do {
-                _ = try JobSettings.parse(base + text)
-                return ""
-            } catch {
-                return "\(error)"
-            }
-        }
+        func problem(_ text: String) -> String { settingsProblem(JobSettingsTests.required + text) }
         #expect(
             problem("choices: [a, b]\ntemperature: 1\nseed: 3\nsamples: 2\ntokens: true\nmax_tokens: 9") == ""
         )
