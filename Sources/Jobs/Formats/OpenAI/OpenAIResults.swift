@@ -127,10 +127,8 @@ extension OpenAIResults {
                 completions = choices.compactMap(Self.completion)
                 chances = choices.map(Self.chances)
                 guard completions.count == choices.count else { return nil }
-            } else if case .array(let items)? = body["output"],
-                let message = items.first(where: { $0["type"] == "message" }),
-                case .array(let parts)? = message["content"], parts.count == 1,
-                var completion = Self.completion(parts[0])
+            } else if case .array(let items)? = body["output"], let part = Self.part(of: items),
+                var completion = Self.completion(part)
             {
                 endpoint = .responses
                 if let thought = items.first(where: { $0["type"] == "reasoning" }),
@@ -148,7 +146,7 @@ extension OpenAIResults {
                 if !calls.isEmpty { completion.toolCalls = calls }
                 completion.finishReason = body.string("status") == "incomplete" ? .length : .stop
                 completions = [completion]
-                chances = [Self.chances(parts[0])]
+                chances = [Self.chances(part)]
             }
             guard completions.count == samples else { return nil }
             // Only their sum is written.
@@ -160,6 +158,15 @@ extension OpenAIResults {
             results = zip(completions, chances).map { completion, chances in
                 GenerationResult(chances.map { ChosenResult(completion, $0) } ?? completion)
             }
+        }
+
+        /// What a response says; nothing where it only calls functions.
+        private static func part(of items: [JSONValue]) -> JSONValue? {
+            guard let message = items.first(where: { $0["type"] == "message" }) else {
+                return items.contains { $0["type"] == "function_call" } ? ["text": ""] : nil
+            }
+            guard case .array(let parts)? = message["content"], parts.count == 1 else { return nil }
+            return parts[0]
         }
 
         private static func completion(_ json: JSONValue) -> GeneratedResult? {

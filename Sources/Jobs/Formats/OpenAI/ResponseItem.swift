@@ -33,7 +33,10 @@ struct ResponseItem {
         let calls = (completion.toolCalls ?? []).enumerated().map { number, call in
             Self(id: "fc_\(id)_\(number)", text: call.arguments, content: .call(call))
         }
-        let isOfCalls = completion.text.isEmpty && !calls.isEmpty
+        // What else the result has stands in the message.
+        let isOfCalls =
+            completion.text.isEmpty && !calls.isEmpty && completion.tokens == nil
+            && completion.logprobs == nil
         return (completion.reasoning.map { [.reasoning($0, id)] } ?? []) + (isOfCalls ? [] : [message])
             + calls
     }
