@@ -7,33 +7,24 @@ import PhiModel
 /// Answers requests that come one by one, in JSON lines: each has a line as a job's input has it, and the settings of
 /// a job. All of them share one model and its steps, and each result is the one that such a job would have.
 package final class RequestPipe: Sendable {
-    private let stopFlag: StopFlag
     private let output: PipeOutput
     private let requests: RequestLines
 
     /// - Parameters:
     ///   - base: what requests start from; its model is loaded now.
+    ///   - models, engine: of the base, unless they are known already.
     ///   - stopFlag: once set, requests that are not done are told so, and the pipe ends.
     ///   - write: takes a message, without its line feed.
     /// - Throws: `JobError` or `ModelError` if there is no such model.
-    package convenience init(
-        _ base: BatchJob, stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
+    package init(
+        _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
+        stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
     ) throws {
-        try self.init(
-            base, models: base.makeModelLoader(), engine: RequestLines.engine(of: base), stopFlag: stopFlag,
-            write: write)
-    }
-
-    init(
-        _ base: BatchJob, models: ModelLoader, engine: [(name: String, value: String)], stopFlag: StopFlag,
-        write: @escaping @Sendable ([UInt8]) throws -> Void
-    ) throws {
-        self.stopFlag = stopFlag
         let output = PipeOutput(stopFlag: stopFlag, write: write)
         self.output = output
         requests = try RequestLines(
-            base, models: models, engine: engine, stopFlag: stopFlag, tell: { output.tell($0, $1) },
-            failed: { output.fail($0) })
+            base, models: models ?? base.makeModelLoader(), engine: engine ?? RequestLines.engine(of: base),
+            stopFlag: stopFlag, tell: { output.tell($0, $1) }, failed: { output.fail($0) })
     }
 
     // MARK: The loop's thread

@@ -27,21 +27,12 @@ package final class ModelServer: Sendable {
     ///   - base: what requests start from (`JobSettings.serve`).
     ///   - stopFlag: once set, nothing more is taken, batches are saved, and open requests have a time to be done.
     ///   - listens: called before the model is loaded: who comes meanwhile waits.
+    ///   - model: what loads the model, and its engine's identity; those of the base, if nil.
     /// - Throws: `HTTPFault`, `JobError`, `ModelError`.
-    package convenience init(
-        _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
-        listens: (_ address: String) -> Void = { _ in }
-    ) throws {
-        try self.init(base, options, stopFlag: stopFlag, listens: listens) {
-            (base.makeModelLoader(), try RequestLines.engine(of: base))
-        }
-    }
-
-    /// - Parameter model: what loads the model, and its engine's identity.
-    init(
+    package init(
         _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
         listens: (_ address: String) -> Void = { _ in },
-        model: () throws -> (ModelLoader, [(name: String, value: String)])
+        model: (() throws -> (ModelLoader, [(name: String, value: String)]))? = nil
     ) throws {
         let access = Access(keys: options.keys)
         let listening = try HTTPServer.listen(
@@ -50,7 +41,7 @@ package final class ModelServer: Sendable {
         let failure = Guarded<(any Error)?>(nil)
         courses = AnswerCourses()
         (self.stopFlag, grace) = (stopFlag, options.grace)
-        let (models, engine) = try model()
+        let (models, engine) = try model?() ?? (base.makeModelLoader(), RequestLines.engine(of: base))
         requests = try RequestLines(
             base, models: models, engine: engine, stopFlag: endFlag,
             tell: { [courses] in courses.take($1, of: $0) },

@@ -26,9 +26,9 @@ import Testing
         let stopFlag = StopFlag()
         let server: ModelServer
         do {
-            server = try ModelServer(base, options, stopFlag: stopFlag) {
-                (ModelLoader { LoadedModel(engine: model, text: model) }, model.identity)
-            }
+            server = try ModelServer(
+                base, options, stopFlag: stopFlag,
+                model: { (ModelLoader { LoadedModel(engine: model, text: model) }, model.identity) })
         } catch let fault as HTTPFault where fault.kind == .unavailable {
             return print("==> skipped the server: \(fault)")
         }
