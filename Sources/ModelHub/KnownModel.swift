@@ -30,15 +30,7 @@ package struct KnownModel: Sendable, Hashable {
 
 extension KnownModel {
     /// By name; the usual precision of each model first. Only models whose architecture is there.
-    package static let all: [KnownModel] = families.flatMap { family in
-        family.precisions.map { bits, repository in
-            KnownModel(
-                name: bits == family.precisions[0].bits ? family.name : "\(family.name)-\(bits)bit",
-                repository: repository,
-                parameters: family.parameters, runParameters: family.runParameters,
-                bits: bits, contextLength: family.contextLength, licence: "MIT")
-        }
-    }
+    package static let all = families.flatMap { $0 }
 
     package static func named(_ name: String) -> KnownModel? {
         all.first { $0.name == name.lowercased() }
@@ -48,53 +40,50 @@ extension KnownModel {
         all.first { $0.repository.lowercased() == repository.lowercased() }
     }
 
-    private struct Family {
-        var name: String
-        /// In billions: all, and those that are run.
-        var parameters, runParameters: Double
-        var contextLength: Int
-        /// The usual one first.
-        var precisions: [(bits: Int, repository: String)]
-
-        /// - Parameter repository: with an owner that itself; else the beginning of one for each precision.
-        init(
-            _ name: String, _ parameters: Double, runs: Double? = nil, _ contextLength: Int,
-            _ bits: [Int], _ repository: String
-        ) {
-            (self.name, self.parameters, self.contextLength) = (name, parameters, contextLength)
-            runParameters = runs ?? parameters
-            let isWhole = repository.contains("/")
-            precisions = bits.map { ($0, isWhole ? repository : "mlx-community/\(repository)-\($0)bit") }
+    /// - Parameters:
+    ///   - parameters, runs: in billions: all, and those that are run.
+    ///   - bits: the usual precision first.
+    ///   - repository: with an owner that itself; else the beginning of mlx-community's for each precision.
+    private static func models(
+        _ name: String, _ parameters: Double, runs: Double? = nil, _ contextLength: Int, _ bits: [Int],
+        _ repository: String
+    ) -> [KnownModel] {
+        bits.map {
+            KnownModel(
+                name: $0 == bits[0] ? name : "\(name)-\($0)bit",
+                repository: repository.contains("/") ? repository : "mlx-community/\(repository)-\($0)bit",
+                parameters: parameters, runParameters: runs ?? parameters, bits: $0,
+                contextLength: contextLength, licence: "MIT")
         }
     }
 
-    private static let families = [
-        Family("phi-3-mini-4k", 3.82, 4096, [4, 8], "Phi-3-mini-4k-instruct"),
-        Family("phi-3-mini-128k", 3.82, 131_072, [4, 8], "Phi-3-mini-128k-instruct"),
-        Family("phi-3.5-mini", 3.82, 131_072, [4, 8], "Phi-3.5-mini-instruct"),
+    private static let families: [[KnownModel]] = [
+        models("phi-3-mini-4k", 3.82, 4096, [4, 8], "Phi-3-mini-4k-instruct"),
+        models("phi-3-mini-128k", 3.82, 131_072, [4, 8], "Phi-3-mini-128k-instruct"),
+        models("phi-3.5-mini", 3.82, 131_072, [4, 8], "Phi-3.5-mini-instruct"),
         // All experts; a token uses 6.6 billion of them.
-        Family("phi-3.5-moe", 41.87, 131_072, [4], "Phi-3.5-MoE-instruct"),
-        Family("phi-3-medium", 13.96, 4096, [4, 8], "Phi-3-medium-4k-instruct"),
-        Family("phi-3-medium-128k", 13.96, 131_072, [4, 8], "Phi-3-medium-128k-instruct"),
-        Family("phi-4", 14.66, 16_384, [4, 8], "phi-4"),
-        Family("phi-4-reasoning", 14.66, 32_768, [4], "Phi-4-reasoning"),
-        Family("phi-4-reasoning-plus", 14.66, 32_768, [4, 8], "Phi-4-reasoning-plus"),
-        Family("phi-4-mini", 3.84, 131_072, [4, 8], "Phi-4-mini-instruct"),
-        Family("phi-4-mini-reasoning", 3.84, 131_072, [4, 8], "Phi-4-mini-reasoning"),
+        models("phi-3.5-moe", 41.87, 131_072, [4], "Phi-3.5-MoE-instruct"),
+        models("phi-3-medium", 13.96, 4096, [4, 8], "Phi-3-medium-4k-instruct"),
+        models("phi-3-medium-128k", 13.96, 131_072, [4, 8], "Phi-3-medium-128k-instruct"),
+        models("phi-4", 14.66, 16_384, [4, 8], "phi-4"),
+        models("phi-4-reasoning", 14.66, 32_768, [4], "Phi-4-reasoning"),
+        models("phi-4-reasoning-plus", 14.66, 32_768, [4, 8], "Phi-4-reasoning-plus"),
+        models("phi-4-mini", 3.84, 131_072, [4, 8], "Phi-4-mini-instruct"),
+        models("phi-4-mini-reasoning", 3.84, 131_072, [4, 8], "Phi-4-mini-reasoning"),
         // Nobody has these in MLX's format: they are Microsoft's own files.
-        Family("phi-3-small", 7.39, 8192, [16], "microsoft/Phi-3-small-8k-instruct"),
-        Family("phi-3-small-128k", 7.39, 131_072, [16], "microsoft/Phi-3-small-128k-instruct"),
-        Family("phi-mini-moe", 7.65, 4096, [16], "microsoft/Phi-mini-MoE-instruct"),
-        Family("phi-tiny-moe", 3.75, 4096, [16], "microsoft/Phi-tiny-MoE-instruct"),
+        models("phi-3-small", 7.39, 8192, [16], "microsoft/Phi-3-small-8k-instruct"),
+        models("phi-3-small-128k", 7.39, 131_072, [16], "microsoft/Phi-3-small-128k-instruct"),
+        models("phi-mini-moe", 7.65, 4096, [16], "microsoft/Phi-mini-MoE-instruct"),
+        models("phi-tiny-moe", 3.75, 4096, [16], "microsoft/Phi-tiny-MoE-instruct"),
         // There is no quantized form: "phibatch quantize" makes one. Its configuration says 262,144 tokens.
-        Family("phi-4-mini-flash-reasoning", 3.85, 65_536, [16], "microsoft/Phi-4-mini-flash-reasoning"),
+        models("phi-4-mini-flash-reasoning", 3.85, 65_536, [16], "microsoft/Phi-4-mini-flash-reasoning"),
         // These read images and sounds, too, which are not run here.
-        Family("phi-4-multimodal", 5.57, runs: 3.84, 131_072, [16], "microsoft/Phi-4-multimodal-instruct"),
-        Family("phi-3.5-vision", 4.15, runs: 3.82, 131_072, [4, 8], "Phi-3.5-vision-instruct"),
+        models("phi-4-multimodal", 5.57, runs: 3.84, 131_072, [16], "microsoft/Phi-4-multimodal-instruct"),
+        models("phi-3.5-vision", 4.15, runs: 3.82, 131_072, [4, 8], "Phi-3.5-vision-instruct"),
         // These continue a text; they have no chat template.
-        Family("phi-2", 2.78, 2048, [4], "mlx-community/phi-2-hf-4bit-mlx"),
-        Family("phi-1.5", 1.42, 2048, [16], "microsoft/phi-1_5"),
+        models("phi-2", 2.78, 2048, [4], "mlx-community/phi-2-hf-4bit-mlx"),
+        models("phi-1.5", 1.42, 2048, [16], "microsoft/phi-1_5"),
         // In float32.
-        Family("phi-1", 1.42, 2048, [32], "microsoft/phi-1"),
+        models("phi-1", 1.42, 2048, [32], "microsoft/phi-1"),
     ]
 }
