@@ -9,7 +9,6 @@ enum DictKey: Hashable {
     case double(Double)
     case exact(ExactNumber)
     case string(ExactText)
-    case tuple([DictKey])
 
     /// Nil for values that can't be keys (lists, dicts and such).
     init?(_ value: Value) {
@@ -24,14 +23,7 @@ enum DictKey: Hashable {
                 return
             }
             self = number.integer.map(DictKey.int) ?? .exact(number)
-        case .string(let text), .markup(let text): self = .string(ExactText(text))
-        case .list(let list) where list.kind == .tuple:
-            var keys: [DictKey] = []
-            for item in list.items {
-                guard let key = DictKey(item) else { return nil }
-                keys.append(key)
-            }
-            self = .tuple(keys)
+        case .string(let text): self = .string(ExactText(text))
         default: return nil
         }
     }

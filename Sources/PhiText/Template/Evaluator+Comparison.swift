@@ -37,10 +37,7 @@ extension Evaluator {
     }
 
     private func isEqual(_ a: ListValue, _ b: ListValue) throws -> Bool {
-        switch (a.kind, b.kind) {
-        case (.list, .list), (.tuple, .tuple), (.range, .range): break
-        default: return a === b
-        }
+        guard a.kind == b.kind, a.kind != .view else { return a === b }
         guard a.items.count == b.items.count else { return false }
         for (x, y) in zip(a.items, b.items) {
             try spend(1)
@@ -87,7 +84,7 @@ extension Evaluator {
         case .undefined:
             try refuseIfStrict(container)
             return false
-        case .string(let text), .markup(let text):
+        case .string(let text):
             try refuseUndefined(value)
             guard let needle = value.text else {
                 throw fault("only a string can be in a string, not \(value.typeName)")

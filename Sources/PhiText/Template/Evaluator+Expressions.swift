@@ -41,8 +41,7 @@ extension Evaluator {
             case .test(let base, let name, let arguments):
                 return try test(base, name, arguments, line: expression.line)
             case .not(let operand): return .bool(!(try isTrue(try evaluate(operand))))
-            case .negate(let operand): return try signed(try evaluate(operand), negative: true)
-            case .plus(let operand): return try signed(try evaluate(operand), negative: false)
+            case .negate(let operand): return try negated(try evaluate(operand))
             case .binary(let sign, let left, let right):
                 return try binary(sign, left, right, line: expression.line)
             case .and(let left, let right):

@@ -10,10 +10,9 @@ extension Evaluator {
         let arguments = given.bound(to: name.signature)
         switch name {
         case .default, .d: return try standard(value, arguments)
-        case .upper, .lower, .capitalize, .title, .trim, .wordcount, .indent, .replace, .escape, .e, .safe,
-            .string:
+        case .upper, .lower, .capitalize, .title, .trim, .indent, .replace, .safe, .string:
             return try apply(text: name, to: value, arguments)
-        case .abs, .int, .float, .round: return try apply(number: name, to: value, arguments)
+        case .int, .float, .round: return try apply(number: name, to: value, arguments)
         case .length, .count: return .int(try length(value))
         case .join: return try join(value, arguments)
         case .first:
@@ -29,17 +28,10 @@ extension Evaluator {
             try spend(4 * dict.members.count)
             return try made(generator: dict.pairs)
         case .reverse: return try reverse(value)
-        case .attr:
-            guard let attribute = arguments[0]?.text else { throw fault("the filter 'attr' needs a name") }
-            if case .dict = value, MethodName(rawValue: attribute)?.belongs(to: value) != true {
-                return .undefined(Undefined("a dict has no attribute '\(attribute)'"))
-            }
-            return try self.attribute(value, attribute)
         case .tojson: return .string(try json(value, try jsonStyle(arguments)))
         case .map: return try map(value, given)
         case .select, .reject, .selectattr, .rejectattr: return try select(name, value, given)
         case .sort, .dictsort, .unique, .min, .max, .sum: return try apply(order: name, to: value, arguments)
-        case .batch, .slice: return try divide(name, value, arguments)
         }
     }
 
@@ -57,7 +49,7 @@ extension Evaluator {
     private func length(_ value: Value) throws -> Int {
         switch value {
         case .undefined: return 0
-        case .string(let text), .markup(let text):
+        case .string(let text):
             try spend(text: text)
             return text.unicodeScalars.count
         case .list(let list): return list.items.count
@@ -76,21 +68,15 @@ extension Evaluator {
 
     private func last(_ value: Value) throws -> Value {
         switch value {
-        case .string, .markup, .list, .dict, .undefined: return try iterate(value).last ?? empty("last")
+        case .string, .list, .dict, .undefined: return try iterate(value).last ?? empty("last")
         default: throw fault("the filter 'last' needs a list, not \(value.typeName)")
         }
     }
 
     private func reverse(_ value: Value) throws -> Value {
-        switch value {
-        case .string(let text):
-            try spend(text: text)
-            return .string(PythonText.string(text.unicodeScalars.reversed()))
-        case .markup(let text):
-            try spend(text: text)
-            return .markup(PythonText.string(text.unicodeScalars.reversed()))
-        default: return try made(generator: try iterate(value).reversed())
-        }
+        guard let text = value.text else { return try made(generator: try iterate(value).reversed()) }
+        try spend(text: text)
+        return .string(PythonText.string(text.unicodeScalars.reversed()))
     }
 
     private func jsonStyle(_ arguments: [Value?]) throws -> JSONStyle {
@@ -98,7 +84,7 @@ extension Evaluator {
         style.ascii = try arguments[0].map(isTrue) ?? false
         switch arguments[1] ?? .none {
         case .none: break
-        case .string(let text), .markup(let text): style.indent = text
+        case .string(let text): style.indent = text
         case let value:
             guard let width = value.integer else {
                 throw fault("tojson's indent must be a number, not \(value.typeName)")
@@ -113,7 +99,6 @@ extension Evaluator {
             style.itemSeparator = texts[0]
             style.keySeparator = texts[1]
         }
-        style.sortKeys = try arguments[3].map(isTrue) ?? false
         return style
     }
 

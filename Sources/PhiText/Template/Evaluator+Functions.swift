@@ -5,11 +5,12 @@ extension Evaluator {
             let message = given.bound(to: function.signature)[0] ?? .none
             throw fault("the template refuses this input: \(try string(message))")
         case .range: return try range(given.positional)
-        case .dict: return try made(DictValue(try members(given, "dict")))
         case .namespace:
-            let members = try members(given, "namespace")
+            guard given.positional.isEmpty else {
+                throw fault("'namespace' takes each member by name, as in a=1")
+            }
             let result = try makeNamespace()
-            result.members = members
+            for (name, value) in given.named { result.members.set(name, value) }
             return .namespace(result)
         }
     }
@@ -37,29 +38,7 @@ extension Evaluator {
             if overflow { break }
             at = next
         }
-        return try made(ListValue(items, .range(start: start, stop: stop, step: step)))
-    }
-
-    /// Returns the members of `dict(...)`, as it is given them: another dict or a list of pairs, and members by name.
-    private func members(_ given: GivenArguments, _ function: String) throws -> OrderedMembers {
-        var result = OrderedMembers()
-        guard given.positional.count <= 1 else {
-            throw fault("'\(function)' takes at most one argument without a name")
-        }
-        if case .dict(let dict)? = given.positional.first {
-            try spend(8 * dict.members.count)
-            result = dict.members
-        } else if let pairs = given.positional.first {
-            try refuseUndefined(pairs)
-            for pair in try iterate(pairs) {
-                let parts = try iterate(pair)
-                guard parts.count == 2 else { throw fault("'\(function)' needs pairs of key and value") }
-                try spend(8)
-                result.set(try key(parts[0]), parts[0], parts[1])
-            }
-        }
-        for (name, value) in given.named { result.set(name, value) }
-        return result
+        return try made(ListValue(items, .range))
     }
 
     // MARK: Tests
@@ -84,31 +63,17 @@ extension Evaluator {
             if case .written(let number) = value { return !number.isWhole }
         case .number: return value.number != nil
         case .string: return value.text != nil
-        case .escaped: if case .markup = value { return true }
         case .mapping: if case .dict = value { return true }
         case .iterable: return isIterable(value)
         case .sequence: return isSequence(value)
-        case .callable:
-            switch value {
-            case .macro, .function, .method: return true
-            default: return false
-            }
-        case .lower: return PythonText.isLower(try spent(string(value)))
-        case .upper: return PythonText.isUpper(try spent(string(value)))
         case .odd: return try isEqual(try compute(.modulo, try number(value), .int(2)), .int(1))
         case .even: return try isEqual(try compute(.modulo, try number(value), .int(2)), .int(0))
         case .divisibleby:
             return try isEqual(try compute(.modulo, try number(value), try number(other)), .int(0))
         case .in: return try contains(other, value)
-        case .sameas: return try isSame(value, other)
         default: break
         }
         return false
-    }
-
-    private func spent(_ text: String) throws -> String {
-        try spend(forText: 1 + text.utf8.count / 4)
-        return text
     }
 
     private func number(_ value: Value) throws -> Value {
@@ -119,33 +84,16 @@ extension Evaluator {
 
     private func isIterable(_ value: Value) -> Bool {
         switch value {
-        case .undefined, .string, .markup, .list, .dict, .generator, .loop: true
+        case .undefined, .string, .list, .dict, .generator, .loop: true
         default: false
         }
     }
 
     private func isSequence(_ value: Value) -> Bool {
         switch value {
-        case .undefined, .string, .markup, .dict: true
-        case .list(let list): !list.isView
+        case .undefined, .string, .dict: true
+        case .list(let list): list.kind != .view
         default: false
-        }
-    }
-
-    /// Python's `is`, as far as it is defined: one type and one value, or one object.
-    private func isSame(_ a: Value, _ b: Value) throws -> Bool {
-        switch (a, b) {
-        case (.bool(let x), .bool(let y)): x == y
-        case (.int(let x), .int(let y)): x == y
-        case (.double(let x), .double(let y)): x == y
-        case (.written(let x), .written(let y)): x == y
-        case (.list(let x), .list(let y)): x === y
-        case (.dict(let x), .dict(let y)): x === y
-        case (.undefined(let x), .undefined(let y)): x === y
-        case (.bool, _), (_, .bool), (.int, _), (_, .int), (.double, _), (_, .double),
-            (.written, _), (_, .written):
-            false
-        default: try isEqual(a, b)
         }
     }
 }

@@ -63,14 +63,13 @@ extension Evaluator {
         case .undefined(let reason): throw fault(reason.message)
         case .dict(let dict):
             if let key = DictKey(key), let member = dict.members[key] { return member }
-        case .list(let list) where !list.isView:
+        case .list(let list) where list.kind != .view:
             if let index = key.integer {
                 let at = index < 0 ? index + list.items.count : index
                 if list.items.indices.contains(at) { return list.items[at] }
             }
-        case .string(let text), .markup(let text):
+        case .string(let text):
             if let index = key.integer, let scalar = try scalar(of: text, at: index) {
-                if case .markup = value { return .markup(String(scalar)) }
                 return .string(String(scalar))
             }
         default: break
@@ -83,14 +82,12 @@ extension Evaluator {
         return missing(value, "element at \(key.typeName)")
     }
 
-    func scalar(of text: String, at index: Int) throws -> Unicode.Scalar? {
+    private func scalar(of text: String, at index: Int) throws -> Unicode.Scalar? {
         try spend(text: text)
         let scalars = text.unicodeScalars
         // Every code point takes at least a byte, so a larger index can't be inside.
         guard index.magnitude <= UInt(text.utf8.count) else { return nil }
-        return index < 0
-            ? scalars.suffix(-index).count == -index ? scalars.suffix(-index).first : nil
-            : scalars.dropFirst(index).first
+        return index < 0 ? scalars.reversed().dropFirst(-index - 1).first : scalars.dropFirst(index).first
     }
 
     @inline(never)
@@ -112,67 +109,28 @@ extension Evaluator {
         line = expression.line
         switch value {
         case .undefined(let reason): throw fault(reason.message)
-        case .list(let list) where !list.isView:
-            let range = try SliceRange(list.items.count, bounds, self)
-            if case .range(let first, _, let stride) = list.kind {
-                return try made(try rangeSlice(first, stride, range))
-            }
-            return try made(ListValue(range.indices.map { list.items[$0] }, list.kind))
-        case .string(let text), .markup(let text):
+        case .list(let list) where list.kind == .list || list.kind == .tuple:
+            let indices = try indices(list.items.count, bounds)
+            return try made(ListValue(indices.map { list.items[$0] }, list.kind))
+        case .string(let text):
             try spend(text: text)
             let scalars = Array(text.unicodeScalars)
-            let range = try SliceRange(scalars.count, bounds, self)
-            let result = PythonText.string(range.indices.map { scalars[$0] })
-            if case .markup = value { return .markup(result) }
-            return .string(result)
+            return .string(PythonText.string(try indices(scalars.count, bounds).map { scalars[$0] }))
         default: throw fault("\(value.typeName) has no slices")
         }
     }
 
-    func rangeSlice(_ first: Int, _ stride: Int, _ slice: SliceRange) throws -> ListValue {
-        func element(_ index: Int) throws -> Int {
-            let (offset, overflow) = stride.multipliedReportingOverflow(by: index)
-            let (value, overflow2) = first.addingReportingOverflow(offset)
-            if overflow || overflow2 { throw tooLarge() }
-            return value
-        }
-        let (step, overflow) = stride.multipliedReportingOverflow(by: slice.step)
-        if overflow { throw tooLarge() }
-        return ListValue(
-            try slice.indices.map { .int(try element($0)) },
-            .range(start: try element(slice.start), stop: try element(slice.stop), step: step))
-    }
-}
-
-/// The indices that a Python slice takes from a sequence.
-struct SliceRange {
-    let start: Int
-    let stop: Int
-    let step: Int
-
-    init(_ count: Int, _ bounds: (start: Int?, stop: Int?, step: Int?), _ evaluator: Evaluator) throws {
-        step = bounds.step ?? 1
-        guard step != 0 else { throw evaluator.fault("a slice can't have step 0") }
-        let lowest = step < 0 ? -1 : 0
-        let highest = step < 0 ? count - 1 : count
+    /// Returns the indices that a Python slice takes from a sequence of so many elements.
+    private func indices(_ count: Int, _ bounds: (start: Int?, stop: Int?, step: Int?)) throws -> [Int] {
+        let step = bounds.step ?? 1
+        guard step != 0 else { throw fault("a slice can't have step 0") }
+        let (lowest, highest) = step < 0 ? (-1, count - 1) : (0, count)
         func clamp(_ bound: Int) -> Int {
             // `count` is a size in memory, so that the sum can't overflow for a negative bound.
-            let index = bound < 0 ? bound + count : bound
-            return min(max(index, lowest), highest)
+            min(max(bound < 0 ? bound + count : bound, lowest), highest)
         }
-        start = bounds.start.map(clamp) ?? (step < 0 ? highest : lowest)
-        stop = bounds.stop.map(clamp) ?? (step < 0 ? lowest : highest)
-    }
-
-    var indices: [Int] {
-        var result: [Int] = []
-        var at = start
-        while step < 0 ? at > stop : at < stop {
-            result.append(at)
-            let (next, overflow) = at.addingReportingOverflow(step)
-            if overflow { break }
-            at = next
-        }
-        return result
+        let start = bounds.start.map(clamp) ?? (step < 0 ? highest : lowest)
+        return Array(
+            stride(from: start, to: bounds.stop.map(clamp) ?? (step < 0 ? lowest : highest), by: step))
     }
 }

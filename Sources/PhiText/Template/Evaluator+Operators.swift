@@ -10,7 +10,7 @@ extension Evaluator {
         case .int(let value): return value != 0
         case .double(let value): return value != 0
         case .written(let number): return !ExactNumber(number).isZero
-        case .string(let text), .markup(let text): return !text.isEmpty
+        case .string(let text): return !text.isEmpty
         case .list(let list): return !list.items.isEmpty
         case .dict(let dict): return dict.members.count > 0
         case .generator, .namespace, .macro, .loop, .function, .method: return true
@@ -37,7 +37,7 @@ extension Evaluator {
         case .dict(let dict):
             try spend(1 + dict.members.count)
             return dict.members.keys
-        case .string(let text), .markup(let text):
+        case .string(let text):
             try spend(forText: 1 + 4 * text.utf8.count)
             return text.unicodeScalars.map { .string(String($0)) }
         case .generator(let generator): return generator.rest()
@@ -47,15 +47,14 @@ extension Evaluator {
 
     // MARK: Arithmetic
 
-    func signed(_ value: Value, negative: Bool) throws -> Value {
+    func negated(_ value: Value) throws -> Value {
         try refuseUndefined(value)
         if let integer = value.integer {
             let (result, overflow) = 0.subtractingReportingOverflow(integer)
-            if negative && overflow { throw tooLarge() }
-            return .int(negative ? result : integer)
+            if overflow { throw tooLarge() }
+            return .int(result)
         }
         guard let number = value.number else { throw fault("\(value.typeName) has no sign") }
-        guard negative else { return value }
         if value.isFarInteger { throw tooLarge() }
         return .double(-number)
     }
@@ -87,9 +86,6 @@ extension Evaluator {
     private func joined(_ a: Value, _ b: Value) throws -> Value? {
         switch (a, b) {
         case (.string(let x), .string(let y)): return .string(try append(x, y))
-        case (.markup(let x), .markup(let y)): return .markup(try append(x, y))
-        case (.markup(let x), .string(let y)): return .markup(try append(x, try escaped(y)))
-        case (.string(let x), .markup(let y)): return .markup(try append(try escaped(x), y))
         case (.list(let x), .list(let y)) where x.kind == y.kind && (x.kind == .list || x.kind == .tuple):
             return try made(ListValue(x.items + y.items, x.kind))
         default: return nil
@@ -102,34 +98,13 @@ extension Evaluator {
         return a + b
     }
 
-    /// The text with HTML's special characters as entities, as the `escape` filter gives it.
-    func escaped(_ text: String) throws -> String {
-        try spend(forText: 1 + text.utf8.count / 2)
-        guard text.utf8.contains(where: { "&<>'\"".utf8.contains($0) }) else { return text }
-        var result: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 0x26: result += "&amp;".utf8
-            case 0x3C: result += "&lt;".utf8
-            case 0x3E: result += "&gt;".utf8
-            case 0x27: result += "&#39;".utf8
-            case 0x22: result += "&#34;".utf8
-            default: result.append(byte)
-            }
-        }
-        try checkText(result.count)
-        return String(decoding: result, as: UTF8.self)
-    }
-
     private func repeated(_ value: Value, _ count: Int) throws -> Value? {
         let count = max(count, 0)
         if let text = value.text {
             let (bytes, overflow) = text.utf8.count.multipliedReportingOverflow(by: count)
             try checkText(overflow ? .max : bytes)
             try spend(forText: 1 + bytes / 16)
-            let result = bytes == 0 ? "" : PythonText.repeated(text, count)
-            if case .markup = value { return .markup(result) }
-            return .string(result)
+            return .string(bytes == 0 ? "" : String(repeating: text, count: count))
         }
         guard case .list(let list) = value, list.kind == .list || list.kind == .tuple else { return nil }
         let (size, overflow) = list.items.count.multipliedReportingOverflow(by: count)
@@ -164,26 +139,7 @@ extension Evaluator {
             guard b != 0 else { throw divisionByZero() }
             let rest = a.remainderReportingOverflow(dividingBy: b).partialValue
             return .int(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest)
-        case .power:
-            if b < 0 {
-                guard a != 0 else { throw divisionByZero() }
-                return .double(pow(Double(a), Double(b)))
-            }
-            return try power(a, b)
         }
-    }
-
-    private func power(_ base: Int, _ exponent: Int) throws -> Value {
-        if base == 0 || base == 1 { return .int(exponent == 0 ? 1 : base) }
-        if base == -1 { return .int(exponent % 2 == 0 ? 1 : -1) }
-        // With any other base the result overflows after at most 63 rounds.
-        var result = 1
-        for _ in 0..<exponent {
-            let (product, overflow) = result.multipliedReportingOverflow(by: base)
-            if overflow { throw tooLarge() }
-            result = product
-        }
-        return .int(result)
     }
 
     private func compute(_ sign: BinaryOperator, _ a: Double, _ b: Double) throws -> Value {
@@ -194,25 +150,8 @@ extension Evaluator {
         case .divide:
             guard b != 0 else { throw divisionByZero() }
             return .double(a / b)
-        case .floorDivide:
-            guard b != 0 else { throw divisionByZero() }
-            return .double(((a - modulo(a, b)) / b).rounded(.toNearestOrEven))
-        case .modulo:
-            guard b != 0 else { throw divisionByZero() }
-            return .double(modulo(a, b))
-        case .power:
-            if a == 0, b < 0 { throw divisionByZero() }
-            let result = pow(a, b)
-            if result.isNaN && !a.isNaN && !b.isNaN { throw fault("the result of '**' is no real number") }
-            return .double(result)
+        case .floorDivide, .modulo: throw fault("'\(sign.rawValue)' works on integers only")
         }
-    }
-
-    /// The remainder with the sign of the divisor, as Python has it.
-    private func modulo(_ a: Double, _ b: Double) -> Double {
-        let rest = a.truncatingRemainder(dividingBy: b)
-        if rest == 0 { return b < 0 ? -0.0 : 0.0 }
-        return (rest < 0) != (b < 0) ? rest + b : rest
     }
 
     private func divisionByZero() -> TemplateFault { fault("a number is divided by zero") }

@@ -23,7 +23,7 @@ extension Evaluator {
                     .array(try paths.map { try self.folded(try self.follow($0, item), caseSensitive) })
                 }, reverse: reverse)
             return try made(list: items)
-        case .dictsort: return try dictsort(value, arguments)
+        case .dictsort: return try dictsort(value)
         case .unique: return try unique(value, arguments)
         case .min, .max: return try extreme(value, arguments, largest: name == .max)
         default: return try sum(value, arguments)
@@ -44,18 +44,13 @@ extension Evaluator {
         return try PythonText.split(text, ",", limit: .max).map { try attributePath(.string($0)) ?? [] }
     }
 
-    private func dictsort(_ value: Value, _ arguments: [Value?]) throws -> Value {
+    private func dictsort(_ value: Value) throws -> Value {
         try refuseUndefined(value)
         guard case .dict(let dict) = value else {
             throw fault("the filter 'dictsort' needs a dict, not \(value.typeName)")
         }
-        let caseSensitive = try arguments[0].map(isTrue) ?? false
-        let by = arguments[1]?.text ?? "key"
-        guard by == "key" || by == "value" else { throw fault("a dict is sorted by \"key\" or \"value\"") }
-        let part = by == "key" ? dict.members.keys : dict.members.values
-        let order = try sorted(
-            Array(part.indices), by: { try self.folded(part[$0], caseSensitive) },
-            reverse: try arguments[2].map(isTrue) ?? false)
+        let keys = dict.members.keys
+        let order = try sorted(Array(keys.indices), by: { try self.folded(keys[$0], false) }, reverse: false)
         let pairs = dict.pairs
         return try made(list: order.map { pairs[$0] })
     }
@@ -91,30 +86,5 @@ extension Evaluator {
         return try iterate(value).reduce(arguments[1] ?? .int(0)) {
             try compute(.add, $0, try follow(path, $1))
         }
-    }
-
-    /// `batch`: lists of so many elements; `slice`: so many lists.
-    func divide(_ name: FilterName, _ value: Value, _ arguments: [Value?]) throws -> Value {
-        guard let count = arguments[0]?.integer, count > 0 else {
-            throw fault("the filter '\(name.rawValue)' needs a number above 0")
-        }
-        let items = try iterate(value)
-        let fill = arguments[1].flatMap { isNone($0) ? nil : $0 }
-        let (each, longer) = items.count.quotientAndRemainder(dividingBy: count)
-        let lists = name == .slice ? count : longer > 0 ? each + 1 : each
-        try spend(4 * min(lists, limits.steps))
-        var (rest, result) = (items[...], [Value]())
-        for i in 0..<lists {
-            let size = name == .batch ? count : i < longer ? each + 1 : each
-            var part = Array(rest.prefix(size))
-            rest = rest.dropFirst(size)
-            if let fill {
-                let lacking = (name == .batch ? count : each + 1) - part.count
-                try spend(4 * min(lacking, limits.steps))
-                part += Array(repeating: fill, count: lacking)
-            }
-            result.append(try made(list: part))
-        }
-        return try made(generator: result)
     }
 }

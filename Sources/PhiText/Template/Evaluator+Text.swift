@@ -8,7 +8,7 @@ extension Evaluator {
         case .none where strict:
             try refuseNull()
             return ""
-        case .string(let text), .markup(let text): return text
+        case .string(let text): return text
         default:
             var result = ""
             try represent(value, into: &result)
@@ -29,10 +29,6 @@ extension Evaluator {
         case .double(let value): result += PythonNumbers.text(value)
         case .written(let number): result += number.text
         case .string(let text): try quote(text, into: &result)
-        case .markup(let text):
-            result += "Markup("
-            try quote(text, into: &result)
-            result += ")"
         case .list(let list): try represent(list, into: &result)
         case .dict(let dict):
             result += "{"
@@ -43,27 +39,17 @@ extension Evaluator {
                 try represent(value, into: &result)
             }
             result += "}"
-        case .loop(let loop): result += "<LoopContext \(loop.index + 1)/\(loop.items.count)>"
-        case .macro(let macro):
-            result += "<Macro "
-            try quote(program.names[macro.definition.name], into: &result)
-            result += ">"
-        case .generator, .namespace, .function, .method:
+        case .generator, .namespace, .function, .loop, .macro, .method:
             throw fault("\(value.typeName) has no text to write")
         }
         try checkText(result.utf8.count)
     }
 
     private func represent(_ list: ListValue, into result: inout String) throws {
-        var marks = ("[", "]")
-        switch list.kind {
-        case .list: break
-        case .tuple: marks = ("(", list.items.count == 1 ? ",)" : ")")
-        case .view(let name): marks = (name + "([", "])")
-        case .range(let start, let stop, let step):
-            result += step == 1 ? "range(\(start), \(stop))" : "range(\(start), \(stop), \(step))"
-            return
+        guard list.kind == .list || list.kind == .tuple else {
+            throw fault("a range, or a dict's keys, values or items, are written with the filter 'list'")
         }
+        let marks = list.kind == .list ? ("[", "]") : ("(", list.items.count == 1 ? ",)" : ")")
         result += marks.0
         for (i, item) in list.items.enumerated() {
             if i > 0 { result += ", " }
@@ -121,7 +107,6 @@ extension Evaluator {
         var indent: String?
         var itemSeparator = ", "
         var keySeparator = ": "
-        var sortKeys = false
     }
 
     /// Python's `json.dumps`.
@@ -139,7 +124,7 @@ extension Evaluator {
         case .int(let value): result += String(value)
         case .double(let value): result += jsonNumber(value)
         case .written(let number): result += number.text
-        case .string(let text), .markup(let text): try jsonQuote(text, style, into: &result)
+        case .string(let text): try jsonQuote(text, style, into: &result)
         case .list(let list) where list.kind == .list || list.kind == .tuple:
             try jsonMembers("[", "]", list.items.count, style, level, &result) { i, result in
                 try self.json(list.items[i], style, level: level + 1, into: &result)
@@ -152,12 +137,10 @@ extension Evaluator {
     }
 
     private func json(_ dict: DictValue, _ style: JSONStyle, level: Int, into result: inout String) throws {
-        var order = Array(dict.members.keys.indices)
-        if style.sortKeys { order = try sorted(order, by: { dict.members.keys[$0] }, reverse: false) }
-        try jsonMembers("{", "}", order.count, style, level, &result) { i, result in
-            try jsonQuote(try jsonKey(dict.members.keys[order[i]]), style, into: &result)
+        try jsonMembers("{", "}", dict.members.count, style, level, &result) { i, result in
+            try jsonQuote(try jsonKey(dict.members.keys[i]), style, into: &result)
             result += style.keySeparator
-            try self.json(dict.members.values[order[i]], style, level: level + 1, into: &result)
+            try self.json(dict.members.values[i], style, level: level + 1, into: &result)
         }
     }
 
@@ -189,7 +172,7 @@ extension Evaluator {
 
     private func jsonKey(_ key: Value) throws -> String {
         switch key {
-        case .string(let text), .markup(let text): return text
+        case .string(let text): return text
         case .none: return "null"
         case .bool(let value): return value ? "true" : "false"
         case .int(let value): return String(value)

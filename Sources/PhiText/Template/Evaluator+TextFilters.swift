@@ -1,31 +1,25 @@
-import Essentials
-
 /// Filters of texts and numbers.
 extension Evaluator {
     func apply(text name: FilterName, to value: Value, _ arguments: [Value?]) throws -> Value {
         let text = try string(value)
         try spend(forText: 1 + text.utf8.count / 4)
-        var isMarked = false
-        if case .markup = value { isMarked = true }
         func kept(_ text: String) throws -> Value {
             try checkText(text.utf8.count)
-            return isMarked ? .markup(text) : .string(text)
+            return .string(text)
         }
         switch name {
         case .upper: return try kept(PythonText.upper(text))
         case .lower: return try kept(PythonText.lower(text))
         case .capitalize: return try kept(PythonText.capitalize(text))
         case .title: return try kept(PythonText.titleFilter(text))
-        case .string: return try kept(text)
-        case .safe: return .markup(text)
-        case .escape, .e: return .markup(isMarked ? text : try escaped(text))
+        // Nothing is escaped, and `+` beside `safe` is refused.
+        case .string, .safe: return try kept(text)
         case .trim:
             let characters = arguments[0].flatMap { isNone($0) ? nil : $0 }
             if let characters, characters.text == nil {
                 throw fault("the filter 'trim' needs a string, not \(characters.typeName)")
             }
             return try kept(PythonText.strip(text, characters?.text, .both))
-        case .wordcount: return .int(wordCount(text))
         case .replace:
             let limit =
                 try arguments[2].flatMap { isNone($0) ? nil : $0 }.map { try integer($0, "replace") } ?? -1
@@ -45,18 +39,6 @@ extension Evaluator {
         return number
     }
 
-    func wordCount(_ text: String) -> Int {
-        var count = 0
-        var inWord = false
-        for scalar in text.unicodeScalars {
-            let properties = scalar.properties
-            let isWord = scalar == "_" || isLetter(properties) || isNumeric(properties)
-            if isWord && !inWord { count += 1 }
-            inWord = isWord
-        }
-        return count
-    }
-
     func indent(_ value: Value, _ arguments: [Value?]) throws -> String {
         guard let text = value.text else {
             try refuseUndefined(value)
@@ -74,7 +56,7 @@ extension Evaluator {
         let first = try arguments[1].map(isTrue) ?? false
         let blank = try arguments[2].map(isTrue) ?? false
         // The added line feed makes a last line without text count as a line.
-        let lines = PythonText.splitLines(text + "\n", keepEnds: false)
+        let lines = PythonText.splitLines(text + "\n")
         let (grown, overflow) = lines.count.multipliedReportingOverflow(by: indentation.utf8.count + 1)
         try checkText(overflow ? .max : grown)
         try checkText(grown + text.utf8.count)
@@ -92,16 +74,7 @@ extension Evaluator {
 
     func apply(number name: FilterName, to value: Value, _ arguments: [Value?]) throws -> Value {
         switch name {
-        case .abs:
-            try refuseUndefined(value)
-            if let integer = value.integer {
-                return try integer < 0 ? signed(value, negative: true) : .int(integer)
-            }
-            guard let number = value.number else { throw fault("\(value.typeName) has no absolute value") }
-            if number >= 0 { return value }
-            if value.isFarInteger { throw tooLarge() }
-            return .double(number.magnitude)
-        case .int: return try int(value, fallback: arguments[0] ?? .int(0), base: arguments[1])
+        case .int: return try int(value, fallback: arguments[0] ?? .int(0))
         case .float:
             try refuseUndefined(value)
             let number = try value.text.map { try PythonNumbers.double(checkedNumber($0)) } ?? value.number
@@ -116,7 +89,7 @@ extension Evaluator {
         return text
     }
 
-    func int(_ value: Value, fallback: Value, base: Value?) throws -> Value {
+    private func int(_ value: Value, fallback: Value) throws -> Value {
         try refuseUndefined(value)
         if let integer = value.integer { return .int(integer) }
         if value.isFarInteger { return value }
@@ -126,9 +99,7 @@ extension Evaluator {
             return .int(integer)
         }
         guard let text = value.text else { return fallback }
-        let base = try base.map { try integer($0, "int") } ?? 10
-        guard base == 0 || (2...36).contains(base) else { return fallback }
-        switch PythonNumbers.integer(try checkedNumber(text), base: base) {
+        switch PythonNumbers.integer(try checkedNumber(text)) {
         case .value(let integer): return .int(integer)
         case .tooLarge: throw tooLarge()
         case .notANumber: break
@@ -143,21 +114,8 @@ extension Evaluator {
         guard let number = value.number else { throw fault("\(value.typeName) can't be rounded") }
         if value.isFarInteger, arguments[0] == nil { return value }
         let digits = try arguments[0].map { try integer($0, "round") } ?? 0
-        let method = arguments[1]?.text ?? "common"
-        if arguments[1] == nil || method == "common" {
-            if let integer = value.integer {
-                guard digits < 0 else { return .int(integer) }
-                throw fault("rounding an integer to tens is not supported")
-            }
-            return .double(PythonNumbers.round(number, digits: digits))
-        }
-        guard method == "ceil" || method == "floor" else {
-            throw fault("the filter 'round' knows the methods common, ceil and floor, not '\(method)'")
-        }
-        guard digits.magnitude <= 300 else { throw fault("the filter 'round' can't keep \(digits) digits") }
-        let scale = pow(10.0, Double(digits))
-        let scaled = number * scale
-        guard scaled.isFinite else { throw tooLarge() }
-        return .double(scaled.rounded(method == "ceil" ? .up : .down) / scale)
+        guard digits >= 0 else { throw fault("the filter 'round' needs a number of digits, not \(digits)") }
+        if let integer = value.integer { return .int(integer) }
+        return .double(PythonNumbers.round(number, digits: digits))
     }
 }

@@ -239,24 +239,15 @@ final class Evaluator {
         case .branch(let branches, let otherwise): return try run(branches, otherwise)
         case .loop(let loop): return try run(loop, line: statement.line)
         case .set(let target, let expression): try assign(target, try evaluate(expression))
-        case .setBlock(let target, let filters, let body):
+        case .setBlock(let target, let body):
             let (text, flow) = try capture(body)
             if flow != .next { return flow }
-            try assign(target, try apply(filters, .string(text)))
-        case .filterBlock(let filters, let body):
-            let (text, flow) = try capture(body)
-            if flow != .next { return flow }
-            try write(try string(try apply(filters, .string(text))))
+            try assign(target, .string(text))
         case .macro(let definition):
             try spend(50)
             remember(scope)
             scope.variables[definition.name] = .macro(MacroValue(definition, scope))
-        case .scope(let values, let body):
-            let evaluated = try values.map { ($0.0, try evaluate($0.1)) }
-            return try inScope(Scope(parent: scope)) {
-                for (target, value) in evaluated { try assign(target, value) }
-                return try run(body)
-            }
+        case .scope(let body): return try inScope(Scope(parent: scope)) { try run(body) }
         case .breakLoop: return .leaveLoop
         case .continueLoop: return .nextRound
         }
@@ -313,10 +304,6 @@ final class Evaluator {
         defer { output = outer }
         let flow = try inScope(Scope(parent: scope)) { try run(body) }
         return (output, flow)
-    }
-
-    private func apply(_ filters: [FilterCall], _ value: Value) throws -> Value {
-        try filters.reduce(value) { try apply($1, to: $0) }
     }
 
     // MARK: Macros

@@ -23,14 +23,6 @@ enum PythonText {
         return String(view)
     }
 
-    static func repeated(_ text: String, _ count: Int) -> String {
-        var result = Array(text.utf8)
-        let size = result.count * count
-        result.reserveCapacity(size)
-        while result.count < size { result += result.prefix(size - result.count) }
-        return String(decoding: result, as: UTF8.self)
-    }
-
     enum Side { case both, left, right }
 
     static func strip(_ text: String, _ characters: String?, _ side: Side) -> String {
@@ -75,47 +67,16 @@ enum PythonText {
         return found
     }
 
-    /// The first place where `needle` occurs in `text`, by code points.
-    static func first(_ needle: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
-        needle.isEmpty ? 0 : occurrences(of: needle, in: text, limit: 1).first
-    }
-
-    /// The last place where `needle` occurs in `text`, by code points.
-    static func last(_ needle: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
-        if needle.isEmpty { return text.count }
-        return occurrences(of: needle.reversed(), in: text.reversed(), limit: 1).first
-            .map { text.count - $0 - needle.count }
-    }
-
     static func contains(_ text: String, _ needle: String) -> Bool {
         needle.isEmpty || !occurrences(of: Array(needle.utf8), in: Array(text.utf8), limit: 1).isEmpty
     }
 
     /// The pieces between occurrences of `separator` (not empty), with at most `limit` cuts from the left.
     static func split(_ text: String, _ separator: String, limit: Int) -> [String] {
-        let bytes = Array(text.utf8)
-        let separatorBytes = Array(separator.utf8)
-        return pieces(bytes, occurrences(of: separatorBytes, in: bytes, limit: limit), separatorBytes.count)
-    }
-
-    /// As `split`, with the cuts made from the right.
-    static func splitFromRight(_ text: String, _ separator: String, limit: Int) -> [String] {
-        let bytes = Array(text.utf8)
-        let separatorBytes = Array(separator.utf8)
-        let found = occurrences(of: separatorBytes.reversed(), in: bytes.reversed(), limit: limit)
-        let cuts = found.reversed().map { bytes.count - $0 - separatorBytes.count }
-        return pieces(bytes, cuts, separatorBytes.count)
-    }
-
-    private static func pieces(_ bytes: [UInt8], _ cuts: [Int], _ width: Int) -> [String] {
-        var result: [String] = []
-        var start = 0
-        for cut in cuts {
-            result.append(String(decoding: bytes[start..<cut], as: UTF8.self))
-            start = cut + width
-        }
-        result.append(String(decoding: bytes[start...], as: UTF8.self))
-        return result
+        let (bytes, width) = (Array(text.utf8), separator.utf8.count)
+        let cuts = occurrences(of: Array(separator.utf8), in: bytes, limit: limit)
+        let starts = [0] + cuts.map { $0 + width }
+        return zip(starts, cuts + [bytes.count]).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
     }
 
     /// Words between runs of white space; after `limit` cuts the rest stays whole, without the white space
@@ -136,13 +97,7 @@ enum PythonText {
         }
     }
 
-    /// As `splitWords`, cutting from the right.
-    static func splitWordsFromRight(_ text: String, limit: Int) -> [String] {
-        splitWords(string(text.unicodeScalars.reversed()), limit: limit)
-            .reversed().map { string($0.unicodeScalars.reversed()) }
-    }
-
-    static func splitLines(_ text: String, keepEnds: Bool) -> [String] {
+    static func splitLines(_ text: String) -> [String] {
         var lines: [String] = []
         var rest = Substring(text).unicodeScalars
         while !rest.isEmpty {
@@ -153,7 +108,7 @@ enum PythonText {
                 after = rest.index(after: after)
                 if isReturn, after < rest.endIndex, rest[after] == "\n" { after = rest.index(after: after) }
             }
-            lines.append(String(Substring(rest[line.startIndex..<(keepEnds ? after : line.endIndex)])))
+            lines.append(String(Substring(line)))
             rest = rest[after...]
         }
         return lines
@@ -246,17 +201,5 @@ enum PythonText {
             rest = rest[run.endIndex...]
         }
         return result
-    }
-
-    static func isLower(_ text: String) -> Bool { isCased(text, as: \.isLowercase) }
-    static func isUpper(_ text: String) -> Bool { isCased(text, as: \.isUppercase) }
-
-    private static func isCased(_ text: String, as wanted: KeyPath<Unicode.Scalar.Properties, Bool>) -> Bool {
-        var any = false
-        for scalar in text.unicodeScalars where scalar.properties.isCased {
-            if !scalar.properties[keyPath: wanted] { return false }
-            any = true
-        }
-        return any
     }
 }

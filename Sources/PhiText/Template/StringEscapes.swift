@@ -1,8 +1,7 @@
 /// The backslash escapes of string literals, which are those of Python.
 enum StringEscapes {
     private static let simple: [Unicode.Scalar: Unicode.Scalar] = [
-        "\\": "\\", "'": "'", "\"": "\"", "a": "\u{7}", "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r",
-        "t": "\t", "v": "\u{B}",
+        "\\": "\\", "'": "'", "\"": "\"", "n": "\n", "r": "\r", "t": "\t",
     ]
 
     static func decode(_ body: ArraySlice<Unicode.Scalar>, line: Int) throws -> String {
@@ -22,18 +21,11 @@ enum StringEscapes {
             case "x": result.append(try code(&rest, digits: 2, line))
             case "u": result.append(try code(&rest, digits: 4, line))
             case "U": result.append(try code(&rest, digits: 8, line))
-            case "N":
+            case "N", "0"..."7", "a", "b", "f", "v":
                 throw TemplateFault(
                     kind: .unsupported, line: line,
-                    message: "characters by name ('\\N{...}') are not supported")
-            case "0"..."7":
-                var value = escape.value - 0x30
-                for _ in 0..<2 {
-                    guard let next = rest.first, let digit = next.digit(base: 8) else { break }
-                    value = value * 8 + UInt32(digit)
-                    rest.removeFirst()
-                }
-                result.append(try scalarOf(value, line))
+                    message: "the escape '\\\(escape)' in a string is not supported; \\u with 4 hex digits is"
+                )
             default:
                 // Python keeps what it does not know.
                 result.append("\\")
@@ -48,11 +40,11 @@ enum StringEscapes {
     ) throws -> Unicode.Scalar {
         var value: UInt32 = 0
         for _ in 0..<digits {
-            guard let digit = rest.popFirst()?.digit(base: 16), value <= UInt32.max >> 4 else {
+            guard let digit = rest.popFirst()?.hexDigit, value <= UInt32.max >> 4 else {
                 throw TemplateFault(
                     kind: .malformed, line: line, message: "an escape in a string needs \(digits) hex digits")
             }
-            value = value << 4 | UInt32(digit)
+            value = value << 4 | digit
         }
         return try scalarOf(value, line)
     }

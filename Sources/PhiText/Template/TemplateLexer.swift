@@ -1,17 +1,10 @@
 /// Treatment of the text around tags.
-struct TemplateWhitespace: Sendable {
-    /// The first line feed after a block tag is dropped.
-    var trimBlocks: Bool
-    /// White space between the start of a line and a block tag is dropped.
-    var lstripBlocks: Bool
-    /// All line ends become "\n", and one at the very end of the template is dropped, as Jinja does unless
-    /// told otherwise.
-    var normalizesLineEnds: Bool
-
-    /// As transformers reads chat templates.
-    static let chat = TemplateWhitespace(trimBlocks: true, lstripBlocks: true, normalizesLineEnds: true)
+enum TemplateWhitespace {
+    /// As transformers reads chat templates: the first line feed after a block tag, white space between the start of a
+    /// line and a block tag, and a line feed at the very end are dropped.
+    case chat
     /// Every character outside tags stays.
-    static let exact = TemplateWhitespace(trimBlocks: false, lstripBlocks: false, normalizesLineEnds: false)
+    case exact
 }
 
 /// Cuts a template into tokens, as Jinja 3.1 does.
@@ -31,18 +24,8 @@ struct TemplateLexer {
     }
 
     private init(_ text: String, _ whitespace: TemplateWhitespace) {
-        var scalars = Array(text.unicodeScalars)
-        if whitespace.normalizesLineEnds {
-            var normalized: [Unicode.Scalar] = []
-            normalized.reserveCapacity(scalars.count)
-            for (i, scalar) in scalars.enumerated() {
-                if scalar == "\n", i > 0, scalars[i - 1] == "\r" { continue }
-                normalized.append(scalar == "\r" ? "\n" : scalar)
-            }
-            if normalized.last == "\n" { normalized.removeLast() }
-            scalars = normalized
-        }
-        source = scalars
+        source = Array(
+            (whitespace == .chat && text.utf8.last == 0x0A ? text.dropLast() : text[...]).unicodeScalars)
         self.whitespace = whitespace
     }
 
@@ -77,11 +60,6 @@ struct TemplateLexer {
         let sign = character(begin + 2).flatMap { $0 == "-" || $0 == "+" ? $0 : nil }
         emitText(stripped(text, sign: sign, isVariable: kind == "{"))
         move(to: begin)
-        if kind == "%", let afterRaw = rawBegin(begin) {
-            move(to: afterRaw)
-            lineStarting = source[afterRaw - 1] == "\n"
-            return try raw()
-        }
         let opening = line
         move(to: begin + (sign == nil ? 2 : 3))
         switch kind {
@@ -103,7 +81,7 @@ struct TemplateLexer {
             end -= 1
         }
         if sign == "-" { return text.lowerBound..<end }
-        guard sign == nil, whitespace.lstripBlocks, !isVariable else { return text }
+        guard sign == nil, whitespace == .chat, !isVariable else { return text }
         let atLineStart = end > text.lowerBound || lineStarting
         let onlySpace = end == text.lowerBound || source[end - 1] == "\n"
         return atLineStart && onlySpace ? text.lowerBound..<end : text
@@ -123,45 +101,11 @@ struct TemplateLexer {
         var end = i + 2
         if i > at, source[i - 1] == "-" {
             end = skipSpace(end)
-        } else if !(i > at && source[i - 1] == "+"), whitespace.trimBlocks, character(end) == "\n" {
+        } else if !(i > at && source[i - 1] == "+"), whitespace == .chat, character(end) == "\n" {
             end += 1
         }
         lineStarting = source[end - 1] == "\n"
         move(to: end)
-    }
-
-    /// The position after `{% raw %}` if that is what begins here.
-    private func rawBegin(_ begin: Int) -> Int? {
-        guard let afterWord = tagWord(begin, "raw") else { return nil }
-        if matches(afterWord, "-%}") { return skipSpace(afterWord + 3) }
-        return matches(afterWord, "%}") ? afterWord + 2 : nil
-    }
-
-    private mutating func raw() throws {
-        let opening = line
-        var i = at
-        while i < source.count {
-            guard source[i] == "{", let afterWord = tagWord(i, "endraw"), let end = blockEnd(afterWord) else {
-                i += 1
-                continue
-            }
-            let sign = character(i + 2).flatMap { $0 == "-" || $0 == "+" ? $0 : nil }
-            emitText(stripped(at..<i, sign: sign, isVariable: false))
-            lineStarting = source[end - 1] == "\n"
-            move(to: end)
-            return
-        }
-        throw fault("the raw block that begins here has no endraw", opening)
-    }
-
-    /// The position after `{%`, a sign, and this word with white space around it.
-    private func tagWord(_ begin: Int, _ word: String) -> Int? {
-        guard matches(begin, "{%") else { return nil }
-        var i = begin + 2
-        if let sign = character(i), sign == "-" || sign == "+" { i += 1 }
-        i = skipSpace(i)
-        guard matches(i, word) else { return nil }
-        return skipSpace(i + word.utf8.count)
     }
 
     /// The position after the end of a block tag, if one is here.
@@ -169,7 +113,7 @@ struct TemplateLexer {
         if matches(i, "-%}") { return skipSpace(i + 3) }
         if matches(i, "+%}") { return i + 3 }
         guard matches(i, "%}") else { return nil }
-        return whitespace.trimBlocks && character(i + 2) == "\n" ? i + 3 : i + 2
+        return whitespace == .chat && character(i + 2) == "\n" ? i + 3 : i + 2
     }
 
     private func variableEnd(_ i: Int) -> Int? {

@@ -66,7 +66,6 @@ extension TemplateParser {
             case .compare: 4
             case .arithmetic(.add), .arithmetic(.subtract): 5
             case .concat: 6
-            case .arithmetic(.power): 8
             case .arithmetic: 7
             }
         }
@@ -110,6 +109,7 @@ extension TemplateParser {
             left = try unary(filters: true)
         }
         while let infix = infix(above: strength) { left = try combined(left, infix, line) }
+        if isSign("**") { throw unsupported("the operator '**' is not supported") }
         return left
     }
 
@@ -124,7 +124,12 @@ extension TemplateParser {
             return try make(.and(left, try binary(above: 2)), line)
         case .arithmetic(let sign):
             advance()
-            return try make(.binary(sign, left, try binary(above: infix.strength)), line)
+            let right = try binary(above: infix.strength)
+            // Jinja escapes what is added to marked text.
+            if sign == .add, left.isMarkedSafe || right.isMarkedSafe {
+                throw unsupported("'+' beside the filter 'safe' is not supported; '~' is", line)
+            }
+            return try make(.binary(sign, left, right), line)
         case .concat:
             var parts = [left]
             while skip(sign: "~") { parts.append(try binary(above: infix.strength)) }
@@ -156,7 +161,7 @@ extension TemplateParser {
 
     @inline(never)
     mutating func unary(filters: Bool) throws -> Expression {
-        let sign = isSign("-") || isSign("+")
+        let sign = isSign("-")
         let result = try postfix(sign ? try signed() : try primary())
         return filters ? try filtered(result) : result
     }
@@ -164,9 +169,8 @@ extension TemplateParser {
     @inline(never)
     mutating func signed() throws -> Expression {
         let line = currentLine
-        let negates = isSign("-")
         advance()
         let operand = try nested { try $0.unary(filters: false) }
-        return try make(negates ? .negate(operand) : .plus(operand), line)
+        return try make(.negate(operand), line)
     }
 }

@@ -18,19 +18,10 @@ extension TemplateParser {
         }
     }
 
-    /// Filters without a value before them, as in `{% filter upper %}` and `{% set x | trim %}`.
-    mutating func filterChain(startsInline: Bool) throws -> [FilterCall] {
-        var result: [FilterCall] = []
-        if startsInline { result.append(try filterCall()) }
-        while skip(sign: "|") { result.append(try filterCall()) }
-        guard result.count <= limits.nesting else { throw unsupported("there are too many filters here") }
-        return result
-    }
-
     @inline(never)
     mutating func filterCall() throws -> FilterCall {
         let line = currentLine
-        let name = try dottedName()
+        let name = try expectName()
         guard let filter = FilterName(rawValue: name) else {
             throw unsupported("the filter '\(name)' is not supported", line)
         }
@@ -83,7 +74,7 @@ extension TemplateParser {
     @inline(never)
     mutating func test(_ base: Expression, _ line: Int) throws -> Expression {
         let negated = skip(name: "not")
-        let name = try dottedName()
+        let name = try expectName()
         guard let test = TestName(rawValue: name) else {
             throw unsupported("the test '\(name)' is not supported", line)
         }
@@ -105,11 +96,5 @@ extension TemplateParser {
         case .string, .int, .double, .sign("("), .sign("["), .sign("{"): true
         default: false
         }
-    }
-
-    mutating func dottedName() throws -> String {
-        var name = try expectName()
-        while skip(sign: ".") { name += "." + (try expectName()) }
-        return name
     }
 }

@@ -51,26 +51,19 @@ extension TemplateParser {
         case "for": return Statement(kind: .loop(try loop(line)), line: line)
         case "set": return Statement(kind: try set(line), line: line)
         case "macro": return Statement(kind: .macro(try macro(line)), line: line)
-        case "with": return Statement(kind: try with(line), line: line)
-        case "filter":
-            let filters = try filterChain(startsInline: true)
-            return Statement(kind: .filterBlock(filters, try body("filter", line: line)), line: line)
         case "generation":
             let outer = loops
             loops = 0
             defer { loops = outer }
-            return Statement(kind: .scope([], try body("generation", line: line)), line: line)
-        case "print":
-            let value = try expressionList()
-            return Statement(kind: .output(value), line: line)
+            return Statement(kind: .scope(try body("generation", line: line)), line: line)
         case "break", "continue":
             guard loops > 0 else { throw malformed("'\(name)' stands outside a loop", line) }
             return Statement(kind: name == "break" ? .breakLoop : .continueLoop, line: line)
-        case "elif", "else", "endif", "endfor", "endset", "endmacro", "endwith", "endfilter", "endgeneration",
-            "endraw":
+        case "elif", "else", "endif", "endfor", "endset", "endmacro", "endgeneration":
             throw malformed("'\(name)' has no beginning here", line)
         default:
-            throw unsupported("the tag '\(name)' is not supported", line)
+            let hint = name == "raw" ? "; write {{ '{{' }} for braces" : ""
+            throw unsupported("the tag '\(name)' is not supported\(hint)", line)
         }
     }
 
@@ -117,8 +110,8 @@ extension TemplateParser {
     private mutating func set(_ line: Int) throws -> Statement.Kind {
         let target = try self.target(end: nil, members: true)
         if skip(sign: "=") { return .set(target, try expressionList()) }
-        let filters = try filterChain(startsInline: false)
-        return .setBlock(target, filters, try body("set", line: line))
+        if isSign("|") { throw unsupported("a filter of a 'set' block is not supported", line) }
+        return .setBlock(target, try body("set", line: line))
     }
 
     @inline(never)
@@ -149,18 +142,6 @@ extension TemplateParser {
         macros -= 1
         loops = outer
         return MacroDefinition(name: name, parameters: parameters, body: body)
-    }
-
-    @inline(never)
-    private mutating func with(_ line: Int) throws -> Statement.Kind {
-        var values: [(Target, Expression)] = []
-        while current.kind != .blockEnd {
-            if !values.isEmpty { try expect(sign: ",") }
-            let target = try self.target(end: nil, members: false)
-            try expect(sign: "=")
-            values.append((target, try expression()))
-        }
-        return .scope(values, try body("with", line: line))
     }
 
     // MARK: Targets

@@ -19,7 +19,6 @@ final class Expression: Sendable {
         case test(Expression, TestName, Arguments)
         case not(Expression)
         case negate(Expression)
-        case plus(Expression)
         case binary(BinaryOperator, Expression, Expression)
         case and(Expression, Expression)
         case or(Expression, Expression)
@@ -41,6 +40,11 @@ final class Expression: Sendable {
         height = tallest + 1
     }
 
+    var isMarkedSafe: Bool {
+        if case .filter(_, let call) = kind { return call.name == .safe }
+        return false
+    }
+
     static func eachChild(of kind: Kind, _ body: (Expression) -> Void) {
         switch kind {
         case .none, .bool, .int, .double, .string, .name: break
@@ -50,7 +54,7 @@ final class Expression: Sendable {
                 body(pair.key)
                 body(pair.value)
             }
-        case .attribute(let base, _), .not(let base), .negate(let base), .plus(let base): body(base)
+        case .attribute(let base, _), .not(let base), .negate(let base): body(base)
         case .item(let a, let b), .binary(_, let a, let b), .and(let a, let b), .or(let a, let b):
             body(a)
             body(b)
@@ -81,7 +85,6 @@ enum BinaryOperator: String, Sendable {
     case divide = "/"
     case floorDivide = "//"
     case modulo = "%"
-    case power = "**"
 }
 
 enum CompareOperator: String, Sendable {
@@ -112,7 +115,7 @@ struct FilterCall: Sendable {
     var line: Int
 }
 
-/// Target that `set`, `for` and `with` assign to.
+/// Target that `set` and `for` assign to.
 indirect enum Target: Sendable {
     case name(Int)
     case tuple([Target])
@@ -126,11 +129,10 @@ struct Statement: Sendable {
         case branch([(test: Expression, body: [Statement])], otherwise: [Statement])
         case loop(ForLoop)
         case set(Target, Expression)
-        case setBlock(Target, [FilterCall], [Statement])
+        case setBlock(Target, [Statement])
         case macro(MacroDefinition)
-        /// A block with variables of its own: `with`, and `generation` without any.
-        case scope([(Target, Expression)], [Statement])
-        case filterBlock([FilterCall], [Statement])
+        /// The block `generation`, with variables of its own.
+        case scope([Statement])
         case breakLoop
         case continueLoop
     }

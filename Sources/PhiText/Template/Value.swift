@@ -13,8 +13,6 @@ enum Value {
     /// A number of a line's that is no `int`: it is written as the line has it.
     case written(JSONNumber)
     case string(String)
-    /// A string that `safe` or `escape` marked: adding a plain string to it escapes that string.
-    case markup(String)
     case list(ListValue)
     case dict(DictValue)
     case generator(Generator)
@@ -27,12 +25,9 @@ enum Value {
     static func array(_ items: [Value]) -> Value { .list(ListValue(items, .list)) }
     static func tuple(_ items: [Value]) -> Value { .list(ListValue(items, .tuple)) }
 
-    /// The text of a string or a marked string.
     var text: String? {
-        switch self {
-        case .string(let text), .markup(let text): text
-        default: nil
-        }
+        if case .string(let text) = self { return text }
+        return nil
     }
 
     /// The number of a bool or an int, which Python takes for each other.
@@ -93,7 +88,7 @@ enum Value {
         case .int: "an integer"
         case .double: "a float"
         case .written(let number): number.isWhole ? "an integer" : "a float"
-        case .string, .markup: "a string"
+        case .string: "a string"
         case .list(let list): list.kind == .tuple ? "a tuple" : "a list"
         case .dict: "a dict"
         case .generator: "a generator"
@@ -123,9 +118,9 @@ final class ListValue {
     enum Kind: Equatable {
         case list
         case tuple
-        case range(start: Int, stop: Int, step: Int)
+        case range
         /// Result of a dict's `keys()`, `values()` and `items()`: it has a length but can't be indexed.
-        case view(String)
+        case view
     }
 
     let items: [Value]
@@ -136,11 +131,6 @@ final class ListValue {
         self.items = items
         self.kind = kind
         depth = 1 + items.reduce(0) { max($0, $1.depth) }
-    }
-
-    var isView: Bool {
-        if case .view = kind { return true }
-        return false
     }
 }
 
@@ -190,7 +180,6 @@ final class MacroValue {
 final class LoopState {
     let items: [Value]
     var index = 0
-    var lastChanged: [Value]?
     init(_ items: [Value]) { self.items = items }
 }
 

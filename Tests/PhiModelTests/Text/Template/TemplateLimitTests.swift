@@ -17,18 +17,17 @@ import Testing
     }
 
     private static let runaways: [(source: String, says: String)] = [
-        ("{{ range(10**12) | length }}", "'range' gives more than 100000 numbers"),
+        ("{{ range(1000000000000) | length }}", "'range' gives more than 100000 numbers"),
         ("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "10000000 steps"),
         ("{% for a in range(99999) %}{{ 'x' * 1000 }}{% endfor %}", "a text grows beyond 67108864 bytes"),
         ("{{ 'ab' * 9223372036854775807 }}", "a text grows beyond"),
         ("{{ [0, 1] * 9223372036854775807 }}", "a list grows too long"),
         ("{{ ([[0] * 99999] * 99999) | string | length }}", "steps"),
-        ("{{ 10**12 * 10**12 }}", "too large for 64 bits"),
-        ("{{ 2 ** 9223372036854775807 }}", "too large for 64 bits"),
+        ("{{ 1000000000000 * 1000000000000 }}", "too large for 64 bits"),
         ("{{ (-9223372036854775807 - 1) // -1 }}", "too large for 64 bits"),
         ("{{ (-9223372036854775807 - 1) | abs }}", "too large for 64 bits"),
         ("{{ '99999999999999999999' | int }}", "too large for 64 bits"),
-        ("{{ 1e300 | round(300, 'ceil') }}", "too large for 64 bits"),
+        ("{{ '1e300' | float | int }}", "too large for 64 bits"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "levels deep"),
         ("{% macro m(x=m()) %}{% endmacro %}{{ m() }}", "levels deep"),
         (
@@ -59,13 +58,10 @@ import Testing
             "{% set ns = namespace(s=[1]) %}{% for i in range(99) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}"
                 + "{{ ns.s | tojson(indent=1000) }}", "a text grows beyond"
         ),
-        ("{{ [1] | tojson(indent=10**9) }}", "indent is larger than 1000"),
+        ("{{ [1] | tojson(indent=1000000000) }}", "indent is larger than 1000"),
         ("{{ ('a\\n' * 99999) | indent(99999) }}", "a text grows beyond"),
         ("{{ ('a' * 99999).replace('', 'b' * 99999) }}", "a text grows beyond"),
         ("{{ ('b' * 99999).join(range(99999) | map('string')) }}", "a text grows beyond"),
-        ("{{ ('<' * 60000000) | e }}", "steps"),
-        ("{{ range(9) | batch(10**12, 1) | list }}", "steps"),
-        ("{{ range(9) | slice(10**12) | list }}", "steps"),
         ("{% set ns = namespace() %}{% set ns.x = ns %}{{ ns.x }}", "a namespace has no text"),
         ("{% set ns = namespace() %}{% set ns.x = [ns] %}{{ ns.x | tojson }}", "a namespace has no JSON"),
         (
@@ -115,7 +111,7 @@ import Testing
     @Test(arguments: [
         ("{% if 1 %}", "{% endif %}"), ("{% for x in [1] %}", "{% endfor %}"),
         ("{% macro m() %}", "{% endmacro %}"), ("{% set x %}", "{% endset %}"),
-        ("{% filter upper %}", "{% endfilter %}"), ("{% with %}", "{% endwith %}"),
+        ("{% generation %}", "{% endgeneration %}"),
         ("{% if 1 %}{% elif 1 %}", "{% endif %}"), ("{% set ((", "{% endset %}"),
         ("{% if 0 %}{% else %}", "{% endif %}"),
     ])
@@ -133,11 +129,11 @@ import Testing
         let sources: [(Int) -> String] = [
             { "{{ \(self.nested($0, "(1 + ", "1", ")")) }}" }, { "{{ \(self.nested($0, "[", "", "]")) }}" },
             { "{{ \(self.nested($0, "{1: ", "1", "}")) }}" },
-            { "{{ \(self.nested($0, "1 or 1 and 1 < 1 + 1 ~ 1 * 1 ** (", "1", ")")) }}" },
+            { "{{ \(self.nested($0, "1 or 1 and 1 < 1 + 1 ~ 1 * 1 * (", "1", ")")) }}" },
             { "{{ \(self.nested($0, "1 | d(", "1", ")")) }}" },
             { "{{ \(self.nested($0, "", "1", " | string")) }}" },
             { self.nested($0, "{% for x in [1] %}", "", "{% endfor %}") },
-            { self.nested($0, "{% filter upper %}", "", "{% endfilter %}") },
+            { self.nested($0, "{% set x %}", "", "{% endset %}") },
             {
                 let body = self.nested($0, "{% if 1 %}", "{{ 1 + (m(n) | trim | length) }}", "{% endif %}")
                 return "{% macro m(n) %}\(body){% endmacro %}{{ m(1) }}"
@@ -185,13 +181,13 @@ import Testing
     @Test func hardTextsAreLinear() throws {
         let many = String(repeating: "a", count: 1_000_000)
         let template = try TextTemplate(
-            "{{ n in t }}{{ t.split(n) | length }}{{ t.replace(n, '') | length }}{{ t.rfind(n) }}", name: "t")
+            "{{ n in t }}{{ t.split(n) | length }}{{ t.replace(n, '') | length }}", name: "t")
         let needle = String(repeating: "a", count: 500_000) + "b"
         var text = ""
         let taken = try processorSeconds {
             text = try template.render(["t": .string(many), "n": .string(needle)])
         }
-        #expect(text == "False11000000-1")
+        #expect(text == "False11000000")
         #expect(taken < 5 * patience)
     }
 
