@@ -51,7 +51,7 @@ struct ConvertRefusalTests {
             ("llama.logit_scale", .float32(2), .unsupported, "llama.logit_scale"),
             ("llama.attention.value_length", .uint32(8), .unsupported, "value_length"),
             ("tokenizer.ggml.model", .string("bert"), .unsupported, "tokenizer.ggml.model"),
-            ("tokenizer.ggml.pre", .string("dbrx"), .unsupported, "tokenizer.ggml.pre"),
+            ("tokenizer.ggml.pre", .string("deepseek-llm"), .unsupported, "tokenizer.ggml.pre"),
             ("tokenizer.ggml.add_eos_token", .bool(true), .unsupported, "add_eos_token"),
             ("tokenizer.ggml.eos_token_id", .uint32(40), .malformed, "eos_token_id"),
             ("tokenizer.ggml.eos_token_id", .uint32(39), .malformed, "39 is a special token"),
