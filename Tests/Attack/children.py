@@ -27,7 +27,7 @@ def table(path):
 
 
 def ask(bench, input="in.jsonl", output="out.jsonl"):
-    return bench.command(["--max-tokens", "2", "--threads", "1", "--kv-cache", "off"], input=input, output=output)
+    return bench.command(["--max-tokens", "2", "--threads", "1"], input=input, output=output)
 
 
 @case("children/path", quick=True)

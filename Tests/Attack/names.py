@@ -252,7 +252,7 @@ def tables(bench, name, settings, line, keep="all"):
         file.write(json.dumps(line) + "\n")
     with open(os.path.join(folder, "job.json"), "w") as file:
         json.dump({"model": bench.suite.model, "input": "in.jsonl", "output": "out.parquet", "threads": 1,
-                   "max_tokens": 600, "kv_cache": "off", **settings}, file)
+                   "max_tokens": 600, **settings}, file)
     more = {"PHIBATCH_DUCKDB": program, "HOME": folder}
     with open(os.path.join(folder, ".duckdbrc"), "w") as file:
         file.write("COPY (SELECT 42) TO '%s';\n" % STOLEN)
