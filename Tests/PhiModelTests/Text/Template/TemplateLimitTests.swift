@@ -25,7 +25,6 @@ import Testing
         ("{{ ([[0] * 99999] * 99999) | string | length }}", "steps"),
         ("{{ 1000000000000 * 1000000000000 }}", "too large for 64 bits"),
         ("{{ (-9223372036854775807 - 1) // -1 }}", "too large for 64 bits"),
-        ("{{ (-9223372036854775807 - 1) | abs }}", "too large for 64 bits"),
         ("{{ '99999999999999999999' | int }}", "too large for 64 bits"),
         ("{{ '1e300' | float | int }}", "too large for 64 bits"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "levels deep"),
