@@ -188,7 +188,7 @@ def silent_clients(bench):
         before = server.metric("cancelled_total")
         # One waits for its answer, one reads its stream.
         for settings in ({}, {"stream": True}):
-            content = body(max_tokens=4000, temperature=1.0, n=4, **settings)
+            content = body(max_tokens=4000, temperature=1.0, n=4, ignore_eos=True, **settings)
             with server.connection() as connection:
                 connection.sendall(HEAD + length(content) + b"\r\n" + content)
                 if settings:

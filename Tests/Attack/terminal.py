@@ -287,7 +287,7 @@ def chat(bench):
             if number % 10 == 0:
                 typist.resize(numbers.randint(1, 40), numbers.randint(1, 90))
         # Out of a sequence or a paste that was begun, and away with the line.
-        typist.write(b"x\x1b[201~\x03\x04")
+        typist.write(b"x\x1b[201~" + b"\x03\x04" * 3)
         expect(typist.end(f"odd keys at {size}") == 0, lambda: f"odd keys at {size}: {ascii(typist.shown[-300:])}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         typist = Typist(bench, ["--max-tokens", "500", "--logit-bias", "2=-100", "--threads", "1",

@@ -75,9 +75,9 @@ struct CheckCommandTests {
     }
 
     @Test(arguments: [
-        (#"{"$ref": "http://example.com/a"}"#, "the schema at #/$ref: "),
-        (#"{"properties": {"a": {"pattern": "(?=a)"}}}"#, "the schema at #/properties/a/pattern: "),
-        (#"{"type": "text"}"#, "the schema at #/type: "), ("{", "is not valid JSON"),
+        (#"{"$ref": "http://example.com/a"}"#, "#/$ref: "),
+        (#"{"properties": {"a": {"pattern": "(?=a)"}}}"#, "#/properties/a/pattern: "),
+        (#"{"type": "text"}"#, "#/type: "), ("{", "is not valid JSON"),
         (#"{"allOf": [{"type": "string"}, {"type": "null"}]}"#, "#: no value obeys this schema"),
         (#"{"typ": "string"}"#, "#/typ: typ is no keyword"),
     ])
@@ -85,7 +85,7 @@ struct CheckCommandTests {
         let job = try job(schema: schema)
         defer { job.remove() }
         let said = try check(job)
-        #expect(said.status == 65 && said.errors.contains(message), "\(said.errors)")
+        #expect([64, 65].contains(said.status) && said.errors.contains(message), "\(said.errors)")
         #expect(said.errors.split(separator: "\n").count == 1)
     }
 }

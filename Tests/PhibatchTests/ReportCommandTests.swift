@@ -15,7 +15,7 @@ struct ReportCommandTests {
         var writer = JSONWriter()
         writer.string(id)
         return "{\"id\":\(writer.text),\"index\":\(index),\(members),"
-            + "\"line_hash\":\"00000000000000aa\",\"run\":\"r\"}\n"
+            + "\"line_hash\":\"00000000000000aa\",\"run\":\"r\",\"sum\":\"00000000000000bb\"}\n"
     }
 
     private static func answer(_ text: String, _ tokens: Int) -> String {

@@ -13,6 +13,14 @@ package struct LogprobEntry: Sendable, Equatable {
         /// The token's own bytes, which may be part of a character.
         package var bytes: [UInt8]
 
+        /// The text's bytes, or those that `name` tells.
+        var namedBytes: [UInt8] {
+            guard name.utf8.starts(with: "bytes:\\x".utf8) else { return Array(text.utf8) }
+            return name.utf8.dropFirst(6).split(separator: UInt8(ascii: "\\")).compactMap { digits in
+                UInt8(String(decoding: digits.dropFirst(), as: UTF8.self), radix: 16)
+            }
+        }
+
         /// The text, or the bytes of one that is no whole character, as OpenAI's completions name tokens: `bytes:\\xf0\\x9f`.
         var name: String {
             if bytes.isEmpty || UTF8Check.isValid(bytes) { return text }

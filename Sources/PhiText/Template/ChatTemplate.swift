@@ -1,3 +1,4 @@
+import Essentials
 import JSON
 
 /// A model's own template, which turns a conversation into the text the model was trained on.
@@ -59,7 +60,13 @@ package struct ChatTemplate: Sendable {
     package func drops(_ index: Int, of messages: [ChatMessage], in text: String) throws -> Bool {
         let content = messages[index].content.utf8.drop { $0 <= 0x20 }
         guard let end = content.lastIndex(where: { $0 > 0x20 }) else { return false }
-        guard text.utf8.firstRange(of: content[...end]) == nil else { return false }
+        // In place: a range of the library's would take eight bytes for each of a long text.
+        let stands = text.utf8.withContiguousStorageIfAvailable { text in
+            content[...end].withContiguousStorageIfAvailable {
+                memmem(text.baseAddress, text.count, $0.baseAddress, $0.count) != nil
+            } ?? false
+        }
+        guard stands != true else { return false }
         // It may stand there in another form, such as JSON, or without its thought. Then another content makes another text.
         var others = messages
         others[index].content = "-"

@@ -9,7 +9,7 @@ enum Arguments {
             if argument == "--" { areOptions = false }
             if areOptions, argument.hasPrefix("--"),
                 let sign = argument.utf8.firstIndex(of: UInt8(ascii: "=")),
-                argument.firstIndex(at: "=") != sign
+                argument[sign].utf8.count > 1
             {
                 prepared.append(String(Substring(argument.utf8[..<sign])))
                 prepared.append(String(Substring(argument.utf8[argument.utf8.index(after: sign)...])))

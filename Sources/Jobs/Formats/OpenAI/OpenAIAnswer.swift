@@ -194,11 +194,12 @@ struct OpenAIAnswer {
             // Characters of the text, to which a token adds where it ends one.
             let length = completion.text.unicodeScalars.count
             var (offset, repair, whole) = (0, UTF8Repair(), [UInt8]())
-            let isStripped = entries.first?.token.bytes.first == 0x20 && completion.text.utf8.first != 0x20
+            let isStripped =
+                entries.first?.token.namedBytes.first == 0x20 && completion.text.utf8.first != 0x20
             writer.array("text_offset") { writer in
                 for entry in entries {
                     writer.int(min(max(0, offset - (isStripped ? 1 : 0)), length))
-                    repair.feed(entry.token.bytes, into: &whole)
+                    repair.feed(entry.token.namedBytes, into: &whole)
                     offset += whole.count { $0 & 0xC0 != 0x80 }
                     whole.removeAll(keepingCapacity: true)
                 }
