@@ -105,7 +105,8 @@ def test_configs(place: Place, hub: Hub) -> None:
            b"    path:\n    - t.csv\n- config_name: hard\n  data_dir: h\n---\n# Set\n"
     hub.make("org/set", {"README.md": card, "e/1.csv": b"id,prompt\n1,Hi\n", "t.csv": b"id,prompt\n2,Hi\n",
                          "h/3.csv": b"id,prompt\n3,Hi\n"})
-    for name, ids in [("easy/train", ["1"]), ("test", ["2"]), ("hard", ["3"])]:
+    assert "org/set/easy/test" in place.run("hf://datasets/org/set/test", status=69).stderr
+    for name, ids in [("easy/train", ["1"]), ("easy/test", ["2"]), ("hard", ["3"])]:
         place.output = place.folder / f"{name.replace('/', '-')}.jsonl"
         place.run(f"hf://datasets/org/set/{name}")
         assert place.ids() == ids
