@@ -120,7 +120,8 @@ struct ReportCommandTests {
                     == ["class", "probability", "p(yes)", "p(no)", "topic.name", "topic.n", "topic"])
             #expect(list[0]["values"] == [["yes", 2], ["no", 1]] && list[0]["distinct"] == 2)
             #expect(list[2]["numbers"]?["max"] == 0.75 && list[2]["of"] == "answer")
-            #expect(list[5]["numbers"]?["min"]?.number == -2 && list[5]["of"] == "line" && list[5]["count"] == 1)
+            #expect(
+                list[5]["numbers"]?["min"]?.number == -2 && list[5]["of"] == "line" && list[5]["count"] == 1)
             #expect(list[6]["kinds"] == ["list"] && list[6]["lengths"]?["max"]?.number == 2)
             let values: [[JSONValue]] = [
                 ["yes", 0.75, 0.75, 0.25, "bees", -2, nil], ["no", 0.75, 0.25, 0.75, nil, nil, nil],
