@@ -196,9 +196,11 @@ def test_many_at_once(server: Server) -> None:
 def test_who_goes_away_is_forgotten(server: Server) -> None:
     before = server.metric("cancelled_total")
     long: Any = {"max_tokens": 4000, "temperature": 1.0, "n": 2}
-    with ask(server.client, stream=True, **long) as stream:
+    # Somebody who only waits is asked after five seconds; an answer must not have ended by itself before.
+    endless: Any = {"ignore_eos": True}
+    with ask(server.client, stream=True, **long, extra_body=endless) as stream:
         next(iter(stream))
-    body = json.dumps({"model": "demo", "messages": QUESTION, **long}).encode()
+    body = json.dumps({"model": "demo", "messages": QUESTION, **long, **endless}).encode()
     connection, _ = server.raw(
         b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
     )
