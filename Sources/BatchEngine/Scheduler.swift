@@ -30,12 +30,7 @@ package struct Scheduler: Sendable {
     }
 
     /// The most that run together.
-    package var workers: Int { measure?.workers ?? fixedWorkers }
-    private let fixedWorkers: Int
-    /// Where `workers` is measured.
-    private(set) var measure: WorkerMeasure?
-    /// Rows of the last step, if it was a row for each of so many completions and nothing else; otherwise 0.
-    private var lastDecodes = 0
+    package let workers: Int
     /// The most prefill rows of a step, and of rows that come with others of their completion; a step has at most
     /// `workers + prefillChunk` rows.
     package let prefillChunk: Int
@@ -51,33 +46,25 @@ package struct Scheduler: Sendable {
     private let leastLookahead: Int
     private static let mostLookahead = 1 << 14
 
-    /// - Parameter most: if it is above `workers`, measurements say how many up to it run together.
-    package init(workers: Int, upTo most: Int = 0, prefillChunk: Int, lookahead: Int = 64) {
+    package init(workers: Int, prefillChunk: Int, lookahead: Int = 64) {
         precondition(workers > 0 && prefillChunk > 0)
         self.lookahead = lookahead
         leastLookahead = lookahead
-        fixedWorkers = workers
-        if most > workers { measure = WorkerMeasure(from: workers, to: most) }
+        self.workers = workers
         self.prefillChunk = prefillChunk
         chunk = prefillChunk
     }
 
     /// As many rows a step as make arithmetic the limit, not the reading of the weights: more of them
     /// where more threads share the memory's bandwidth. Fewer are admitted if the KV cache has no room
-    /// for so many. It is where measuring begins.
+    /// for so many.
     package static func automaticWorkers(threads: Int) -> Int { min(128, max(32, 4 * threads)) }
-
-    /// More are not tried: what they would save is little by then, and each takes memory.
-    package static func mostWorkers(threads: Int) -> Int { 4 * automaticWorkers(threads: threads) }
 
     /// How many may begin before an older one that waits for a prefix, until it is waited for.
     package var overtakingLimit: Int { 4 * workers }
 
     /// A sequence had to give way.
-    package mutating func gaveWay() {
-        lookahead = min(max(1, 2 * lookahead), Self.mostLookahead)
-        measure?.gaveWay()
-    }
+    package mutating func gaveWay() { lookahead = min(max(1, 2 * lookahead), Self.mostLookahead) }
 
     /// A sequence came to its end: every eighth of the caution goes with it.
     package mutating func finished() { lookahead = max(lookahead * 7 / 8, leastLookahead) }
@@ -101,20 +88,12 @@ package struct Scheduler: Sendable {
             }
         }
         lastUse = chunk - room
-        lastDecodes = parts.allSatisfy { $0.decodes && $0.rows == 1 } ? parts.count : 0
         parts.sort { $0.place < $1.place }
         return parts
     }
 
-    /// Adapts the chunk to the time of the last step, and takes note of it where workers are measured. Results don't
-    /// depend on either.
-    /// - Parameters:
-    ///   - attention: how many of the seconds were attention.
-    ///   - rows: of the step, guesses included; nil: those of `nextStep` alone.
-    package mutating func stepTook(_ seconds: Double, attention: Double = 0, rows: Int? = nil) {
-        if lastDecodes > 0, rows ?? lastDecodes == lastDecodes {
-            measure?.took(seconds, attention: attention, rows: lastDecodes)
-        }
+    /// Adapts the chunk to the time of the last step. Results don't depend on it.
+    package mutating func stepTook(_ seconds: Double) {
         if seconds > 1 && lastUse > 32 {
             chunk = min(prefillChunk, max(32, min(chunk, lastUse) / 2))
         } else if seconds < 0.4 && lastUse == chunk {

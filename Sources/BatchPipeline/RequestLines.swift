@@ -70,7 +70,7 @@ package final class RequestLines: Sendable {
         let engine = base.settings.engine
         let loop = BatchLoop(
             scheduler: Scheduler(
-                workers: engine.workerCount, upTo: engine.mostWorkers, prefillChunk: engine.prefillChunk)
+                workers: engine.workerCount, prefillChunk: engine.prefillChunk)
         ) { model.engine }
         while !stopFlag.isSet, let some = sources.wait(Self.runLimit, seconds: 0.1) {
             for source in some { loop.add(source) }

@@ -34,7 +34,7 @@ struct Summary {
                     "seconds": .figure(statistics.seconds),
                 ]),
         ]
-        lines += [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook, howManyRanTogether]
+        lines += [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook]
             .compactMap { $0 }
         func add(_ count: Int, _ name: String, _ message: Message) {
             if count > 0 { lines.append(LogLine(message, [name: .int(count)])) }
@@ -231,17 +231,6 @@ struct Summary {
         guard let memory = Platform.peakMemory else { return line }
         line.figures["peak_memory_bytes"] = .int(memory)
         return LogLine(line.message + "; peak memory \(memory / 1_000_000) MB", line.figures)
-    }
-
-    /// Nil where it was not measured.
-    private var howManyRanTogether: LogLine? {
-        guard isAlone, let found = outcome.statistics.workers else { return nil }
-        let change =
-            found.gain >= 0
-            ? "\(rounded(100 * found.gain)) % less time" : "\(rounded(-100 * found.gain)) % more time"
-        return LogLine(
-            "workers: \(found.workers), measured: with \(found.tried) a token took \(change) than with \(found.before)",
-            ["workers": .int(found.workers)])
     }
 
     /// Use of an earlier run's results; nil if there were none.

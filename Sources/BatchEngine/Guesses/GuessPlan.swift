@@ -11,30 +11,16 @@ struct GuessPlan: Sendable {
     private static let steps = [1, 4]
 
     private(set) var costs = StepCosts()
-    private var balance = GuessBalance()
 
     /// Takes note of a step.
-    /// - Parameters:
-    ///   - rows: all of it.
-    ///   - guessed: how many of them were guesses.
-    ///   - right: how many of those held.
-    ///   - search: seconds before the step in which guesses were looked up.
-    ///   - isDecoding: all rows are of completions.
-    mutating func note(
-        rows: Int, guessed: Int = 0, right: Int = 0, seconds: Double, search: Double = 0, isDecoding: Bool
-    ) {
-        defer { costs.note(rows: rows, seconds: seconds, isDecoding: isDecoding) }
-        guard isDecoding else { return }
-        let certain = rows - guessed
-        let alone = guessed == 0 ? seconds : costs.measured(rows: certain)
-        balance.note(
-            guesses: guessed > 0, worth: alone.map { $0 * Double(certain + right) / Double(certain) },
-            seconds: seconds + search)
+    /// - Parameter isDecoding: all rows are of completions.
+    mutating func note(rows: Int, seconds: Double, isDecoding: Bool) {
+        costs.note(rows: rows, seconds: seconds, isDecoding: isDecoding)
     }
 
     /// Whether a step of so many rows has room for more, if they were all right.
     func hasRoom(rows: Int) -> Bool {
-        guard costs.isKnown, rows < Self.rowLimit, balance.isOpen else { return false }
+        guard costs.isKnown, rows < Self.rowLimit else { return false }
         let now = costs.seconds(rows: rows)
         guard now > Self.leastSeconds else { return false }
         return Self.steps.contains { more in
@@ -69,7 +55,6 @@ struct GuessPlan: Sendable {
             let gain = tokens / Double(rows) * now / costs.seconds(rows: rows + number + 1)
             if gain > best { (best, bestCount) = (gain, number + 1) }
         }
-        if balance.isRestDue(gain: best) { return counts }
         for candidate in all.prefix(bestCount) { counts[candidate.place] += 1 }
         return counts
     }

@@ -23,8 +23,6 @@ struct StepCosts: Sendable {
     private static let many = 32
     /// A measure of so many steps ago counts half.
     private static let halfLife = 50.0
-    /// One of more steps ago says nothing.
-    private static let longestAge = 512
 
     /// Whether there is anything to go by.
     var isKnown: Bool { newest != nil }
@@ -60,11 +58,6 @@ struct StepCosts: Sendable {
         guard let measure = measures[rows] else { return expected }
         let weight = 1 / (1 + Double(step - measure.step) / Self.halfLife)
         return weight * measure.seconds + (1 - weight) * expected
-    }
-
-    /// What steps of so many rows took, all of completions; nil if that was too long ago, or never.
-    func measured(rows: Int) -> Double? {
-        measures[rows].flatMap { step - $0.step <= Self.longestAge ? $0.seconds : nil }
     }
 
     /// sqrt(a^2 + (b rows)^2), where b is known and `measure` gives a.

@@ -38,9 +38,6 @@ package final class BatchLoop {
         self.init(scheduler: Scheduler(workers: workers, prefillChunk: prefillChunk)) { engine }
     }
 
-    /// What was found of how many should run together; nil where that is not measured, or not yet.
-    package var workersFinding: WorkerMeasure.Finding? { scheduler.measure?.finding }
-
     /// Sources that have not ended.
     package var sourceCount: Int { slots.count }
 
@@ -134,22 +131,17 @@ package final class BatchLoop {
         let parts = scheduler.nextStep(running.indices.map { running[$0].open })
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
-        let begin = ContinuousClock.now
         let guesses = try guesses(beside: parts, engine)
-        let search = (.now - begin).seconds
         for (part, guess) in zip(parts, guesses) {
             inputs.append(running[part.place].send(part.rows, guess: guess))
         }
-        let (start, attention) = (ContinuousClock.now, engine.times.attention)
+        let start = ContinuousClock.now
         let answers = try engine.step(inputs)
         let seconds = (.now - start).seconds
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
-        scheduler.stepTook(seconds, attention: engine.times.attention - attention, rows: rows)
+        scheduler.stepTook(seconds)
         precondition(answers.count == parts.count, "a step answers each of its inputs")
-        plan.note(
-            rows: rows, guessed: inputs.reduce(0) { $0 + $1.guessed },
-            right: answers.reduce(0) { $0 + $1.rightGuesses }, seconds: seconds, search: search,
-            isDecoding: parts.allSatisfy(\.decodes))
+        plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
         count(inputs, answers, parts, rows: rows, seconds: seconds)
         // What sequences have lent to the step is theirs alone again: they would copy it before they write to it.
         inputs = []

@@ -77,16 +77,9 @@ public struct EngineSettings: Sendable, Equatable {
 
     public init() {}
 
-    /// Where they are measured, how many there are at first.
     package var workerCount: Int {
         if case .count(let count) = workers { return count }
         return Scheduler.automaticWorkers(threads: threadCount)
-    }
-
-    /// More than `workerCount` where they are measured.
-    package var mostWorkers: Int {
-        if case .count(let count) = workers { return count }
-        return Scheduler.mostWorkers(threads: threadCount)
     }
 
     private var threadCount: Int {

@@ -20,7 +20,6 @@ extension JobRun {
         }
         statistics.preempted += report.preempted
         statistics.running = report.running
-        statistics.workers = loop.workersFinding
         try store.check()
         if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
         reportIfDue()

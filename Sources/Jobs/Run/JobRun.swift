@@ -12,9 +12,7 @@ import PhiText
 package final class JobRun: RequestSource {
     static let failuresReported = 5
 
-    package let workers: Int
-    /// How many run together before it is measured how many should.
-    var firstWorkers: Int { job.engine.workerCount }
+    package var workers: Int { job.engine.workerCount }
     var prefillChunk: Int { job.engine.prefillChunk }
     package var speculation: Speculation { job.engine.speculation.engineValue }
     /// How the job ended; nil before.
@@ -106,7 +104,6 @@ package final class JobRun: RequestSource {
             throw JobError(.badJob, "distinct and until need an input that is there, and no pipe.")
         }
         self.readsAhead = readsAhead
-        workers = job.engine.mostWorkers
         gates = RowGates(job)
         // Rows that wait for others of their line leave room for other lines.
         queue = WorkQueue(

@@ -43,8 +43,6 @@ public struct RunStatistics: Sendable, Equatable {
     public var preempted = 0
     /// Requests under way now.
     public var running = 0
-    /// How many run together, where that is measured and was found.
-    package var workers: WorkerMeasure.Finding?
     /// Tokens of prompts admitted by this run.
     public var promptTokens = 0
     /// Tokens chosen or scored by this run.

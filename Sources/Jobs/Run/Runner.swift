@@ -44,7 +44,7 @@ package final class Runner {
     package init(_ jobs: [JobRun], models: ModelLoader) {
         self.jobs = jobs
         let scheduler = Scheduler(
-            workers: jobs.map(\.firstWorkers).max() ?? 1, upTo: jobs.map(\.workers).max() ?? 1,
+            workers: jobs.map(\.workers).max() ?? 1,
             prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
         loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
         for job in jobs { loop.add(job) }

@@ -36,7 +36,7 @@ class LLM:
             on this machine is fetched.
         adapter: the folder of a LoRA adapter.
         engine: what computes; ``phibatch help engines`` lists them.
-        workers: requests that advance together; None measures how many.
+        workers: requests that advance together; None for 32, more with many threads.
         threads: compute threads; None is the cores that this process may use.
         kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.
         kv: precision of KV caches: ``int8``, ``int4`` or ``f16``.

@@ -71,34 +71,6 @@ import Testing
         #expect(!plan(decoding: 1) { _ in 0.0001 }.hasRoom(rows: 1))
     }
 
-    /// Tokens a second of many steps of 8 lines, beside those without guesses.
-    private func gain(expecting likelihood: Double, holds: Double, search: Double = 0) -> Double {
-        var (plan, random, tokens, time) = (plan(decoding: 8, cost: seconds), FixedRandom(9), 0, 0.0)
-        for _ in 0..<3000 {
-            let looks = plan.hasRoom(rows: 8)
-            let counts = looks ? plan.counts((0..<8).map { _ in guess(likelihood, 4) }, rows: 8) : []
-            let guessed = counts.reduce(0, +)
-            let right = counts.reduce(0) { right, count in
-                right + (0..<count).prefix { _ in Double.random(in: 0..<1, using: &random) < holds }.count
-            }
-            let taken = seconds(8 + guessed) * Double.random(in: 0.95...1.05, using: &random)
-            let search = looks ? search * seconds(8) : 0
-            plan.note(
-                rows: 8 + guessed, guessed: guessed, right: right, seconds: taken, search: search,
-                isDecoding: true)
-            (tokens, time) = (tokens + 8 + right, time + taken + search)
-        }
-        return Double(tokens) / 8 * seconds(8) / time
-    }
-
-    @Test func guessesThatDoNotPayEnd() {
-        #expect(gain(expecting: 0.95, holds: 0.95) > 1.1)
-        let (mistaken, hopeless) = (gain(expecting: 0.95, holds: 0.6), gain(expecting: 0.95, holds: 0))
-        #expect(mistaken > 0.99 && hopeless > 0.99, "\(mistaken), \(hopeless)")
-        // Nothing is tried, but looking takes a tenth of the time.
-        #expect(gain(expecting: 0.1, holds: 0.1, search: 0.1) > 0.99)
-    }
-
     @Test func costsAreMeasuredAgain() {
         var costs = StepCosts()
         for _ in 0..<20 { costs.note(rows: 1, seconds: 0.06, isDecoding: true) }
