@@ -49,7 +49,7 @@ package final class AnswerGrammar: Sendable {
     package convenience init(
         regex: String, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
-        let text = try RegexText(whole: regex, effort)
+        let text = try MachineText(whole: regex, effort)
         let goal = Goal(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
         try self.init(
             AnswerShape(goals: [goal], root: GoalID(index: 0)), layout: .compact, validated: [],
@@ -65,7 +65,7 @@ package final class AnswerGrammar: Sendable {
         try self.init(tokens: tokens, validated: [], schemaShape: nil) { Pushdown(productions) }
     }
 
-    package convenience init(
+    convenience init(
         _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie,
         schemaShape: SchemaShape? = nil
     ) throws(ConstraintFault) {

@@ -20,7 +20,7 @@ struct ProductionAnalysis {
         }
     }
 
-    func productions(_ terminals: [RegexText]) throws(ConstraintFault) -> Productions {
+    func productions(_ terminals: [MachineText]) throws(ConstraintFault) -> Productions {
         let lengths = terminals.map { $0.fewestBytes($0.start) }
         let shortest = try shortest(lengths)
         guard shortest[0] <= GrammarLimits.shortest else {

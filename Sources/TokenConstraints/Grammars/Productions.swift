@@ -14,7 +14,7 @@ struct Productions: Sendable {
 
     /// The first production, with which all begins, has one symbol: the grammar's first rule.
     let symbols: [Symbol]
-    let terminals: [RegexText]
+    let terminals: [MachineText]
     /// By position, the bytes of the shortest text from it to the end of the production.
     let fewest: [Int]
     /// By rule, whether it has the empty text.
@@ -30,7 +30,7 @@ struct Productions: Sendable {
 
     subscript(position: Int32) -> Symbol { symbols[Int(position)] }
 
-    func terminal(at position: Int32) -> RegexText? {
+    func terminal(at position: Int32) -> MachineText? {
         if case .terminal(let terminal) = symbols[Int(position)] { terminals[Int(terminal)] } else { nil }
     }
 
@@ -57,7 +57,7 @@ struct ProductionBuilder {
     /// The source's rules that are needed, by number.
     private var numbers: [Int: Int32] = [:]
     private var waiting: [Int] = []
-    private var terminals: [RegexText] = []
+    private var terminals: [MachineText] = []
     private var terminalNumbers: [RegexNode: Int32?] = [:]
     private var positions = 0
     /// The rule of the source that is being written out.
@@ -249,7 +249,7 @@ struct ProductionBuilder {
         if let known { return known.map { [.terminal($0)] } }
         guard !effort.isUsedUp else { throw tooLarge("is of a grammar that \(CompileEffort.problem)") }
         do throws(ConstraintFault) {
-            terminals.append(try RegexText(regex, effort))
+            terminals.append(try MachineText(regex, effort))
         } catch {
             guard error.kind == .tooLarge else { throw error }
             terminalNumbers[regex] = .some(nil)

@@ -110,7 +110,7 @@ final class Pushdown: Sendable {
             case .terminal(let number):
                 let terminal = grammar.terminals[Int(number)]
                 if terminal.isFinal(item.state) { waiting += after(item) }
-                if terminal.goesOn(item.state) { all.append(item) }
+                if terminal.machine.goesOn(item.state) { all.append(item) }
             case .rule(let rule):
                 if grammar.isNullable[Int(rule)] { waiting += after(item) }
                 all.append(item)

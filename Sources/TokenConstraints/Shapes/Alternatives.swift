@@ -48,14 +48,23 @@ struct Alternatives {
         }
     }
 
+    /// With another word for keywords that are left to validation.
     func blaming(_ place: KeywordPlace) -> Alternatives {
-        var blamed = Alternatives()
-        blamed.literals = literals
-        blamed.numbers = Self.joined(numbers.map { $0.blaming(place) })
-        blamed.strings = Self.joined(strings.map { $0.blaming(place) })
-        blamed.arrays = Self.joined(arrays.map { $0.blaming(place) })
-        blamed.objects = Self.joined(objects.map { $0.blaming(place) })
-        return blamed
+        changingUnmasked { if !$0.isEmpty { $0 = [place] } }
+    }
+
+    /// With a keyword that is left to validation.
+    func unmasking(_ place: KeywordPlace) -> Alternatives { changingUnmasked { $0.insert(place) } }
+
+    private func changingUnmasked(_ change: (inout Set<KeywordPlace>) -> Void) -> Alternatives {
+        func changed<Part: ValuePart>(_ parts: [Part]) -> [Part] {
+            var parts = parts
+            for i in parts.indices { change(&parts[i].unmasked) }
+            return Self.joined(parts)
+        }
+        return Alternatives(
+            literals: literals, numbers: changed(numbers), strings: changed(strings), arrays: changed(arrays),
+            objects: changed(objects))
     }
 
     // MARK: Or

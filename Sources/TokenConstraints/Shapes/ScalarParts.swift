@@ -13,38 +13,30 @@ protocol ValuePart: Hashable {
 
 extension ValuePart {
     var isAny: Bool { self == Self() }
-
-    /// With other words for what is left to validation.
-    func blaming(_ place: KeywordPlace) -> Self {
-        guard !unmasked.isEmpty else { return self }
-        var part = self
-        part.unmasked = [place]
-        return part
-    }
 }
 
+@dynamicMemberLookup
 struct NumberPart: ValuePart {
-    var isInteger = false
+    var conditions = NumberConditions()
     /// Has a fraction. That can't be masked.
     var isFraction = false
-    var minimum: ExactNumber?
-    var exclusiveMinimum: ExactNumber?
-    var maximum: ExactNumber?
-    var exclusiveMaximum: ExactNumber?
-    var multiples: [ExactNumber] = []
-    var forbidden: [ExactNumber] = []
     /// Where the conditions come from.
     var origins: [SchemaID] = []
     var unmasked: Set<KeywordPlace> = []
 
+    subscript<Value>(dynamicMember member: WritableKeyPath<NumberConditions, Value>) -> Value {
+        get { conditions[keyPath: member] }
+        set { conditions[keyPath: member] = newValue }
+    }
+
     func and(_ other: NumberPart) -> NumberPart? {
         var both = self
-        both.isInteger = isInteger || other.isInteger
+        both.isInteger = self.isInteger || other.isInteger
         both.isFraction = isFraction || other.isFraction
-        both.minimum = Self.one(minimum, other.minimum, max)
-        both.exclusiveMinimum = Self.one(exclusiveMinimum, other.exclusiveMinimum, max)
-        both.maximum = Self.one(maximum, other.maximum, min)
-        both.exclusiveMaximum = Self.one(exclusiveMaximum, other.exclusiveMaximum, min)
+        both.minimum = Self.one(self.minimum, other.minimum, max)
+        both.exclusiveMinimum = Self.one(self.exclusiveMinimum, other.exclusiveMinimum, max)
+        both.maximum = Self.one(self.maximum, other.maximum, min)
+        both.exclusiveMaximum = Self.one(self.exclusiveMaximum, other.exclusiveMaximum, min)
         both.multiples.addMissing(other.multiples)
         both.forbidden.addMissing(other.forbidden)
         both.origins.addMissing(other.origins)
@@ -60,24 +52,12 @@ struct NumberPart: ValuePart {
     }
 
     private var isImpossible: Bool {
-        if isInteger, isFraction { return true }
-        if let minimum, let maximum, maximum < minimum { return true }
-        if let exclusiveMinimum, let maximum, maximum <= exclusiveMinimum { return true }
-        if let minimum, let exclusiveMaximum, exclusiveMaximum <= minimum { return true }
-        if let exclusiveMinimum, let exclusiveMaximum, exclusiveMaximum <= exclusiveMinimum { return true }
-        return false
-    }
-
-    var conditions: NumberConditions {
-        var conditions = NumberConditions()
-        conditions.isInteger = isInteger
-        conditions.minimum = minimum
-        conditions.exclusiveMinimum = exclusiveMinimum
-        conditions.maximum = maximum
-        conditions.exclusiveMaximum = exclusiveMaximum
-        conditions.multiples = multiples
-        conditions.forbidden = forbidden
-        return conditions
+        if self.isInteger, isFraction { return true }
+        if let low = self.minimum, let high = self.maximum, high < low { return true }
+        if let low = self.exclusiveMinimum, let high = self.maximum, high <= low { return true }
+        return [self.minimum, self.exclusiveMinimum].contains { low in
+            if let low, let high = self.exclusiveMaximum { high <= low } else { false }
+        }
     }
 }
 
@@ -121,9 +101,4 @@ struct StringPart: ValuePart {
         conditions.forbidden = forbidden.map(\.text)
         return conditions
     }
-}
-
-func least(_ a: Int?, _ b: Int?) -> Int? {
-    guard let a, let b else { return a ?? b }
-    return min(a, b)
 }

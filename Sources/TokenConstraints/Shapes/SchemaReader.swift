@@ -176,20 +176,3 @@ final class SchemaReader {
 
     private(set) lazy var texts = TextBuilder(schema, effort)
 }
-
-extension Alternatives {
-    /// With a keyword that is left to validation.
-    func unmasking(_ place: KeywordPlace) -> Alternatives {
-        func mark<Part: ValuePart>(_ part: Part) -> Part {
-            var part = part
-            part.unmasked.insert(place)
-            return part
-        }
-        var all = self
-        all.numbers = numbers.map(mark)
-        all.strings = strings.map(mark)
-        all.arrays = arrays.map(mark)
-        all.objects = objects.map(mark)
-        return all
-    }
-}

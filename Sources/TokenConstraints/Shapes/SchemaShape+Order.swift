@@ -85,12 +85,12 @@ private struct MemberOrder {
             return literal(tree, text)
         case (.text(let text), _):
             // Not with a conditional expression, as `nil` there would be JSON's null.
-            guard Self.run(text, TextBuilder.text(of: tree.value)) != nil else { return nil }
+            guard text.end(of: TextBuilder.text(of: tree.value)) != nil else { return nil }
             return tree.value
         case (.string(let text), .string(let string)):
             guard string.unicodeScalars.count >= text.minLength,
                 string.unicodeScalars.count <= text.maxLength ?? .max,
-                Self.run(text.contents, JSONSpelling.contents(of: string)) != nil
+                text.contents.end(of: JSONSpelling.contents(of: string)) != nil
             else { return nil }
             return tree.value
         case (.array(let array), .array): return fitting(tree.items, array)
@@ -139,7 +139,7 @@ private struct MemberOrder {
             return nil
         }
         for (name, value) in members where byName[name] != nil {
-            guard let state = Self.run(free.names, JSONSpelling.contents(of: name.text)) else { return nil }
+            guard let state = free.names.end(of: JSONSpelling.contents(of: name.text)) else { return nil }
             parts.append((name.text, value, free.goal(state)))
         }
         return parts
@@ -147,18 +147,9 @@ private struct MemberOrder {
 
     /// An array or object of an enumeration, whose members may stand in any order.
     private func literal(_ tree: Tree, _ text: any ByteAutomaton) -> JSONValue? {
-        if Self.run(text, TextBuilder.text(of: tree.value)) != nil { return tree.value }
+        if text.end(of: TextBuilder.text(of: tree.value)) != nil { return tree.value }
         guard let key = ValueKey(tree.value) else { return nil }
         return literals[ObjectIdentifier(text)]?[key]
-    }
-
-    private static func run(_ text: any ByteAutomaton, _ bytes: [UInt8]) -> Int32? {
-        var state = text.start
-        for byte in bytes {
-            state = text.next(state, byte)
-            if state < 0 { return nil }
-        }
-        return text.isFinal(state) ? state : nil
     }
 
     // MARK: Values without a shape

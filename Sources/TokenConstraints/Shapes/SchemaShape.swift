@@ -3,7 +3,7 @@ import JSONSchema
 
 /// What answers that follow a schema look like, as far as that can be told while they are written.
 package struct SchemaShape: Sendable {
-    package let shape: AnswerShape
+    let shape: AnswerShape
     /// Keywords that the shapes don't decide, or not wholly: they are checked on the finished answer.
     package let validated: [SchemaMention]
     /// Objects that may have members whose names the schema doesn't have.

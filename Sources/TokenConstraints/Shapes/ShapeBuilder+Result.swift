@@ -61,11 +61,11 @@ extension ShapeBuilder {
     private func finished(_ object: ObjectDraft, _ place: (Int) -> GoalID) -> ObjectShape {
         let members = object.members.filter { isReachable($0.goal) }
         let required = members.filter(\.isRequired).count
-        var free: FreeText?
+        var free: FreeNames?
         if let draft = object.free, object.maxCount ?? .max > required, let text = pruned(draft) {
-            free = FreeText(
+            free = FreeNames(
                 text, draft.goals.filter { isReachable($0.value) }.mapValues { place($0) },
-                shortest(draft).map { ($0.name, place($0.goal)) })
+                shortest: shortest(draft).map { ($0.name, place($0.goal)) })
         }
         var most = object.maxCount
         if free == nil, most ?? .max >= members.count { most = nil }
@@ -106,28 +106,5 @@ extension ShapeBuilder {
             let last = pointer.split(at: "/").last { $0.contains { !$0.isNumber } }
             return SchemaMention(name: last.map(String.init) ?? "#", pointer: pointer)
         }.sorted { ($0.pointer, $0.name) < ($1.pointer, $1.name) }
-    }
-}
-
-/// Free names with the goals of their members.
-private final class FreeText: FreeNames {
-    let names: NameText
-    private let byMatch: [[Int]: GoalID]
-
-    let shortest: [(name: [UInt8], goal: GoalID)]
-
-    init(_ text: NameText, _ goals: [[Int]: GoalID], _ shortest: [(name: [UInt8], goal: GoalID)]) {
-        names = text
-        byMatch = goals
-        self.shortest = shortest
-    }
-
-    var goals: [GoalID] { Array(byMatch.values) }
-
-    func goal(_ state: Int32) -> GoalID {
-        guard let goal = byMatch[names.matched(state)] else {
-            preconditionFailure("asked for the goal of a name that isn't one")
-        }
-        return goal
     }
 }

@@ -21,7 +21,7 @@ final class TextBuilder {
         self.effort = effort
     }
 
-    func string(_ part: StringPart) -> (text: (any StringText)?, unmasked: Set<KeywordPlace>) {
+    func string(_ part: StringPart) -> (text: StringText?, unmasked: Set<KeywordPlace>) {
         var key = part
         key.origins = []
         key.unmasked = []

@@ -15,6 +15,16 @@ package protocol ByteAutomaton: AnyObject, Sendable {
 }
 
 extension ByteAutomaton {
+    /// The state at the end of a text; nil if it is none of the set's.
+    func end(of text: [UInt8]) -> Int32? {
+        var state = start
+        for byte in text {
+            state = next(state, byte)
+            if state < 0 { return nil }
+        }
+        return isFinal(state) ? state : nil
+    }
+
     /// The shortest way from a state to an end; of equals the one with the smallest bytes.
     package func shortestEnd(_ state: Int32) -> [UInt8] {
         var text: [UInt8] = []

@@ -80,6 +80,15 @@ struct ByteMachine: Sendable {
 
     func isBetweenScalars(_ state: Int32) -> Bool { parts(state).node == 0 }
 
+    /// Every string, in all spellings that JSON allows.
+    static let anySpelling = ScalarAlphabet.anySpelling.flatMap { everything($0) }
+    /// Every string, as JSON spells it here.
+    static let ownSpelling = ScalarAlphabet.anyScalar.flatMap { everything($0) }
+
+    private static func everything(_ alphabet: ScalarAlphabet) -> ByteMachine? {
+        ByteMachine(ScalarAutomaton(repeating: [true]), alphabet)
+    }
+
     /// Whether it is but one state, so that lengths are free.
     var isRepeatedSet: Bool {
         let state = Int(automaton.start)

@@ -36,7 +36,7 @@ struct ContentConditions {
         }
         for format in conditions.formats {
             guard let (node, longest) = FormatPatterns.node(format) else { continue }
-            maxLength = StringConditions.least(maxLength, longest)
+            maxLength = least(maxLength, longest)
             add(node, .format(format))
         }
         if conditions.forbidden.contains("") { minLength = max(minLength, 1) }
@@ -54,7 +54,7 @@ struct ContentConditions {
             sets.append(set)
             setConditions.append(condition)
             minLength = Swift.max(minLength, min)
-            maxLength = StringConditions.least(maxLength, max)
+            maxLength = least(maxLength, max)
         } else if let size = node.stateCount, size <= ConstraintLimits.patternStates {
             nodes.append((node, condition, isNegated))
         } else {

@@ -17,11 +17,7 @@ package final class NameText: ByteAutomaton {
     }
 
     /// Every string.
-    static var any: NameText? {
-        ScalarAlphabet.anyScalar.flatMap { ByteMachine(ScalarAutomaton(repeating: [true]), $0) }.map {
-            NameText($0, isAny: true, [[]])
-        }
-    }
+    static var any: NameText? { ByteMachine.ownSpelling.map { NameText($0, isAny: true, [[]]) } }
 
     package var start: Int32 { contents.start }
     package func next(_ state: Int32, _ byte: UInt8) -> Int32 { contents.next(state, byte) }

@@ -2,7 +2,7 @@ import JSON
 import JSONSchema
 
 /// What a schema asks of a number.
-package struct NumberConditions {
+package struct NumberConditions: Hashable {
     package var isInteger = false
     package var minimum: ExactNumber?
     package var exclusiveMinimum: ExactNumber?

@@ -25,7 +25,7 @@ package enum TextCondition: Hashable, Sendable {
 
 package struct StringOutcome {
     /// nil if no string satisfies the conditions that are not left out.
-    package let text: (any StringText)?
+    package let text: StringText?
     /// What the text leaves out, as it would take too much.
     package let unmasked: [TextCondition]
 }
@@ -36,10 +36,10 @@ extension StringConditions {
         if patterns.isEmpty, forbiddenBeginnings.isEmpty, forbidden.allSatisfy(\.isEmpty) {
             let own = forbidden.isEmpty ? minLength : max(minLength, 1)
             let masked = formats.filter { FormatPatterns.names.contains($0) }
-            if masked.isEmpty { return anyString(min: own, unmasked: unmaskedFormats) }
+            if masked.isEmpty { return anyString(min: own, max: maxLength, unmasked: unmaskedFormats) }
             if masked.count == 1, let (machine, longest) = FormatPatterns.machine(masked[0]) {
                 return outcome(
-                    machine, min: own, max: Self.least(maxLength, longest), unmasked: unmaskedFormats)
+                    machine, min: own, max: least(maxLength, longest), unmasked: unmaskedFormats)
             }
         }
         var contents = ContentConditions(self, effort)
@@ -62,29 +62,23 @@ extension StringConditions {
         }
     }
 
-    private func anyString(min: Int, unmasked: [TextCondition]) -> StringOutcome {
-        anyString(min: min, max: maxLength, unmasked: unmasked)
-    }
-
     private func anyString(min: Int, max: Int?, unmasked: [TextCondition]) -> StringOutcome {
-        guard let machine = Self.anything else { return StringOutcome(text: nil, unmasked: unmasked) }
+        guard let machine = ByteMachine.anySpelling else {
+            return StringOutcome(text: nil, unmasked: unmasked)
+        }
         return StringOutcome(
-            text: ContentsText.make(machine, isAny: true, min: min, max: max).text, unmasked: unmasked)
+            text: StringText.make(machine, isAny: true, min: min, max: max).text, unmasked: unmasked)
     }
 
     private func outcome(
         _ machine: ByteMachine, min: Int, max: Int?, unmasked: [TextCondition]
     ) -> StringOutcome {
-        let (text, leavesOutLengths) = ContentsText.make(machine, isAny: false, min: min, max: max)
+        let (text, leavesOutLengths) = StringText.make(machine, isAny: false, min: min, max: max)
         return StringOutcome(text: text, unmasked: unmasked + (leavesOutLengths ? [.length] : []))
     }
+}
 
-    private static let anything: ByteMachine? = ScalarAlphabet.anySpelling.flatMap {
-        ByteMachine(ScalarAutomaton(repeating: [true]), $0)
-    }
-
-    static func least(_ a: Int?, _ b: Int?) -> Int? {
-        guard let a, let b else { return a ?? b }
-        return min(a, b)
-    }
+func least(_ a: Int?, _ b: Int?) -> Int? {
+    guard let a, let b else { return a ?? b }
+    return min(a, b)
 }

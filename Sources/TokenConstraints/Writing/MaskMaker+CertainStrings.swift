@@ -66,7 +66,7 @@ extension MaskMaker where FollowedBy == Writer {
     /// Whether a token may lead to an end in a string.
     /// - Parameter length: whole scalars of the string then.
     private mutating func admits(
-        _ end: StringWalk.End, _ length: Int, _ string: any StringText, _ places: [Place], _ closing: Int
+        _ end: StringWalk.End, _ length: Int, _ string: StringText, _ places: [Place], _ closing: Int
     ) -> Bool {
         var after = length
         if let most = string.maxLength {

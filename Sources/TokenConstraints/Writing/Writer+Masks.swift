@@ -187,7 +187,7 @@ extension MaskMaker where FollowedBy == Writer {
             // There is room for all, so that no more is asked than how much they take at most.
             most = max(most, mostBytes(near: taken, place, object))
             let facts = writer.frameFacts[Int(frames[0])]
-            let value = free.goals.map { writer.shortest($0, depth: facts.depth).count }.max() ?? 0
+            let value = free.goals.values.map { writer.shortest($0, depth: facts.depth).count }.max() ?? 0
             result.safe = max(result.safe, most + 2 + object.colon.count + value + facts.closingBytes)
         }
         result.mask.formUnion(before)

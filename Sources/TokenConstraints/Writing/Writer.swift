@@ -16,7 +16,7 @@ final class Writer: AnswerWriter {
     /// By goal, how its values begin.
     let beginnings: [[Beginning]]
     let texts: [any ByteAutomaton]
-    let strings: [any StringText]
+    let strings: [StringText]
     let arrays: [ArrayShape]
     let objects: [ObjectFacts]
 
@@ -87,7 +87,7 @@ final class Writer: AnswerWriter {
     /// Numbers each automaton and shape once, however many goals share it.
     private struct Numbering {
         var texts: [any ByteAutomaton] = []
-        var strings: [any StringText] = []
+        var strings: [StringText] = []
         var arrays: [ArrayShape] = []
         var objects: [ObjectShape] = []
         private var known: [ObjectIdentifier: Int32] = [:]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct OtherTextsTests {
     @Test func regexIsMatchedWhole() throws {
-        let text = try RegexText(whole: "a|bc+\n?|\"é")
+        let text = try MachineText(whole: "a|bc+\n?|\"é")
         for sample in ["a", "bc", "bccc\n", "\"é"] { #expect(TextSamples.takes(text, Array(sample.utf8))) }
         for sample in ["", "xa", "ab", "b", "\\\"é"] { #expect(!TextSamples.takes(text, Array(sample.utf8))) }
         #expect(text.shortestEnd(text.start) == Array("a".utf8))
@@ -18,7 +18,7 @@ import Testing
         ("[]", .unsatisfiable),
         (".*a.{18}", .tooLarge), ("(a{1000}){1000}", .tooLarge),
     ]) func refusesPatterns(pattern: String, kind: ConstraintFault.Kind) {
-        let fault = #expect(throws: ConstraintFault.self) { _ = try RegexText(whole: pattern) }
+        let fault = #expect(throws: ConstraintFault.self) { _ = try MachineText(whole: pattern) }
         #expect(fault?.kind == kind)
     }
 

@@ -55,7 +55,7 @@ enum TextSamples {
     }
 
     /// Whether the whole text can be written under the bounds on the length too.
-    static func takes(_ text: any StringText, _ bytes: [UInt8]) -> Bool {
+    static func takes(_ text: StringText, _ bytes: [UInt8]) -> Bool {
         var state = text.contents.start
         var count = 0
         for byte in bytes {
@@ -106,7 +106,7 @@ enum TextSamples {
         }
     }
 
-    static func walk(_ text: any StringText, _ draws: inout FixedRandom, most: Int = 40) -> [UInt8]? {
+    static func walk(_ text: StringText, _ draws: inout FixedRandom, most: Int = 40) -> [UInt8]? {
         walk(text.contents, &draws, most: most) { text.fewestBytes($0, count: $1) }
     }
 }

@@ -4,21 +4,9 @@ import JSONSchema
 
 /// Shapes put together by hand, so that these tests don't depend on how schemas are read.
 enum Handmade {
-    final class Free: FreeNames {
-        let names: NameText
-        private let value: GoalID
-
-        init?(_ conditions: StringConditions, _ value: GoalID) {
-            guard
-                let text = NameConditions(patterns: [], conditions: conditions).build(accepts: { _ in true })
-                    .names
-            else { return nil }
-            names = text
-            self.value = value
-        }
-
-        var goals: [GoalID] { [value] }
-        func goal(_ state: Int32) -> GoalID { value }
+    static func free(_ conditions: StringConditions, _ value: GoalID) -> FreeNames? {
+        NameConditions(patterns: [], conditions: conditions).build(accepts: { _ in true }).names
+            .map { FreeNames($0, [[]: value]) }
     }
 
     static func string(_ conditions: StringConditions = StringConditions()) -> Shape {
@@ -31,7 +19,7 @@ enum Handmade {
 
     /// `{"name": string, "nick"?: 2 to 4 characters, "age": number, "colors"?: 1 to 3 colors, others...}`
     static func person() throws -> AnswerShape {
-        let number = try RegexText(whole: "-?(0|[1-9][0-9]{0,8})")
+        let number = try MachineText(whole: "-?(0|[1-9][0-9]{0,8})")
         let members: [ObjectShape.Member] = [
             .init(name: "name", goal: id(1), isRequired: true),
             .init(name: "nick", goal: id(2), isRequired: false),
@@ -45,7 +33,7 @@ enum Handmade {
                         .object(
                             ObjectShape(
                                 members: members, reserved: members.map(\.name),
-                                free: Free(StringConditions(), id(6)), minCount: 2,
+                                free: free(StringConditions(), id(6)), minCount: 2,
                                 maxCount: 6))
                     ], fewestBytes: 19),
                 Goal(shapes: [string()], fewestBytes: 2),
@@ -61,7 +49,7 @@ enum Handmade {
                         .text(number),
                         .object(
                             ObjectShape(
-                                members: [], reserved: [], free: Free(StringConditions(), id(3)), minCount: 0,
+                                members: [], reserved: [], free: free(StringConditions(), id(3)), minCount: 0,
                                 maxCount: nil)),
                     ], fewestBytes: 1),
             ], root: id(0))
@@ -77,7 +65,7 @@ enum Handmade {
                     shapes: [
                         .object(
                             ObjectShape(
-                                members: [], reserved: ["b"], free: Free(conditions, id(1)), minCount: 4,
+                                members: [], reserved: ["b"], free: free(conditions, id(1)), minCount: 4,
                                 maxCount: 4))
                     ], fewestBytes: 36),
                 Goal(shapes: [literals("1")], fewestBytes: 1),
@@ -88,7 +76,7 @@ enum Handmade {
     static func certainNames() -> AnswerShape {
         let names = StringConditions(patterns: [try? ECMARegex("^(b|a.*|.*x.*)$")].compactMap { $0 })
         let object = ObjectShape(
-            members: [], reserved: ["ab", "ax", "b"], free: Free(names, id(1)), minCount: 3, maxCount: 9)
+            members: [], reserved: ["ab", "ax", "b"], free: free(names, id(1)), minCount: 3, maxCount: 9)
         return AnswerShape(
             goals: [
                 Goal(shapes: [.object(object)], fewestBytes: 19),

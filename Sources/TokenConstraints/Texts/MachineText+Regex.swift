@@ -1,9 +1,7 @@
 import JSONSchema
 
 /// Texts that a regular expression matches as a whole; in UTF-8, as they are.
-package final class RegexText: ByteAutomaton {
-    private let text: MachineText
-
+extension MachineText {
     /// - Throws: `ConstraintFault` for a pattern that can't be used, that is too large, or that matches no text.
     package convenience init(
         whole pattern: String, _ effort: CompileEffort = CompileEffort()
@@ -22,7 +20,7 @@ package final class RegexText: ByteAutomaton {
         try self.init(RegexPattern(node: node, ahead: []).whole, effort)
     }
 
-    private init(_ pattern: RegexPattern, _ effort: CompileEffort) throws(ConstraintFault) {
+    private convenience init(_ pattern: RegexPattern, _ effort: CompileEffort) throws(ConstraintFault) {
         func tooLarge() -> ConstraintFault {
             ConstraintFault(
                 .tooLarge,
@@ -49,15 +47,7 @@ package final class RegexText: ByteAutomaton {
         guard let machine = ByteMachine(automaton, alphabet) else {
             throw ConstraintFault(.unsatisfiable, "a regular expression that matches no text")
         }
-        text = MachineText(machine)
-        effort.keep(bytes: alphabet.bytes + 4 * automaton.transitions.count + text.bytes)
+        self.init(machine)
+        effort.keep(bytes: alphabet.bytes + 4 * automaton.transitions.count + bytes)
     }
-
-    package var start: Int32 { text.start }
-    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { text.next(state, byte) }
-    package func isFinal(_ state: Int32) -> Bool { text.isFinal(state) }
-    /// Whether a text may go on from a state.
-    func goesOn(_ state: Int32) -> Bool { text.machine.goesOn(state) }
-    package func fewestBytes(_ state: Int32) -> Int { text.fewestBytes(state) }
-    package func isBetweenScalars(_ state: Int32) -> Bool { text.isBetweenScalars(state) }
 }
