@@ -15,23 +15,23 @@ struct NumberEdge {
         self.isExclusive = isExclusive
     }
 
-    static func order(_ order: DigitOrder, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> DigitOrder {
-        guard let edge, order == 0, place < edge.count else { return order }
-        return digit < Int(edge[place]) ? -1 : digit > Int(edge[place]) ? 1 : 0
-    }
-
-    static func fractionOrder(_ order: DigitOrder, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> DigitOrder
-    {
-        guard let edge, order == 0 else { return order }
+    /// - Parameter isFraction: zeros follow the digits of the edge.
+    static func order(
+        _ order: DigitOrder, _ digit: Int, _ edge: [UInt8]?, _ place: Int, isFraction: Bool = false
+    ) -> DigitOrder {
+        guard let edge, order == 0, isFraction || place < edge.count else { return order }
         let other = place < edge.count ? Int(edge[place]) : 0
         return digit < other ? -1 : digit > other ? 1 : 0
     }
 
-    static func alike(_ mask: UInt64, _ digit: Int, _ edges: [[UInt8]], _ place: Int) -> UInt64 {
+    static func alike(
+        _ mask: UInt64, _ digit: Int, _ edges: [[UInt8]], _ place: Int, isFraction: Bool = false
+    ) -> UInt64 {
         guard mask != 0 else { return 0 }
         var mask = mask
-        for (i, edge) in edges.enumerated() where place >= edge.count || Int(edge[place]) != digit {
-            mask &= ~(1 << UInt64(i))
+        for (i, edge) in edges.enumerated() {
+            let isAlike = place < edge.count ? Int(edge[place]) == digit : isFraction && digit == 0
+            if !isAlike { mask &= ~(1 << UInt64(i)) }
         }
         return mask
     }

@@ -181,17 +181,12 @@ struct NumberWalk {
         var after = key
         after.phase = .fraction
         after.places += 1
-        if side.low != nil { after.low = NumberEdge.fractionOrder(key.low, digit, side.low?.fraction, place) }
-        if side.high != nil {
-            after.high = NumberEdge.fractionOrder(key.high, digit, side.high?.fraction, place)
-        }
+        after.low = NumberEdge.order(key.low, digit, side.low?.fraction, place, isFraction: true)
+        after.high = NumberEdge.order(key.high, digit, side.high?.fraction, place, isFraction: true)
         if after.high > 0 { return nil }
         if place < places { after.rest = rest(key.rest, digit) }
-        for (i, edge) in side.forbidden.enumerated() where key.alike >> UInt64(i) & 1 == 1 {
-            if Int(place < edge.fraction.count ? edge.fraction[place] : 0) != digit {
-                after.alike &= ~(1 << UInt64(i))
-            }
-        }
+        after.alike = NumberEdge.alike(
+            key.alike, digit, side.forbidden.map(\.fraction), place, isFraction: true)
         return after
     }
 
