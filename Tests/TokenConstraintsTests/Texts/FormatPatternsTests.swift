@@ -1,7 +1,8 @@
 import JSONSchema
 import TestSupport
 import Testing
-import TokenConstraints
+
+@testable import TokenConstraints
 
 @Suite struct FormatPatternsTests {
     static let usual: [String: [String]] = [
