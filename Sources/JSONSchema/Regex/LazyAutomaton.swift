@@ -73,23 +73,12 @@ struct LazyAutomaton: Sendable {
     private mutating func computeStep(_ key: Key, _ column: Int) -> Int32 {
         let isEnd = column == width - 1
         let isWord = !isEnd && program.wordSet.map { program.classifier.contains($0, column) } ?? false
-        let isWaiting = key.states.contains {
-            if case .assertion = program.states[Int($0)] { true } else { false }
-        }
         let here =
-            isWaiting
+            closure.isWaiting(key.states)
             ? closure.close(key.states, before: key.before, isWordNext: isWord, isEnd: isEnd) : key.states
         if here.first == 0 { return Self.found }
         if isEnd { return Self.dead }
-        var next: [Int32] = []
-        for index in here {
-            if case .set(let set, let after) = program.states[Int(index)],
-                program.classifier.contains(Int(set), column)
-            {
-                next.append(after)
-            }
-        }
-        next.append(programStart)
+        let next = closure.next(here, column) + [programStart]
         closure.visits += here.count
         let before: RegexClosure.Before = program.wordSet != nil && isWord ? .word : .other
         let states = closure.close(next, before: before, isWordNext: nil)

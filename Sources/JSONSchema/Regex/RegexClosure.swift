@@ -51,6 +51,21 @@ package struct RegexClosure: Sendable {
         return closed
     }
 
+    /// Whether one of them is an assertion that waits for the next scalar.
+    package func isWaiting(_ states: [Int32]) -> Bool {
+        states.contains { if case .assertion = program.states[Int($0)] { true } else { false } }
+    }
+
+    /// The states after a scalar of a class.
+    package func next(_ states: [Int32], _ classIndex: Int) -> [Int32] {
+        states.compactMap { state in
+            guard case .set(let set, let after) = program.states[Int(state)],
+                program.classifier.contains(Int(set), classIndex)
+            else { return nil }
+            return after
+        }
+    }
+
     private func holds(
         _ assertion: RegexAssertion, before: Before, isWordNext: Bool?, isEnd: Bool
     ) -> Bool? {

@@ -75,12 +75,9 @@ struct Determinizer {
             return
         }
         let before = Before(rawValue: states.removeLast()) ?? .other
-        let isWaiting = states.contains {
-            if case .assertion = program.states[Int($0)] { true } else { false }
-        }
         // What is here where the next scalar is none of a word, and where it is one.
         var here = [states, states]
-        if isWaiting {
+        if closure.isWaiting(states) {
             here[0] = closure.close(states, before: before, isWordNext: false)
             if program.wordSet != nil { here[1] = closure.close(states, before: before, isWordNext: true) }
         }
@@ -91,14 +88,7 @@ struct Determinizer {
                 automaton.set(index, i, self.index([0], .other))
                 continue
             }
-            var next: [Int32] = []
-            for state in states {
-                if case .set(let set, let after) = program.states[Int(state)],
-                    program.classifier.contains(Int(set), i)
-                {
-                    next.append(after)
-                }
-            }
+            let next = closure.next(states, i)
             closure.visits += states.count
             let after: Before = wordClasses[i] ? .word : .other
             if let last, last.next == next, last.before == after {
