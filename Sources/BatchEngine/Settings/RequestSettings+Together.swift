@@ -7,21 +7,21 @@ extension RequestSettings {
         // As most lines say nothing.
         guard line != RequestSettings() else { return job }
         var merged = job
-        for setting in RequestSetting.all { setting.merge(line, into: &merged) }
+        for setting in RequestSetting.all { setting.merge(line, into: &merged, setting.precedence) }
         return merged
     }
 
     /// These, and where they say nothing, those of `others`.
     package func over(_ others: RequestSettings) -> RequestSettings {
         var together = others
-        for setting in RequestSetting.all { setting.copy(from: self, to: &together) }
+        for setting in RequestSetting.all { setting.merge(self, into: &together, .line) }
         return together
     }
 
     /// Those of them for which a condition holds.
     package func filtered(_ isKept: (RequestSetting) -> Bool) -> RequestSettings {
         var kept = RequestSettings()
-        for setting in RequestSetting.all where isKept(setting) { setting.copy(from: self, to: &kept) }
+        for setting in RequestSetting.all where isKept(setting) { setting.merge(self, into: &kept, .line) }
         return kept
     }
 
@@ -86,7 +86,10 @@ extension RequestSetting {
         if case .none = effect { false } else { true }
     }
 
-    fileprivate func merge(_ line: RequestSettings, into merged: inout RequestSettings) {
+    /// Puts a line's value beside that of the others, which counts unless `precedence` says otherwise.
+    fileprivate func merge(
+        _ line: RequestSettings, into merged: inout RequestSettings, _ precedence: Precedence
+    ) {
         func one<Value>(_ path: Path<Value>) {
             let (own, lines) = (merged[keyPath: path], line[keyPath: path])
             merged[keyPath: path] = precedence == .line ? lines ?? own : own ?? lines
@@ -97,21 +100,6 @@ extension RequestSetting {
         case .texts(let path, _) where precedence == .both:
             guard let more = line[keyPath: path] else { return }
             merged[keyPath: path] = (merged[keyPath: path] ?? []) + more
-        case .int(let path, _, _): one(path)
-        case .number(let path, _, _): one(path)
-        case .flag(let path): one(path)
-        case .word(let path, _): one(path)
-        case .texts(let path, _): one(path)
-        case .bias(let path, _): one(path)
-        }
-    }
-
-    /// Copies the value, if there is one.
-    fileprivate func copy(from settings: RequestSettings, to others: inout RequestSettings) {
-        func one<Value>(_ path: Path<Value>) {
-            if let value = settings[keyPath: path] { others[keyPath: path] = value }
-        }
-        switch kind {
         case .int(let path, _, _): one(path)
         case .number(let path, _, _): one(path)
         case .flag(let path): one(path)
