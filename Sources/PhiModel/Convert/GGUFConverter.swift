@@ -93,7 +93,7 @@ package enum GGUFConverter {
         }
         try checkReadable(files[0].content, path: path)
 
-        let outputs = plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } }
+        let outputs = plan.layers.flatMap(\.announcements)
         try Quantizer.checkRoom(outputs.reduce(0) { $0 + $1.byteCount }, in: folder)
         let target = try ConversionFolder(folder, sources: [path], overwrite: overwrite)
         defer { target.removePartialFiles() }
@@ -181,26 +181,13 @@ extension PlannedLayer {
         if case .affine = format { [.weight, .scales, .biases] } else { [.weight] }
     }
 
-    private func shape(_ width: Int) -> [Int] {
-        if isVector { return [width] }
-        return stack.map { [$0, rows / $0, width] } ?? [rows, width]
-    }
-
-    fileprivate func announcement(_ output: RowEncoder.Output) -> SafetensorsWriter.Announcement {
-        let name: String
-        let type: TensorType
-        let width: Int
-        switch (format, output) {
-        case (.affine(let bits, _), .weight):
-            (name, type, width) = ("weight", .u32, columns * bits / 32)
-        case (.affine(_, let scales), .scales):
-            (name, type, width) = ("scales", scales, columns / Self.groupSize)
-        case (.affine(_, let scales), .biases):
-            (name, type, width) = ("biases", scales, columns / Self.groupSize)
-        case (.plain(let plain), _): (name, type, width) = (suffix, plain, columns)
+    fileprivate var announcements: [SafetensorsWriter.Announcement] {
+        let shape = isVector ? [columns] : (stack.map { [$0, rows / $0] } ?? [rows]) + [columns]
+        switch format {
+        case .affine(let bits, let scales):
+            let parameters = QuantizationParameters(groupSize: Self.groupSize, bits: bits)
+            return SafetensorsWriter.Announcement.quantized(path, shape: shape, parameters, floats: scales)
+        case .plain(let type): return [.init(name: "\(path).\(suffix)", type: type, shape: shape)]
         }
-        return SafetensorsWriter.Announcement(
-            name: path + "." + name, type: type, shape: shape(width),
-            byteCount: rows * RowEncoder.rowSize(format, output, columns: columns))
     }
 }

@@ -12,6 +12,8 @@ struct GGUFHyperparameters {
         /// q, k, v and gate, up stay apart. Qwen2 has biases of q, k and v; Qwen3 norms of their heads.
         case qwen2, qwen3
 
+        /// Biases of all norms and matrices, but for experts.
+        var hasBiases: Bool { self == .phi2 || self == .phimoe }
         var isQwen: Bool { self == .qwen2 || self == .qwen3 }
         var hasLongRope: Bool { self == .phi3 || self == .phimoe }
 

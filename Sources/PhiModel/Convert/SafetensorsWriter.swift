@@ -11,6 +11,23 @@ final class SafetensorsWriter {
         let type: TensorType
         let shape: [Int]
         let byteCount: Int
+
+        init(name: String, type: TensorType, shape: [Int], byteCount: Int? = nil) {
+            (self.name, self.type, self.shape) = (name, type, shape)
+            self.byteCount = byteCount ?? shape.reduce(type.itemSize ?? 0, *)
+        }
+
+        /// A matrix in MLX's format: its codes in words, and a scale and a bias for each group of columns.
+        static func quantized(
+            _ path: String, shape: [Int], _ parameters: QuantizationParameters, floats: TensorType
+        ) -> [Announcement] {
+            let (outer, columns) = (shape.dropLast(), shape.last ?? 1)
+            func part(_ name: String, _ type: TensorType, _ width: Int) -> Announcement {
+                Announcement(name: "\(path).\(name)", type: type, shape: outer + [width])
+            }
+            return [part("weight", .u32, columns * parameters.bits / 32)]
+                + ["scales", "biases"].map { part($0, floats, columns / parameters.groupSize) }
+        }
     }
 
     private let file: Platform.NewFile

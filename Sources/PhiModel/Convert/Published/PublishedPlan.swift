@@ -9,43 +9,30 @@ struct PublishedPlan {
         /// The bits of its codes.
         let bits: Int
         let target: PublishedMatrix.Target
+        /// Parameters in MLX's format; nil for floats.
+        let parameters: QuantizationParameters?
         let outputs: [SafetensorsWriter.Announcement]
 
         var path: String { tensors.path }
         var rows: Int { shape[0] }
         var columns: Int { shape[1] }
 
-        /// Parameters in MLX's format; nil for floats.
-        var parameters: QuantizationParameters? {
-            switch target {
-            case .affine(let group, _): QuantizationParameters(groupSize: group, bits: bits)
-            case .eightBits(let group): QuantizationParameters(groupSize: group, bits: 8)
-            case .floats: nil
-            }
-        }
-
         init(_ tensors: LayerTensors, _ matrix: PublishedMatrix) {
             self.tensors = tensors
             (shape, bits, target) = (matrix.shape, matrix.bits, matrix.target)
-            func output(_ end: String, _ type: TensorType, _ width: Int) -> SafetensorsWriter.Announcement {
-                let shape = [matrix.rows, width]
-                return SafetensorsWriter.Announcement(
-                    name: tensors.path + end, type: type, shape: shape,
-                    byteCount: shape.reduce(1, *) * (type.itemSize ?? 0))
-            }
-            let (words, group, scales): (Int, Int, TensorType)
+            let floats: TensorType
             switch matrix.target {
-            case .affine(let size, let type):
-                (words, group, scales) = (matrix.columns * matrix.bits / 32, size, type)
-            case .eightBits(let size):
-                (words, group, scales) = (matrix.columns / 4, size, PublishedMatrix.eightBitScales)
-            case .floats:
-                outputs = [output(".weight", matrix.floats, matrix.columns)]
-                return
+            case .affine(let group, let scales):
+                (parameters, floats) = (QuantizationParameters(groupSize: group, bits: bits), scales)
+            case .eightBits(let group):
+                parameters = QuantizationParameters(groupSize: group, bits: 8)
+                floats = PublishedMatrix.eightBitScales
+            case .floats: (parameters, floats) = (nil, matrix.floats)
             }
             outputs =
-                [output(".weight", .u32, words)]
-                + [".scales", ".biases"].map { output($0, scales, matrix.columns / group) }
+                parameters.map { [shape] in
+                    SafetensorsWriter.Announcement.quantized(tensors.path, shape: shape, $0, floats: floats)
+                } ?? [.init(name: tensors.path + ".weight", type: floats, shape: shape)]
         }
     }
 

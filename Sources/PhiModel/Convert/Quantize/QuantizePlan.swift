@@ -36,23 +36,13 @@ struct PlannedTensor {
         self.parameters = parameters
         columns = part.shape.last ?? 1
         rows = parts.count * (part.count / max(1, columns))
-        let outer = (parts.count > 1 ? [parts.count] : []) + part.shape.dropLast()
-        let rows = rows
-        func output(_ name: String, _ type: TensorType, _ width: Int) -> SafetensorsWriter.Announcement {
-            SafetensorsWriter.Announcement(
-                name: name, type: type, shape: part.shape.isEmpty ? [] : outer + [width],
-                byteCount: rows * width * (type.itemSize ?? 0))
-        }
-        guard let parameters else {
-            outputs = [output(name, floats, columns)]
-            return
-        }
-        let path = String(name.dropLast(7))
-        let groups = columns / parameters.groupSize
-        outputs = [
-            output(path + ".weight", .u32, columns * parameters.bits / 32),
-            output(path + ".scales", floats, groups), output(path + ".biases", floats, groups),
-        ]
+        let shape = (parts.count > 1 ? [parts.count] : []) + part.shape
+        outputs =
+            parameters.map {
+                SafetensorsWriter.Announcement.quantized(
+                    String(name.dropLast(7)), shape: shape, $0, floats: floats)
+            }
+            ?? [.init(name: name, type: floats, shape: shape)]
     }
 }
 
