@@ -1,12 +1,7 @@
 /// Reads the fields of a GGUF file one after another; no read passes the end, no count is trusted.
 struct GGUFCursor {
     let file: MappedFile
-    private(set) var position: Int
-
-    init(_ file: MappedFile, at position: Int = 0) {
-        self.file = file
-        self.position = position
-    }
+    private(set) var position = 0
 
     var remaining: Int { file.count - position }
 

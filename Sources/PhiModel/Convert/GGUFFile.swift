@@ -30,7 +30,7 @@ struct GGUFFile {
     init(path: String) throws {
         let file = try MappedFile(path: path)
         defer { withExtendedLifetime(file) {} }
-        var cursor = GGUFCursor(file)
+        var cursor = GGUFCursor(file: file)
         guard file.count >= 4, file.bytes[0..<4].elementsEqual("GGUF".utf8) else {
             throw ModelError(.malformed, path: path, "does not begin with \"GGUF\": this is not a GGUF file.")
         }

@@ -7,62 +7,63 @@ struct GGUFMetadata {
         ModelError(kind, path: path, "metadata \"\(key)\" \(message).")
     }
 
-    func optionalInteger(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
+    private func optional<Value>(
+        _ key: String, _ what: String, _ read: (GGUFValue) throws -> Value?
+    ) throws -> Value? {
         guard let value = values[key] else { return nil }
-        guard let number = try value.integer(), range.contains(number) else {
-            throw fault(
-                .malformed, key, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        guard let read = try read(value) else { throw fault(.malformed, key, "must be \(what)") }
+        return read
+    }
+
+    private func required<Value>(_ key: String, _ value: Value?) throws -> Value {
+        guard let value else { throw fault(.malformed, key, "is missing") }
+        return value
+    }
+
+    func optionalInteger(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
+        try optional(key, "a whole number from \(range.lowerBound) to \(range.upperBound)") {
+            try $0.integer().flatMap { range.contains($0) ? $0 : nil }
         }
-        return number
     }
 
     func integer(_ key: String, _ range: ClosedRange<Int>) throws -> Int {
-        guard let number = try optionalInteger(key, range) else { throw fault(.malformed, key, "is missing") }
-        return number
+        try required(key, optionalInteger(key, range))
     }
 
     func optionalFloat(_ key: String, _ range: ClosedRange<Float>) throws -> Float? {
-        guard let value = values[key] else { return nil }
-        guard let number = try value.float(), range.contains(number) else {
-            throw fault(.malformed, key, "must be a number from \(range.lowerBound) to \(range.upperBound)")
+        try optional(key, "a number from \(range.lowerBound) to \(range.upperBound)") {
+            try $0.float().flatMap { range.contains($0) ? $0 : nil }
         }
-        return number
     }
 
-    func optionalBool(_ key: String) throws -> Bool? {
-        guard let value = values[key] else { return nil }
-        guard let flag = try value.bool() else { throw fault(.malformed, key, "must be a boolean") }
-        return flag
-    }
+    func optionalBool(_ key: String) throws -> Bool? { try optional(key, "a boolean") { try $0.bool() } }
 
-    func optionalString(_ key: String) throws -> String? {
-        guard let value = values[key] else { return nil }
-        guard let text = try value.string() else { throw fault(.malformed, key, "must be a string") }
-        return text
-    }
+    func optionalString(_ key: String) throws -> String? { try optional(key, "a string") { try $0.string() } }
 
     func strings(_ key: String, maximumCount: Int) throws -> [String] {
-        guard let value = values[key] else { throw fault(.malformed, key, "is missing") }
-        guard let strings = try value.strings(maximumCount: maximumCount) else {
-            throw fault(.malformed, key, "must be a list of at most \(maximumCount) strings")
-        }
-        return strings
+        try required(
+            key,
+            optional(key, "a list of at most \(maximumCount) strings") {
+                try $0.strings(maximumCount: maximumCount)
+            })
     }
 
     func integers(_ key: String, count: Int) throws -> [Int] {
-        guard let value = values[key] else { throw fault(.malformed, key, "is missing") }
-        guard let integers = try value.integers(maximumCount: count), integers.count == count else {
-            throw fault(.malformed, key, "must be a list of \(count) whole numbers")
-        }
-        return integers
+        try required(
+            key,
+            optional(key, "a list of \(count) whole numbers") {
+                try $0.integers(maximumCount: count).flatMap { $0.count == count ? $0 : nil }
+            })
     }
 
     /// - Throws: also if one is not finite.
     func floats(_ key: String, count: Int) throws -> [Float] {
-        guard let value = values[key] else { throw fault(.malformed, key, "is missing") }
-        guard let floats = try value.floats(maximumCount: count), floats.count == count,
-            floats.allSatisfy(\.isFinite)
-        else { throw fault(.malformed, key, "must be a list of \(count) numbers") }
-        return floats
+        try required(
+            key,
+            optional(key, "a list of \(count) numbers") {
+                try $0.floats(maximumCount: count).flatMap {
+                    $0.count == count && $0.allSatisfy(\.isFinite) ? $0 : nil
+                }
+            })
     }
 }

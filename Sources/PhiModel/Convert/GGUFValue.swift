@@ -60,77 +60,69 @@ struct GGUFValue {
     }
 
     /// A whole number of any width; nil for other types and for numbers beyond Int.
-    func integer() throws -> Int? { try Self.integer(start, kind) }
+    func integer() throws -> Int? { try read(Self.integer) }
 
-    private static func integer(_ start: GGUFCursor, _ kind: Kind) throws -> Int? {
-        var cursor = start
+    private static func integer(_ cursor: inout GGUFCursor, _ kind: Kind) throws -> Int? {
         switch kind {
-        case .uint8: return Int(try cursor.integer(UInt8.self, "a value"))
-        case .int8: return Int(try cursor.integer(Int8.self, "a value"))
-        case .uint16: return Int(try cursor.integer(UInt16.self, "a value"))
-        case .int16: return Int(try cursor.integer(Int16.self, "a value"))
-        case .uint32: return Int(try cursor.integer(UInt32.self, "a value"))
-        case .int32: return Int(try cursor.integer(Int32.self, "a value"))
-        case .uint64: return Int(exactly: try cursor.integer(UInt64.self, "a value"))
-        case .int64: return Int(try cursor.integer(Int64.self, "a value"))
-        case .float32, .float64, .bool, .string, .array: return nil
+        case .uint8: Int(try cursor.integer(UInt8.self, "a value"))
+        case .int8: Int(try cursor.integer(Int8.self, "a value"))
+        case .uint16: Int(try cursor.integer(UInt16.self, "a value"))
+        case .int16: Int(try cursor.integer(Int16.self, "a value"))
+        case .uint32: Int(try cursor.integer(UInt32.self, "a value"))
+        case .int32: Int(try cursor.integer(Int32.self, "a value"))
+        case .uint64: Int(exactly: try cursor.integer(UInt64.self, "a value"))
+        case .int64: Int(exactly: try cursor.integer(Int64.self, "a value"))
+        case .float32, .float64, .bool, .string, .array: nil
         }
     }
 
     /// A float32 as it is, a float64 rounded; nil for other types.
-    func float() throws -> Float? {
-        var cursor = start
+    func float() throws -> Float? { try read(Self.float) }
+
+    private static func float(_ cursor: inout GGUFCursor, _ kind: Kind) throws -> Float? {
         switch kind {
-        case .float32: return Float(bitPattern: try cursor.integer(UInt32.self, "a value"))
-        case .float64: return Float(Double(bitPattern: try cursor.integer(UInt64.self, "a value")))
-        default: return nil
+        case .float32: Float(bitPattern: try cursor.integer(UInt32.self, "a value"))
+        case .float64: Float(Double(bitPattern: try cursor.integer(UInt64.self, "a value")))
+        default: nil
         }
     }
 
     func bool() throws -> Bool? {
-        guard kind == .bool else { return nil }
-        var cursor = start
-        return try cursor.integer(UInt8.self, "a value") != 0
+        try read { $1 == .bool ? try $0.integer(UInt8.self, "a value") != 0 : nil }
     }
 
-    func string() throws -> String? {
-        guard kind == .string else { return nil }
-        var cursor = start
-        return try cursor.string("a string")
+    func string() throws -> String? { try read(Self.string) }
+
+    private static func string(_ cursor: inout GGUFCursor, _ kind: Kind) throws -> String? {
+        kind == .string ? try cursor.string("a string") : nil
     }
 
-    func strings(maximumCount: Int) throws -> [String]? {
-        guard kind == .array else { return nil }
+    func strings(maximumCount: Int) throws -> [String]? { try elements(maximumCount, Self.string) }
+
+    func integers(maximumCount: Int) throws -> [Int]? { try elements(maximumCount, Self.integer) }
+
+    func floats(maximumCount: Int) throws -> [Float]? { try elements(maximumCount, Self.float) }
+
+    /// Reads a value of a type; nil for other types.
+    private typealias Read<Value> = (inout GGUFCursor, Kind) throws -> Value?
+
+    private func read<Value>(_ read: Read<Value>) throws -> Value? {
         var cursor = start
-        let (element, count) = try Self.arrayHeader(&cursor)
-        guard element == .string, count <= maximumCount else { return nil }
-        var strings: [String] = []
-        strings.reserveCapacity(count)
-        for _ in 0..<count { strings.append(try cursor.string("a string")) }
-        return strings
+        return try read(&cursor, kind)
     }
 
-    func integers(maximumCount: Int) throws -> [Int]? {
+    /// The values of an array, if they are no more than that and all of them can be read.
+    private func elements<Value>(_ maximumCount: Int, _ read: Read<Value>) throws -> [Value]? {
         guard kind == .array else { return nil }
         var cursor = start
         let (element, count) = try Self.arrayHeader(&cursor)
         guard count <= maximumCount else { return nil }
-        var integers: [Int] = []
-        integers.reserveCapacity(count)
+        var values: [Value] = []
+        values.reserveCapacity(count)
         for _ in 0..<count {
-            guard let value = try Self.integer(cursor, element) else { return nil }
-            integers.append(value)
-            try cursor.skip(element.minimumSize, "an array")
+            guard let value = try read(&cursor, element) else { return nil }
+            values.append(value)
         }
-        return integers
-    }
-
-    /// Single-precision numbers.
-    func floats(maximumCount: Int) throws -> [Float]? {
-        guard kind == .array else { return nil }
-        var cursor = start
-        let (element, count) = try Self.arrayHeader(&cursor)
-        guard element == .float32, count <= maximumCount else { return nil }
-        return try (0..<count).map { _ in Float(bitPattern: try cursor.integer(UInt32.self, "an array")) }
+        return values
     }
 }
