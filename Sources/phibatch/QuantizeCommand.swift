@@ -80,11 +80,13 @@ struct QuantizeCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let console = Console(isQuiet: quiet)
-            let options = QuantizeOptions(
-                standard: QuantizationParameters(groupSize: groupSize, bits: bits),
-                embeddingBits: embeddingBits,
-                rules: try layer.map { try LayerRule($0) }, overwrite: overwrite,
-                calibration: try calibrate.map { try TextFile.contents(of: $0) }, adapter: adapter)
+            var options = QuantizeOptions(
+                standard: QuantizationParameters(groupSize: groupSize, bits: bits))
+            options.embeddingBits = embeddingBits
+            options.rules = try layer.map { try LayerRule($0) }
+            options.overwrite = overwrite
+            options.calibration = try calibrate.map { try TextFile.contents(of: $0) }
+            options.adapter = adapter
             // Before anything is fetched.
             if let known = try ModelName(source, path: source).known, known.bits < 16 {
                 throw ModelError(

@@ -3,35 +3,20 @@ import OperatingSystem
 /// Options of quantizing a model.
 package struct QuantizeOptions: Sendable {
     /// Parameters of all layers for which nothing else is said.
-    package var standard: QuantizationParameters
+    package var standard = QuantizationParameters.standard
     /// The bits of the embedding; nil takes the standard's.
     package var embeddingBits: Int?
     /// The last one that fits a layer counts.
-    package var rules: [LayerRule]
+    package var rules: [LayerRule] = []
     /// Replaces a model that is in the folder to be made.
-    package var overwrite: Bool
+    package var overwrite = false
     /// A text that the model reads first, to learn which columns of its matrices count; nil writes what mlx-lm does.
     package var calibration: String?
     /// The folder of an adapter that is merged into the weights first.
     package var adapter: String?
-    package var threads: Int
+    var threads = Processors.count
     /// Bytes of the tensors in one file, as in mlx-lm.
     var fileLimit = 5 << 30
-
-    package init(
-        standard: QuantizationParameters = .standard,
-        embeddingBits: Int? = nil, rules: [LayerRule] = [], overwrite: Bool = false,
-        calibration: String? = nil, adapter: String? = nil,
-        threads: Int = Processors.count
-    ) {
-        self.standard = standard
-        self.embeddingBits = embeddingBits
-        self.rules = rules
-        self.overwrite = overwrite
-        self.calibration = calibration
-        self.adapter = adapter
-        self.threads = threads
-    }
 
     /// Returns a layer's parameters; nil leaves it as it is, as for columns that make no whole groups.
     /// - Throws: `ModelError` of kind `badRequest` for a rule that asks for what can't be.
@@ -51,5 +36,12 @@ package struct QuantizeOptions: Sendable {
         var parameters = standard
         if let embeddingBits, path.hasSuffix("embed_tokens") { parameters.bits = embeddingBits }
         return parameters
+    }
+}
+
+extension QuantizeOptions {
+    package init(standard: QuantizationParameters) {
+        self.init()
+        self.standard = standard
     }
 }
