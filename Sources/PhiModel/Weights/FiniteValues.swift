@@ -26,6 +26,21 @@ extension TensorView {
         }
     }
 
+    /// The values of a float tensor (F16, BF16, F32), widened exactly to Float.
+    /// - Throws: `ModelError` of kind `malformed` for any other type.
+    package func floats() throws -> [Float] {
+        try expect()
+        return [Float](unsafeUninitializedCapacity: count) { values, filled in
+            withBytes { bytes in
+                guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    let values = values.baseAddress
+                else { return }
+                phi_to_float(start, type.kernelType, count, values)
+            }
+            filled = count
+        }
+    }
+
     /// As `floats`, all of them finite.
     /// - Throws: as `floats` and `checkFinite`.
     func finiteFloats() throws -> [Float] {

@@ -90,12 +90,10 @@ extension TensorStore {
             throw weight.fault(.malformed, "has type \(weight.type); a layer with scales must be U32.")
         }
         try weight.expect(
-            shape: stack + [rows, columns * bits / 32], because: " (\(size), \(described))")
+            [.u32], shape: stack + [rows, columns * bits / 32], because: " (\(size), \(described))")
         let scales = try tensor(path + ".scales")
         let biases = try tensor(path + ".biases")
-        guard scales.type.isWeightFloat else {
-            throw scales.fault(.malformed, "has type \(scales.type); F16, BF16 or F32 is needed.")
-        }
+        try scales.expect()
         guard biases.type == scales.type else {
             throw biases.fault(.malformed, "has type \(biases.type), but the scales have \(scales.type).")
         }
@@ -121,23 +119,16 @@ extension TensorStore {
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
     func floats(_ name: String, shape: [Int]) throws -> TensorView {
         let tensor = try tensor(name)
-        guard tensor.type.isWeightFloat else {
-            throw tensor.fault(.malformed, "has type \(tensor.type); F16, BF16 or F32 is needed.")
-        }
         try tensor.expect(shape: shape)
         return tensor
     }
 
     /// A convolution's weights of `length` positions for each of `width` columns, as Hugging Face or MLX lays them out.
-    /// - Parameter hasBias: whether a tensor `path`.bias belongs to it, which `vector` reads.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
     package func convolution(_ path: String, width: Int, length: Int) throws -> TensorView {
         let weight = try tensor(path + ".weight")
-        guard weight.type.isWeightFloat else {
-            throw weight.fault(.malformed, "has type \(weight.type); F16, BF16 or F32 is needed.")
-        }
         // Row-major, the two are the same.
-        if weight.shape != [width, length, 1] { try weight.expect(shape: [width, 1, length]) }
+        try weight.expect(shape: weight.shape == [width, length, 1] ? nil : [width, 1, length])
         return weight
     }
 
@@ -169,12 +160,6 @@ extension TensorView {
             return TensorView(
                 name: "\(name)[\(number)]", type: type, shape: Array(shape.dropFirst()),
                 range: begin..<begin + size, file: file)
-        }
-    }
-
-    fileprivate func expect(shape expected: [Int], because reason: String = "") throws {
-        guard shape == expected else {
-            throw fault(.malformed, "has shape \(shape); \(expected)\(reason) is expected.")
         }
     }
 }

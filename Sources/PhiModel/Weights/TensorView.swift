@@ -23,7 +23,8 @@ package enum TensorType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The floating point types that weights, scales and norms come in.
-    package var isWeightFloat: Bool { self == .f16 || self == .bf16 || self == .f32 }
+    static let weightFloats: [TensorType] = [.f16, .bf16, .f32]
+    package var isWeightFloat: Bool { Self.weightFloats.contains(self) }
 
     /// The name in the file.
     package var description: String {
@@ -61,22 +62,20 @@ package struct TensorView: Sendable {
         ModelError(kind, path: file.path, "tensor \"\(name)\" \(message)")
     }
 
-    /// The values of a float tensor (F16, BF16, F32), widened exactly to Float.
-    /// - Throws: `ModelError` of kind `malformed` for any other type.
-    package func floats() throws -> [Float] {
-        func load<T: BitwiseCopyable>(_ kind: T.Type, _ widen: (T) -> Float) -> [Float] {
-            withBytes { raw in
-                (0..<count).map {
-                    widen(raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.size, as: kind))
-                }
-            }
+    /// Checks the tensor against what a model needs.
+    /// - Parameter reason: said after the shape.
+    /// - Throws: `ModelError` of kind `malformed`.
+    func expect(
+        _ types: [TensorType] = TensorType.weightFloats, shape expected: [Int]? = nil,
+        because reason: String = ""
+    ) throws {
+        guard types.contains(type) else {
+            let names = types.map(\.description)
+            let list = [names.dropLast().joined(separator: ", ")].filter { !$0.isEmpty } + names.suffix(1)
+            throw fault(
+                .malformed, "has type \(type); \(list.joined(separator: " or ")) is needed.")
         }
-        switch type {
-        case .f16: return load(UInt16.self) { HalfFloat.widen($0) }
-        case .bf16: return load(UInt16.self) { Float(bitPattern: UInt32($0) << 16) }
-        case .f32: return load(UInt32.self) { Float(bitPattern: $0) }
-        default:
-            throw fault(.malformed, "has type \(type); F16, BF16 or F32 is needed.")
-        }
+        guard let expected, shape != expected else { return }
+        throw fault(.malformed, "has shape \(shape); \(expected)\(reason) is expected.")
     }
 }

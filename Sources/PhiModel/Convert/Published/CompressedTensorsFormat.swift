@@ -85,7 +85,7 @@ struct CompressedTensorsFormat: PublishedFormat {
         let count = tensor.shape.count == 2 ? tensor.shape[1] : 1
         let isSingle = tensor.count == 1
         var scales = try tensors.tensor(
-            ".weight_scale", types: [.f16, .bf16, .f32],
+            ".weight_scale", types: TensorType.weightFloats,
             shape: isSingle ? tensor.shape : tensor.shape.count == 1 ? [rows] : [rows, count]
         ).finiteFloats()
         if isSingle { scales = [Float](repeating: scales[0], count: rows) }

@@ -9,13 +9,7 @@ struct LayerTensors {
 
     func tensor(_ end: String, types: [TensorType], shape: [Int]) throws -> TensorView {
         let tensor = try tensor(end)
-        guard types.contains(tensor.type) else {
-            let names = types.map(\.description).joined(separator: " or ")
-            throw tensor.fault(.malformed, "has type \(tensor.type); \(names) is needed.")
-        }
-        guard tensor.shape == shape else {
-            throw tensor.fault(.malformed, "has shape \(tensor.shape); \(shape) is expected.")
-        }
+        try tensor.expect(types, shape: shape)
         return tensor
     }
 
@@ -35,7 +29,7 @@ struct LayerTensors {
 
     /// Scales [scales][rows] in the order of rows.
     func turnedScales(_ end: String, _ count: Int, rows: Int) throws -> (values: [Float], type: TensorType) {
-        let tensor = try tensor(end, types: [.f16, .bf16, .f32], shape: [count, rows])
+        let tensor = try tensor(end, types: TensorType.weightFloats, shape: [count, rows])
         let values = try tensor.finiteFloats()
         return ((0..<rows * count).map { values[$0 % count * rows + $0 / count] }, tensor.type)
     }

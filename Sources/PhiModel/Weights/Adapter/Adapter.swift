@@ -168,16 +168,11 @@ package struct Adapter {
         let rank = configuration.rank(of: path)
         let isTransposed = configuration.format == .mlx
         for (tensor, shape) in [(a, [rank, columns]), (b, [rows, rank])] {
-            let shape = isTransposed ? shape.reversed() : shape
-            guard tensor.type.isWeightFloat else {
-                throw tensor.fault(.malformed, "has type \(tensor.type); F16, BF16 or F32 is needed.")
-            }
-            guard tensor.shape == shape else {
-                throw tensor.fault(
-                    .malformed,
-                    "has shape \(tensor.shape); \(shape) is expected (rank \(rank), as \(AdapterConfiguration.fileName) says, on a layer of \(rows) x \(columns))."
-                )
-            }
+            try tensor.expect(
+                shape: isTransposed ? shape.reversed() : shape,
+                because:
+                    " (rank \(rank), as \(AdapterConfiguration.fileName) says, on a layer of \(rows) x \(columns))"
+            )
         }
         let magnitude = names.magnitude.lazy.compactMap { tensors[$0] }.first
         if configuration.hasMagnitudes {
