@@ -6,20 +6,13 @@ final class RotaryTables {
     private let long: RotaryTable?
 
     init(_ rope: Rope) {
-        func table(_ factors: [Double]?, _ magnitude: Double) -> RotaryTable {
-            RotaryTable(half: rope.dimension / 2, theta: rope.theta, factors: factors, magnitude: magnitude)
+        func table(_ factors: Rope.Factors) -> RotaryTable {
+            RotaryTable(
+                half: rope.dimension / 2, theta: rope.theta, factors: factors.periods,
+                magnitude: factors.magnitude)
         }
-        switch rope.scaling {
-        case .none:
-            short = table(nil, 1)
-            long = nil
-        case .slowed(let factors):
-            short = table(factors, 1)
-            long = nil
-        case .longrope(let scaling):
-            short = table(scaling.shortFactors, scaling.attentionFactor)
-            long = table(scaling.longFactors, scaling.longAttentionFactor)
-        }
+        short = table(rope.factors.short)
+        long = rope.factors.long.map(table)
     }
 
     /// Makes all positions of these rows available. Not to be called while others read.

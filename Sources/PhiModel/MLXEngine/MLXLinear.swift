@@ -2,116 +2,96 @@ import CMLX
 
 /// A weight matrix [rows, columns] in MLX's memory, or a stack of them [count, rows, columns].
 struct MLXMatrix {
-    enum Values {
-        /// As the checkpoint has them: words, scales and biases.
-        case quantized(MLXArray, scales: MLXArray, biases: MLXArray, group: Int, bits: Int)
-        case plain(MLXArray)
+    /// Scales and biases of groups of columns, and the bits of a value.
+    struct Quantization {
+        var scales: MLXArray
+        var biases: MLXArray
+        let group: Int
+        let bits: Int
     }
 
-    let values: Values
+    /// Floats, or words where it is quantized.
+    var weight: MLXArray
+    /// As the checkpoint has it; nil for floats.
+    var quantization: Quantization?
 
     /// Type of its products, where the input does not ask for more.
-    var element: MLXArray.Element? {
-        switch values {
-        case .quantized(_, let scales, _, _, _): scales.element
-        case .plain(let weight): weight.element
-        }
-    }
+    var element: MLXArray.Element? { (quantization?.scales ?? weight).element }
 
-    var arrays: [MLXArray] {
-        switch values {
-        case .quantized(let words, let scales, let biases, _, _): [words, scales, biases]
-        case .plain(let weight): [weight]
-        }
-    }
+    var arrays: [MLXArray] { [weight] + (quantization.map { [$0.scales, $0.biases] } ?? []) }
 
     /// x [rows, columns] times it.
     func multiplied(by x: MLXArray) -> MLXArray {
         if isBetterExpanded(x) { return expanded(times: x) }
-        switch values {
-        case .quantized(let words, let scales, let biases, let group, let bits):
-            return x.made(words, scales, biases) {
-                $0.quantized_matmul(
-                    x.handle, words.handle, scales.handle, biases.handle, Int32(group), Int32(bits))
-            }
-        case .plain(let weight): return x.made(weight) { $0.matmul(x.handle, weight.handle) }
+        guard let q = quantization else { return x.made(weight) { $0.matmul(x.handle, weight.handle) } }
+        return x.made(weight, q.scales, q.biases) {
+            $0.quantized_matmul(
+                x.handle, weight.handle, q.scales.handle, q.biases.handle, Int32(q.group), Int32(q.bits))
         }
     }
 
     /// x [..., 1, columns] times the matrices `indices` [...] of a stack.
     func multiplied(by x: MLXArray, matrices indices: MLXArray) -> MLXArray {
-        switch values {
-        case .quantized(let words, let scales, let biases, let group, let bits):
-            x.made(words, scales, biases, indices) {
-                $0.gather_quantized_matmul(
-                    x.handle, words.handle, scales.handle, biases.handle, indices.handle, Int32(group),
-                    Int32(bits))
-            }
-        case .plain(let weight):
-            x.made(weight, indices) { $0.gather_matmul(x.handle, weight.handle, indices.handle) }
+        guard let q = quantization else {
+            return x.made(weight, indices) { $0.gather_matmul(x.handle, weight.handle, indices.handle) }
+        }
+        return x.made(weight, q.scales, q.biases, indices) {
+            $0.gather_quantized_matmul(
+                x.handle, weight.handle, q.scales.handle, q.biases.handle, indices.handle, Int32(q.group),
+                Int32(q.bits))
         }
     }
 
     /// The matrix of its rows at `indices`.
-    func taking(_ indices: MLXArray) -> MLXMatrix {
-        switch values {
-        case .quantized(let words, let scales, let biases, let group, let bits):
-            MLXMatrix(
-                values: .quantized(
-                    words.taking(indices), scales: scales.taking(indices), biases: biases.taking(indices),
-                    group: group, bits: bits))
-        case .plain(let weight): MLXMatrix(values: .plain(weight.taking(indices)))
-        }
-    }
+    func taking(_ indices: MLXArray) -> MLXMatrix { picking { $0.taking(indices) } }
 
     /// Its rows at `indices`.
-    func rows(at indices: MLXArray) -> MLXArray {
-        picked { $0.taking(indices) }
+    func rows(at indices: MLXArray) -> MLXArray { picked { $0.taking(indices) } }
+
+    private func picking(_ pick: (MLXArray) -> MLXArray) -> MLXMatrix {
+        var some = self
+        some.weight = pick(weight)
+        if let q = quantization {
+            some.quantization?.scales = pick(q.scales)
+            some.quantization?.biases = pick(q.biases)
+        }
+        return some
     }
 
     /// Some of its rows, as floats.
     func picked(_ pick: (MLXArray) -> MLXArray) -> MLXArray {
-        switch values {
-        case .quantized(let words, let scales, let biases, let group, let bits):
-            let (words, scales, biases) = (pick(words), pick(scales), pick(biases))
-            return words.made(scales, biases) {
-                $0.dequantize(words.handle, scales.handle, biases.handle, Int32(group), Int32(bits))
-            }
-        case .plain(let weight): return pick(weight)
+        let some = picking(pick)
+        guard let q = some.quantization else { return some.weight }
+        return some.weight.made(q.scales, q.biases) {
+            $0.dequantize(
+                some.weight.handle, q.scales.handle, q.biases.handle, Int32(q.group), Int32(q.bits))
         }
     }
 
     /// The same numbers, with products in float32.
     var float32: MLXMatrix {
-        switch values {
-        case .quantized(let words, let scales, let biases, let group, let bits):
-            MLXMatrix(
-                values: .quantized(
-                    words, scales: scales.converted(to: .f32), biases: biases.converted(to: .f32),
-                    group: group,
-                    bits: bits))
-        case .plain(let weight): MLXMatrix(values: .plain(weight.converted(to: .f32)))
+        var wide = self
+        if let q = quantization {
+            wide.quantization?.scales = q.scales.converted(to: .f32)
+            wide.quantization?.biases = q.biases.converted(to: .f32)
+        } else {
+            wide.weight = weight.converted(to: .f32)
         }
+        return wide
     }
 
     /// Matrices of one shape and precision as a stack; nil if they are not of one precision.
     static func stack(_ matrices: [MLXMatrix]) -> MLXMatrix? {
-        var parts: [[MLXArray]] = []
-        var precision: (group: Int, bits: Int)?
-        for matrix in matrices {
-            if case .quantized(_, _, _, let group, let bits) = matrix.values {
-                if let precision, precision != (group, bits) { return nil }
-                precision = (group, bits)
-            }
-            parts.append(matrix.arrays)
+        guard var stack = matrices.first else { return nil }
+        let first = stack.quantization
+        let isAlike = matrices.allSatisfy {
+            $0.quantization?.bits == first?.bits && $0.quantization?.group == first?.group
         }
-        guard let count = parts.first?.count, parts.allSatisfy({ $0.count == count }) else { return nil }
-        let stacks = (0..<count).map { place in MLXArray.stacked(parts.map { $0[place] }) }
-        guard let precision else { return MLXMatrix(values: .plain(stacks[0])) }
-        return MLXMatrix(
-            values: .quantized(
-                stacks[0], scales: stacks[1], biases: stacks[2], group: precision.group, bits: precision.bits)
-        )
+        guard isAlike else { return nil }
+        stack.weight = .stacked(matrices.map(\.weight))
+        stack.quantization?.scales = .stacked(matrices.compactMap(\.quantization?.scales))
+        stack.quantization?.biases = .stacked(matrices.compactMap(\.quantization?.biases))
+        return stack
     }
 }
 
@@ -128,8 +108,8 @@ struct MLXLinear {
     func callAsFunction(_ x: MLXArray) -> MLXArray {
         var y = matrix.multiplied(by: x)
         if let adapter, let element = y.element {
-            let inner = MLXMatrix(values: .plain(adapter.a)).multiplied(by: x.converted(to: .f32))
-            y = y + MLXMatrix(values: .plain(adapter.b)).multiplied(by: inner).converted(to: element)
+            let inner = MLXMatrix(weight: adapter.a).multiplied(by: x.converted(to: .f32))
+            y = y + MLXMatrix(weight: adapter.b).multiplied(by: inner).converted(to: element)
             if let rowScales { y = y * rowScales.converted(to: element) }
         }
         if let bias { y = y + bias }

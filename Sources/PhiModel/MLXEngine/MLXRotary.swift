@@ -17,7 +17,8 @@ struct MLXRotary {
     init(_ mlx: MLXLibrary, _ rope: Rope, headDimension: Int, element: MLXArray.Element) {
         dimension = rope.dimension
         let half = rope.dimension / 2
-        func set(_ factors: [Double]?, _ magnitude: Double) -> Set {
+        func set(_ factors: Rope.Factors) -> Set {
+            let (factors, magnitude) = factors
             let logarithm = phi_log(rope.theta)
             let periods = (0..<half).map { i in
                 Float(factors?[i] ?? 1) * Float(phi_exp(logarithm * Double(i) / Double(half)))
@@ -28,17 +29,8 @@ struct MLXRotary {
                 magnitude: magnitude == 1
                     ? nil : .values(mlx, scales, .f32, [headDimension]).converted(to: element))
         }
-        switch rope.scaling {
-        case .none:
-            short = set(nil, 1)
-            long = nil
-        case .slowed(let factors):
-            short = set(factors, 1)
-            long = nil
-        case .longrope(let scaling):
-            short = set(scaling.shortFactors, scaling.attentionFactor)
-            long = set(scaling.longFactors, scaling.longAttentionFactor)
-        }
+        short = set(rope.factors.short)
+        long = rope.factors.long.map(set)
     }
 
     /// Rotates x [rows, heads, head dimension].

@@ -134,12 +134,13 @@ struct MLXWeightReader: WeightReading {
 
     private func matrix(_ tensors: LinearTensors) throws -> MLXMatrix {
         switch tensors {
-        case .plain(let weight, _, _): MLXMatrix(values: .plain(try array(weight, isFloat: true)))
+        case .plain(let weight, _, _): MLXMatrix(weight: try array(weight, isFloat: true))
         case .quantized(let q):
             MLXMatrix(
-                values: .quantized(
-                    try array(q.weight, isFloat: false), scales: try array(q.scales, isFloat: true),
-                    biases: try array(q.biases, isFloat: true), group: q.groupSize, bits: q.bits))
+                weight: try array(q.weight, isFloat: false),
+                quantization: .init(
+                    scales: try array(q.scales, isFloat: true), biases: try array(q.biases, isFloat: true),
+                    group: q.groupSize, bits: q.bits))
         }
     }
 

@@ -9,6 +9,19 @@ package struct Rope: Sendable, Equatable {
     /// Rotary positions of models without positions: nothing is rotated.
     static let none = Rope(dimension: 0, theta: 1, scaling: .none)
 
+    /// Factors of the dimensions' periods, nil where all are 1; and what cos and sin are multiplied by.
+    typealias Factors = (periods: [Double]?, magnitude: Double)
+
+    /// Factors of all sequences, or of short ones and of long ones.
+    var factors: (short: Factors, long: Factors?) {
+        switch scaling {
+        case .none: ((nil, 1), nil)
+        case .slowed(let factors): ((factors, 1), nil)
+        case .longrope(let rope):
+            ((rope.shortFactors, rope.attentionFactor), (rope.longFactors, rope.longAttentionFactor))
+        }
+    }
+
     /// The longest sequence that has the short factors, in tokens; nil if there is one set only.
     var shortLength: Int? {
         guard case .longrope(let rope) = scaling else { return nil }
