@@ -28,7 +28,7 @@ extension Evaluator {
             try spend(4 * dict.members.count)
             return try made(generator: dict.pairs)
         case .reverse: return try reverse(value)
-        case .tojson: return .string(try json(value, try jsonStyle(arguments)))
+        case .tojson: return .string(try text(of: value, try jsonStyle(arguments)))
         case .map: return try map(value, given)
         case .select, .reject, .selectattr, .rejectattr: return try select(name, value, given)
         case .sort, .dictsort, .unique, .min, .max, .sum: return try apply(order: name, to: value, arguments)
@@ -79,8 +79,8 @@ extension Evaluator {
         return .string(PythonText.string(text.unicodeScalars.reversed()))
     }
 
-    private func jsonStyle(_ arguments: [Value?]) throws -> JSONStyle {
-        var style = JSONStyle()
+    private func jsonStyle(_ arguments: [Value?]) throws -> ValueStyle {
+        var style = ValueStyle(isJSON: true)
         style.ascii = try arguments[0].map(isTrue) ?? false
         switch arguments[1] ?? .none {
         case .none: break

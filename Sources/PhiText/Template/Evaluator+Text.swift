@@ -9,99 +9,14 @@ extension Evaluator {
             try refuseNull()
             return ""
         case .string(let text): return text
-        default:
-            var result = ""
-            try represent(value, into: &result)
-            return result
+        default: return try text(of: value, ValueStyle())
         }
     }
 
-    /// Python's `repr`.
-    private func represent(_ value: Value, into result: inout String) throws {
-        try spend(1)
-        switch value {
-        case .undefined:
-            try refuseIfStrict(value)
-            result += "Undefined"
-        case .none: result += "None"
-        case .bool(let value): result += value ? "True" : "False"
-        case .int(let value): result += String(value)
-        case .double(let value): result += PythonNumbers.text(value)
-        case .written(let number): result += number.text
-        case .string(let text): try quote(text, into: &result)
-        case .list(let list): try represent(list, into: &result)
-        case .dict(let dict):
-            result += "{"
-            for (i, (key, value)) in zip(dict.members.keys, dict.members.values).enumerated() {
-                if i > 0 { result += ", " }
-                try represent(key, into: &result)
-                result += ": "
-                try represent(value, into: &result)
-            }
-            result += "}"
-        case .generator, .namespace, .function, .loop, .macro, .method:
-            throw fault("\(value.typeName) has no text to write")
-        }
-        try checkText(result.utf8.count)
-    }
-
-    private func represent(_ list: ListValue, into result: inout String) throws {
-        guard list.kind == .list || list.kind == .tuple else {
-            throw fault("a range, or a dict's keys, values or items, are written with the filter 'list'")
-        }
-        let marks = list.kind == .list ? ("[", "]") : ("(", list.items.count == 1 ? ",)" : ")")
-        result += marks.0
-        for (i, item) in list.items.enumerated() {
-            if i > 0 { result += ", " }
-            try represent(item, into: &result)
-        }
-        result += marks.1
-    }
-
-    private func quote(_ text: String, into result: inout String) throws {
-        try spend(forText: 1 + text.utf8.count / 4)
-        let mark: Unicode.Scalar = text.utf8.contains(0x27) && !text.utf8.contains(0x22) ? "\"" : "'"
-        result.unicodeScalars.append(mark)
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": result += "\\\\"
-            case mark:
-                result += "\\"
-                result.unicodeScalars.append(scalar)
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if isPrintable(scalar) {
-                    result.unicodeScalars.append(scalar)
-                } else {
-                    let (letter, digits) =
-                        scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
-                    result += "\\" + letter + hex(scalar.value, digits)
-                }
-            }
-        }
-        result.unicodeScalars.append(mark)
-    }
-
-    private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.value < 0x7F { return scalar.value >= 0x20 }
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
-            .spaceSeparator:
-            return false
-        default: return true
-        }
-    }
-
-    private func hex(_ value: UInt32, _ digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    }
-
-    // MARK: JSON
-
-    struct JSONStyle {
+    /// Form in which lists, dicts and what is in them are written.
+    struct ValueStyle {
+        /// Whether they are written as by Python's `json.dumps`, not as by `repr`.
+        var isJSON = false
         var ascii = false
         /// The text of one level of indentation; nil for everything on one line.
         var indent: String?
@@ -109,43 +24,66 @@ extension Evaluator {
         var keySeparator = ": "
     }
 
-    /// Python's `json.dumps`.
-    func json(_ value: Value, _ style: JSONStyle) throws -> String {
+    func text(of value: Value, _ style: ValueStyle) throws -> String {
         var result = ""
-        try json(value, style, level: 0, into: &result)
+        try write(value, style, level: 0, into: &result)
         return result
     }
 
-    private func json(_ value: Value, _ style: JSONStyle, level: Int, into result: inout String) throws {
+    private func write(_ value: Value, _ style: ValueStyle, level: Int, into result: inout String) throws {
         try spend(1)
         switch value {
-        case .none: result += "null"
-        case .bool(let value): result += value ? "true" : "false"
-        case .int(let value): result += String(value)
-        case .double(let value): result += jsonNumber(value)
-        case .written(let number): result += number.text
-        case .string(let text): try jsonQuote(text, style, into: &result)
-        case .list(let list) where list.kind == .list || list.kind == .tuple:
-            try jsonMembers("[", "]", list.items.count, style, level, &result) { i, result in
-                try self.json(list.items[i], style, level: level + 1, into: &result)
+        case .undefined(let reason):
+            if style.isJSON { throw fault("\(reason.message), so it has no JSON") }
+            try refuseIfStrict(value)
+            result += "Undefined"
+        case .none, .bool, .int, .double, .written: result += scalar(value, style) ?? ""
+        case .string(let text): try quote(text, style, into: &result)
+        case .list(let list):
+            guard list.kind == .list || list.kind == .tuple else {
+                throw fault("a range, or a dict's keys, values or items, are written with the filter 'list'")
             }
-        case .dict(let dict): try json(dict, style, level: level, into: &result)
-        case .undefined(let reason): throw fault("\(reason.message), so it has no JSON")
-        default: throw fault("\(value.typeName) has no JSON")
+            let isTuple = list.kind == .tuple && !style.isJSON
+            let (open, close) = isTuple ? ("(", list.items.count == 1 ? ",)" : ")") : ("[", "]")
+            try members(open, close, list.items.count, style, level, &result) { i, result in
+                try write(list.items[i], style, level: level + 1, into: &result)
+            }
+        case .dict(let dict):
+            try members("{", "}", dict.members.count, style, level, &result) { i, result in
+                try write(key: dict.members.keys[i], style, into: &result)
+                result += style.keySeparator
+                try write(dict.members.values[i], style, level: level + 1, into: &result)
+            }
+        case .generator, .namespace, .function, .loop, .macro, .method:
+            throw fault("\(value.typeName) has no \(style.isJSON ? "JSON" : "text to write")")
         }
         try checkText(result.utf8.count)
     }
 
-    private func json(_ dict: DictValue, _ style: JSONStyle, level: Int, into result: inout String) throws {
-        try jsonMembers("{", "}", dict.members.count, style, level, &result) { i, result in
-            try jsonQuote(try jsonKey(dict.members.keys[i]), style, into: &result)
-            result += style.keySeparator
-            try self.json(dict.members.values[i], style, level: level + 1, into: &result)
+    private func scalar(_ value: Value, _ style: ValueStyle) -> String? {
+        switch value {
+        case .none: style.isJSON ? "null" : "None"
+        case .bool(true): style.isJSON ? "true" : "True"
+        case .bool(false): style.isJSON ? "false" : "False"
+        case .int(let value): String(value)
+        case .double(let value) where style.isJSON && !value.isFinite:
+            value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
+        case .double(let value): PythonNumbers.text(value)
+        case .written(let number): number.text
+        default: nil
         }
     }
 
-    private func jsonMembers(
-        _ open: String, _ close: String, _ count: Int, _ style: JSONStyle, _ level: Int,
+    private func write(key: Value, _ style: ValueStyle, into result: inout String) throws {
+        guard style.isJSON else { return try write(key, style, level: 0, into: &result) }
+        guard let text = key.text ?? scalar(key, style) else {
+            throw fault("\(key.typeName) can't be a key in JSON")
+        }
+        try quote(text, style, into: &result)
+    }
+
+    private func members(
+        _ open: String, _ close: String, _ count: Int, _ style: ValueStyle, _ level: Int,
         _ result: inout String, _ member: (Int, inout String) throws -> Void
     ) throws {
         func newLine(_ level: Int) throws {
@@ -164,46 +102,53 @@ extension Evaluator {
         result += close
     }
 
-    private func jsonNumber(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
-        return PythonNumbers.text(value)
-    }
-
-    private func jsonKey(_ key: Value) throws -> String {
-        switch key {
-        case .string(let text): return text
-        case .none: return "null"
-        case .bool(let value): return value ? "true" : "false"
-        case .int(let value): return String(value)
-        case .double(let value): return jsonNumber(value)
-        case .written(let number): return number.text
-        default: throw fault("\(key.typeName) can't be a key in JSON")
-        }
-    }
-
-    private func jsonQuote(_ text: String, _ style: JSONStyle, into result: inout String) throws {
+    private func quote(_ text: String, _ style: ValueStyle, into result: inout String) throws {
         try spend(forText: 1 + text.utf8.count / 4)
-        result += "\""
+        let isDouble = style.isJSON || text.utf8.contains(0x27) && !text.utf8.contains(0x22)
+        let mark: Unicode.Scalar = isDouble ? "\"" : "'"
+        result.unicodeScalars.append(mark)
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
+            case "\\", mark:
+                result += "\\"
+                result.unicodeScalars.append(scalar)
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case "\u{8}": result += "\\b"
-            case "\u{C}": result += "\\f"
+            case "\u{8}" where style.isJSON: result += "\\b"
+            case "\u{C}" where style.isJSON: result += "\\f"
             default:
-                if scalar.value < 0x20 || style.ascii && scalar.value > 0x7E {
-                    for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
-                        result += "\\u" + hex(UInt32(unit), 4)
-                    }
-                } else {
+                if style.isJSON ? isPlain(scalar, style) : isPrintable(scalar) {
                     result.unicodeScalars.append(scalar)
+                } else {
+                    result += escape(scalar, style)
                 }
             }
         }
-        result += "\""
+        result.unicodeScalars.append(mark)
+    }
+
+    private func isPlain(_ scalar: Unicode.Scalar, _ style: ValueStyle) -> Bool {
+        scalar.value >= 0x20 && (scalar.value <= 0x7E || !style.ascii)
+    }
+
+    private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value < 0x7F { return scalar.value >= 0x20 }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .spaceSeparator:
+            return false
+        default: return true
+        }
+    }
+
+    private func escape(_ scalar: Unicode.Scalar, _ style: ValueStyle) -> String {
+        func hex(_ value: UInt32, _ digits: Int) -> String {
+            let text = String(value, radix: 16)
+            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+        }
+        if style.isJSON { return String(scalar).utf16.map { "\\u" + hex(UInt32($0), 4) }.joined() }
+        let (letter, digits) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
+        return "\\" + letter + hex(scalar.value, digits)
     }
 }
