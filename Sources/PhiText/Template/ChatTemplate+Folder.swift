@@ -12,11 +12,11 @@ extension ChatTemplate {
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
     package static func load(path folder: String) throws -> ChatTemplate? {
         let configFile = Paths.join(folder, "tokenizer_config.json")
-        let config = try object(configFile).map { try TemplateConfiguration($0, path: configFile) }
+        let config = try object(configFile).map(TemplateConfiguration.init)
         var tokens = config?.specialTokens ?? [:]
         // The tokenizer's own configuration counts; older folders keep the tokens only in the other file.
         let mapFile = Paths.join(folder, "special_tokens_map.json")
-        let map = try object(mapFile).map { try SpecialTokens.read(FileMembers($0, path: mapFile)) }
+        let map = try object(mapFile).map(SpecialTokens.read)
         for (name, value) in map ?? [:] where tokens[name] == nil || config?.isComplete == false {
             tokens[name] = value
         }
@@ -44,8 +44,9 @@ extension ChatTemplate {
     }
 
     /// - Returns: nil if there is no such file.
-    private static func object(_ file: String) throws -> JSONObject? {
+    private static func object(_ file: String) throws -> TokenizerConfigReader? {
         guard Files.kind(of: file) != nil else { return nil }
-        return try JSONFile.object(file, maximumBytes: largestFile)
+        let members = try JSONFile.object(file, maximumBytes: largestFile)
+        return TokenizerConfigReader(value: .object(members), key: "", path: file)
     }
 }

@@ -1,7 +1,7 @@
 import Essentials
 import JSON
 
-/// Reads the small parts of tokenizer.json with the full key in every message.
+/// Reads the small parts of tokenizer.json, and of the files beside it, with the full key in every message.
 struct TokenizerConfigReader {
     let value: JSONValue
     /// Place of the value, like `pre_tokenizer.pretokenizers[1]`.

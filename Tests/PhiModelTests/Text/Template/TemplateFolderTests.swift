@@ -87,10 +87,19 @@ import Testing
     @Test(arguments: [
         ("tokenizer_config.json", "{", "not valid JSON"),
         ("tokenizer_config.json", "[]", "is a list, not an object"),
-        ("tokenizer_config.json", #"{"chat_template": 5}"#, "'chat_template' has a wrong type"),
-        ("tokenizer_config.json", #"{"chat_template": [{"name": "default"}]}"#, "template' is missing"),
-        ("tokenizer_config.json", #"{"chat_template": "x", "eos_token": 7}"#, "'eos_token' has a wrong type"),
-        ("tokenizer_config.json", #"{"chat_template": "x", "eos_token": {}}"#, "'eos_token.content'"),
+        ("tokenizer_config.json", #"{"chat_template": 5}"#, "chat_template: expected a string"),
+        (
+            "tokenizer_config.json", #"{"chat_template": [{"name": "default"}]}"#,
+            "chat_template[0].template: "
+        ),
+        (
+            "tokenizer_config.json", #"{"chat_template": "x", "eos_token": 7}"#,
+            "eos_token: expected an object"
+        ),
+        (
+            "tokenizer_config.json", #"{"chat_template": "x", "eos_token": {}}"#,
+            "eos_token.content: expected a string"
+        ),
         ("tokenizer_config.json", #"{"chat_template": "a\n{{ x | nosuch }}"}"#, "line 2: the filter"),
         ("chat_template.jinja", "a\r\nb\r\n{% if %}", "chat template, line 3: "),
         ("special_tokens_map.json", "nope", "not valid JSON"),
