@@ -143,9 +143,9 @@ extension Evaluator {
         case .function(let name):
             try check(name.signature, given, "the function '\(name.rawValue)'")
             return try call(name, given)
-        case .method(let method):
-            try check(method.name.signature, given, "the method '\(method.name.rawValue)'")
-            return try call(method.name, of: method.receiver, given)
+        case .method(let name, let receiver):
+            try check(name.signature, given, "the method '\(name.rawValue)'")
+            return try call(name, of: receiver, given)
         default: throw fault("\(function.typeName) can't be called")
         }
     }

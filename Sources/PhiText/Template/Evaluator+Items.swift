@@ -18,7 +18,7 @@ extension Evaluator {
         default: break
         }
         if let method = MethodName(rawValue: name), method.belongs(to: value) {
-            return .method(BoundMethod(value, method))
+            return .method(method, of: value)
         }
         return nil
     }

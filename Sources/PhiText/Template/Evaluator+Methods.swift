@@ -122,15 +122,14 @@ extension Evaluator {
         if case .list(let list) = wanted, list.kind == .tuple { affixes = list.items }
         for value in affixes {
             let affix = try self.text(value, method)
-            if method == .startswith ? text.utf8.starts(with: affix.utf8) : hasSuffix(text, affix) {
+            let isThere =
+                method == .startswith
+                ? text.utf8.starts(with: affix.utf8)
+                : text.utf8.reversed().starts(with: affix.utf8.reversed())
+            if isThere {
                 return .bool(true)
             }
         }
         return .bool(false)
-    }
-
-    private func hasSuffix(_ text: String, _ suffix: String) -> Bool {
-        text.utf8.count >= suffix.utf8.count
-            && text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 }

@@ -115,25 +115,20 @@ final class Evaluator {
     /// Accounts for handling this text.
     func spend(text: String) throws { try spend(forText: 1 + text.utf8.count / 16) }
 
-    func made(_ list: ListValue) throws -> Value {
-        guard list.depth <= limits.valueDepth else { throw tooDeep() }
-        try spend(1 + 4 * list.items.count)
-        return .list(list)
+    private func made(_ value: Value, steps: Int) throws -> Value {
+        guard value.depth <= limits.valueDepth else { throw tooDeep() }
+        try spend(1 + steps)
+        return value
     }
+
+    func made(_ list: ListValue) throws -> Value { try made(.list(list), steps: 4 * list.items.count) }
 
     func made(list items: [Value]) throws -> Value { try made(ListValue(items, .list)) }
 
-    func made(_ dict: DictValue) throws -> Value {
-        guard dict.depth <= limits.valueDepth else { throw tooDeep() }
-        try spend(1 + 8 * dict.members.count)
-        return .dict(dict)
-    }
+    func made(_ dict: DictValue) throws -> Value { try made(.dict(dict), steps: 8 * dict.members.count) }
 
     func made(generator items: [Value]) throws -> Value {
-        let generator = Generator(items)
-        guard generator.depth <= limits.valueDepth else { throw tooDeep() }
-        try spend(1 + 4 * items.count)
-        return .generator(generator)
+        try made(.generator(Generator(items)), steps: 4 * items.count)
     }
 
     func makeNamespace() throws -> Namespace {

@@ -46,10 +46,6 @@ enum StringEscapes {
             }
             value = value << 4 | digit
         }
-        return try scalarOf(value, line)
-    }
-
-    private static func scalarOf(_ value: UInt32, _ line: Int) throws -> Unicode.Scalar {
         guard let scalar = Unicode.Scalar(value) else {
             throw TemplateFault(
                 kind: .unsupported, line: line,

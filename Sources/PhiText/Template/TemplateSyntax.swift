@@ -151,14 +151,8 @@ struct ForLoop: Sendable {
     var loopSymbol: Int
 }
 
-final class MacroDefinition: Sendable {
-    let name: Int
-    let parameters: [(name: Int, fallback: Expression?)]
-    let body: [Statement]
-
-    init(name: Int, parameters: [(name: Int, fallback: Expression?)], body: [Statement]) {
-        self.name = name
-        self.parameters = parameters
-        self.body = body
-    }
+struct MacroDefinition: Sendable {
+    var name: Int
+    var parameters: [(name: Int, fallback: Expression?)]
+    var body: [Statement]
 }

@@ -20,7 +20,8 @@ enum Value {
     case macro(MacroValue)
     case loop(LoopState)
     case function(FunctionName)
-    case method(BoundMethod)
+    /// A method taken from a value, as in `text.strip` without a call.
+    indirect case method(MethodName, of: Value)
 
     static func array(_ items: [Value]) -> Value { .list(ListValue(items, .list)) }
     static func tuple(_ items: [Value]) -> Value { .list(ListValue(items, .tuple)) }
@@ -74,7 +75,7 @@ enum Value {
         case .list(let list): list.depth
         case .dict(let dict): dict.depth
         case .generator(let generator): generator.depth
-        case .method(let method): method.receiver.depth + 1
+        case .method(_, let receiver): receiver.depth + 1
         default: 0
         }
     }
@@ -155,16 +156,6 @@ final class Generator {
 /// The one kind of object that a template may change.
 final class Namespace {
     var members = OrderedMembers()
-}
-
-/// A method taken from a value, as in `text.strip` without a call.
-final class BoundMethod {
-    let receiver: Value
-    let name: MethodName
-    init(_ receiver: Value, _ name: MethodName) {
-        self.receiver = receiver
-        self.name = name
-    }
 }
 
 final class MacroValue {
