@@ -1,3 +1,4 @@
+import Essentials
 import Synchronization
 
 /// The sets behind `\p{...}`, by the Unicode data of Swift's library.
@@ -27,11 +28,12 @@ enum UnicodeProperties {
 
     // MARK: General categories
 
-    /// The general category of all scalars, as runs: where one begins, and what it is.
-    private static let runs: [(start: UInt32, category: Unicode.GeneralCategory)] = {
-        var runs: [(start: UInt32, category: Unicode.GeneralCategory)] = []
+    /// The general category of all scalars, as runs: where one begins, and its number.
+    private static let runs: [(start: UInt32, category: UInt8)] = {
+        var runs: [(start: UInt32, category: UInt8)] = []
         func add(_ start: UInt32, _ category: Unicode.GeneralCategory) {
-            if runs.last?.category != category { runs.append((start, category)) }
+            let number = GeneralCategories.number(of: category)
+            if runs.last?.category != number { runs.append((start, number)) }
         }
         var value: UInt32 = 0
         while value <= ScalarRanges.lastScalar {
@@ -46,38 +48,16 @@ enum UnicodeProperties {
         return runs
     }()
 
-    private static let names: [(category: Unicode.GeneralCategory, short: String, long: String)] = [
-        (.uppercaseLetter, "Lu", "Uppercase_Letter"),
-        (.lowercaseLetter, "Ll", "Lowercase_Letter"),
-        (.titlecaseLetter, "Lt", "Titlecase_Letter"),
-        (.modifierLetter, "Lm", "Modifier_Letter"),
-        (.otherLetter, "Lo", "Other_Letter"),
-        (.nonspacingMark, "Mn", "Nonspacing_Mark"),
-        (.spacingMark, "Mc", "Spacing_Mark"),
-        (.enclosingMark, "Me", "Enclosing_Mark"),
-        (.decimalNumber, "Nd", "Decimal_Number"),
-        (.letterNumber, "Nl", "Letter_Number"),
-        (.otherNumber, "No", "Other_Number"),
-        (.connectorPunctuation, "Pc", "Connector_Punctuation"),
-        (.dashPunctuation, "Pd", "Dash_Punctuation"),
-        (.openPunctuation, "Ps", "Open_Punctuation"),
-        (.closePunctuation, "Pe", "Close_Punctuation"),
-        (.initialPunctuation, "Pi", "Initial_Punctuation"),
-        (.finalPunctuation, "Pf", "Final_Punctuation"),
-        (.otherPunctuation, "Po", "Other_Punctuation"),
-        (.mathSymbol, "Sm", "Math_Symbol"),
-        (.currencySymbol, "Sc", "Currency_Symbol"),
-        (.modifierSymbol, "Sk", "Modifier_Symbol"),
-        (.otherSymbol, "So", "Other_Symbol"),
-        (.spaceSeparator, "Zs", "Space_Separator"),
-        (.lineSeparator, "Zl", "Line_Separator"),
-        (.paragraphSeparator, "Zp", "Paragraph_Separator"),
-        (.control, "Cc", "Control"),
-        (.format, "Cf", "Format"),
-        (.surrogate, "Cs", "Surrogate"),
-        (.privateUse, "Co", "Private_Use"),
-        (.unassigned, "Cn", "Unassigned"),
-    ]
+    /// By the numbers of categories.
+    private static let longNames =
+        """
+        Uppercase_Letter Lowercase_Letter Titlecase_Letter Modifier_Letter Other_Letter Nonspacing_Mark \
+        Spacing_Mark Enclosing_Mark Decimal_Number Letter_Number Other_Number Connector_Punctuation \
+        Dash_Punctuation Open_Punctuation Close_Punctuation Initial_Punctuation Final_Punctuation \
+        Other_Punctuation Math_Symbol Currency_Symbol Modifier_Symbol Other_Symbol Space_Separator \
+        Line_Separator Paragraph_Separator Control Format Surrogate Private_Use Unassigned
+        """
+        .split(at: " ")
 
     private static let groups = [
         "Letter": "L", "Mark": "M", "Combining_Mark": "M", "Number": "N", "Punctuation": "P", "punct": "P",
@@ -86,14 +66,13 @@ enum UnicodeProperties {
 
     private static func categories(_ name: String) -> ScalarRanges? {
         let name = groups[name] ?? name
-        let wanted =
-            name == "LC" || name == "Cased_Letter"
-            ? names.prefix(3)
-            : names.filter {
-                $0.short == name || $0.long == name || (name.utf8.count == 1 && $0.short.hasPrefix(name))
-            }[...]
+        let isCased = name == "LC" || name == "Cased_Letter"
+        let wanted = zip(GeneralCategories.names, longNames).enumerated().filter { number, names in
+            isCased && number < 3 || names.0 == name || names.1 == name
+                || name.utf8.count == 1 && names.0.hasPrefix(name)
+        }
         guard !wanted.isEmpty else { return nil }
-        let categories = Set(wanted.map(\.category))
+        let categories = Set(wanted.map { UInt8($0.offset) })
         var ranges: [ClosedRange<UInt32>] = []
         for (i, run) in runs.enumerated() where categories.contains(run.category) {
             ranges.append(run.start...(i + 1 < runs.count ? runs[i + 1].start - 1 : ScalarRanges.lastScalar))

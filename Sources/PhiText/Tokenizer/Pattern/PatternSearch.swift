@@ -36,8 +36,8 @@ struct PatternSearch {
     ) -> Int {
         let table = pattern.table.base
         let ascii = pattern.classes.ascii.base
-        let pageOfBlock = pattern.classes.pageOfBlock.base
-        let pages = pattern.classes.pages.base
+        let pageOfBlock = pattern.classes.table.pageOfBlock.base
+        let pages = pattern.classes.table.pages.base
         var last = -1
         var state = pattern.start
         var i = start

@@ -4,11 +4,10 @@ struct ScalarClasses: Sendable {
     let members: [UInt64]
     /// Class of an ASCII byte.
     let ascii: FrozenArray<UInt8>
-    let pageOfBlock: FrozenArray<UInt16>
-    let pages: FrozenArray<UInt8>
+    let table: ScalarTable<UInt8>
 
     init(_ sets: [ScalarSet]) throws {
-        let unicode = UnicodeCategories.shared
+        let categories = UnicodeCategories.table
         var members: [UInt64] = []
         var classOfMembers: [UInt64: UInt8] = [:]
 
@@ -30,41 +29,21 @@ struct ScalarClasses: Sendable {
         }
 
         // Most blocks of 256 scalars hold nothing that a set names singly: there the category decides.
-        var named = [Bool](repeating: false, count: UnicodeCategories.blockCount)
+        var named = [Bool](repeating: false, count: ScalarTable<UInt8>.blockCount)
         for range in sets.flatMap(\.ranges) {
             for block in range.lowerBound >> 8...range.upperBound >> 8 { named[Int(block)] = true }
         }
         let byCategory = (0..<UnicodeCategories.count).map { signature(.max, UInt8($0)) }
-        var pageOfBlock: [UInt16] = []
-        var pages: [UInt8] = []
-        var plainPage: [UInt16: UInt16] = [:]
-        var knownPages: [[UInt8]: UInt16] = [:]
-        for block in 0..<UnicodeCategories.blockCount {
-            let source = unicode.pageOfBlock[block]
-            if !named[block], let page = plainPage[source] {
-                pageOfBlock.append(page)
-                continue
-            }
-            var page: [UInt8] = []
-            page.reserveCapacity(256)
-            for low in 0..<256 {
-                let category = unicode.pages[Int(source) << 8 | low]
-                let bits =
-                    named[block]
-                    ? signature(UInt32(block << 8 | low), category) : byCategory[Int(category)]
-                page.append(try classIndex(bits))
-            }
-            let index = knownPages[page] ?? UInt16(knownPages.count)
-            if knownPages[page] == nil {
-                knownPages[page] = index
-                pages += page
-            }
-            if !named[block] { plainPage[source] = index }
-            pageOfBlock.append(index)
-        }
+        table = try ScalarTable(
+            kind: { named[$0] ? nil : Int(categories.pageOfBlock[$0]) },
+            page: { block in
+                try (UInt32(block) << 8..<UInt32(block + 1) << 8).map { scalar in
+                    let category = categories[scalar]
+                    return try classIndex(
+                        named[block] ? signature(scalar, category) : byCategory[Int(category)])
+                }
+            })
         self.members = members
-        self.pageOfBlock = FrozenArray(pageOfBlock)
-        self.pages = FrozenArray(pages)
-        ascii = FrozenArray((0..<128).map { pages[Int(pageOfBlock[0]) << 8 | $0] })
+        ascii = FrozenArray((0..<128).map { [table] in table[$0] })
     }
 }

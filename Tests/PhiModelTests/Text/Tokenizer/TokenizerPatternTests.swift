@@ -1,3 +1,4 @@
+import Essentials
 import TestSupport
 import Testing
 
@@ -58,7 +59,7 @@ private struct Backtracker {
     }
 
     private func contains(_ set: ScalarSet, _ i: Int) -> Bool {
-        set.contains(scalars[i].value, category: UnicodeCategories.shared.category(of: scalars[i].value))
+        set.contains(scalars[i].value, category: UnicodeCategories.table[scalars[i].value])
     }
 
     private func match(_ node: PatternNode, _ i: Int, _ then: (Int) -> Int?) -> Int? {
@@ -172,18 +173,18 @@ struct TokenizerPatternTests {
     }
 
     @Test func knowsCategories() {
-        let table = UnicodeCategories.shared
+        let table = UnicodeCategories.table
         for value in stride(from: UInt32(0), to: 0x110000, by: 97) {
             guard let scalar = Unicode.Scalar(value), let age = scalar.properties.age, age.major <= 16,
                 !(0x09...0x0D ~= value), value != 0x85
             else { continue }
             #expect(
-                table.category(of: value)
-                    == UnicodeCategories.index(of: scalar.properties.generalCategory))
+                table[value]
+                    == GeneralCategories.number(of: scalar.properties.generalCategory))
         }
         for value in UInt32(0)..<0x3100 {
             guard let scalar = Unicode.Scalar(value) else { continue }
-            let isSpace = UnicodeCategories.whiteSpace >> UInt32(table.category(of: value)) & 1 == 1
+            let isSpace = UnicodeCategories.whiteSpace >> UInt32(table[value]) & 1 == 1
             #expect(isSpace == scalar.properties.isWhitespace, "U+\(String(value, radix: 16))")
         }
     }
