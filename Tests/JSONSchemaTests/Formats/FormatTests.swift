@@ -45,10 +45,11 @@ import Testing
                 ]
             ),
             (
-                "uri", ["http://a.b:80/c?d=e#f", "urn:x:y", "mailto:a@b.c", "http://[::1]/"],
+                "uri",
+                ["http://a.b:80/c?d=e#f", "urn:x:y", "mailto:a@b.c", "http://[::1]/", "http://[v1.a:b]:1"],
                 [
                     "a/b", "//a", "http:// a", "http://[::1", "http://a:b/", ":a", "http://a/%zz",
-                    "http://a/<b>", "http://ü",
+                    "http://a/<b>", "http://ü", "http://[v1.a[b]/",
                 ]
             ),
             ("uri-reference", ["a/b", "", "#f", "//a/b", "http://a"], ["\\a", "#a#b", "a b"]),
