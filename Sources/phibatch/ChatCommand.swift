@@ -12,24 +12,19 @@ struct ChatCommand: ParsableCommand {
         abstract: "Talk with a model in the terminal.",
         usage: "phibatch chat [<model>] [--<setting> <value> ...] [--offline] [--quiet]",
         discussion: """
-            Each line is a question, and the answer shows as it is generated. Without a model's name it is the \
-            embedded one, which "make demo" fetches; one that is named and not on this machine is fetched first.
+            Each line is a question, asked with all that was said before, and the answer shows as it is generated. \
+            Without a model's name it is the embedded one, which "make demo" fetches; one that is named and not on this \
+            machine is fetched first. /reset forgets what was said, but the system message, and /quit ends the chat.
 
             Lines are edited as in a shell where readline or libedit is there, with a history, which is not written \
             to a file. Ctrl-C ends an answer; the part that is there stays in the conversation. At the prompt it drops \
             the line. Ctrl-D ends the chat.
 
-            \(Chat.help.text)
-
-            The model is asked with all that was said. When that no longer fits its context, a message says so. \
-            Answers go to stdout, all else to stderr. At a terminal, characters of an answer that would steer it \
-            are shown as escapes.
-
-            From a pipe or a file each line is a question or a command too, and empty ones count as none; a line \
+            Answers go to stdout, all else to stderr. At a terminal, characters of an answer that would steer it are \
+            shown as escapes. From a pipe or a file each line is a question too, and empty ones count as none; a line \
             that fails is told, and the others go on.
 
             EXAMPLE:
-              phibatch chat
               phibatch chat phi-4-mini --system "Answer in one sentence." --temperature 0
               printf 'What is salt?\\nAnd sugar?\\n' | phibatch chat --seed 1
 
@@ -48,7 +43,7 @@ struct ChatCommand: ParsableCommand {
     @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
     var offline = false
 
-    @Flag(name: .shortAndLong, help: "Answers, and what was asked for; errors only besides.")
+    @Flag(name: .shortAndLong, help: "Answers and errors only.")
     var quiet = false
 
     func run() throws {
@@ -58,9 +53,6 @@ struct ChatCommand: ParsableCommand {
             Platform.ignoreFailedWrites()
             let maker = try load(settings, console)
             var input = ChatInput()
-            if let absence = input.absence {
-                console.say("lines are not edited: neither readline nor libedit can be loaded (\(absence))")
-            }
             var chat = Chat(
                 system: settings.system, maxTokens: settings.maxTokens ?? 0, output: output(console),
                 maker: maker)
@@ -70,7 +62,6 @@ struct ChatCommand: ParsableCommand {
     }
 
     private func output(_ console: Console) -> Chat.Output {
-        let requested = Console(isQuiet: false)
         let isTerminal = Platform.isTerminal(1)
         return Chat.Output(
             answer: { text in
@@ -81,29 +72,32 @@ struct ChatCommand: ParsableCommand {
                 guard isTerminal else { return }
                 try StandardOutput.write(Array("\u{1B}[2m\(text.escapedForTerminal)\u{1B}[22m".utf8))
             },
-            say: console.say, tell: requested.say, fail: requested.error,
+            say: { console.say($0) }, fail: { console.error($0) },
             isInterrupted: { ChatInput.isInterrupted.load(ordering: .relaxed) })
     }
 
     private func load(_ settings: JobSettings, _ console: Console) throws -> Chat.AnswerMaker {
-        let fetch = ModelFetch(console: console, isOffline: offline)
-        let folder = try model.map { try fetch.folder($0, path: $0) } ?? EmbeddedModel.folder()
-        let name = model ?? folder
+        let name = model ?? "./models/smollm2-demo"
+        guard model != nil || Files.kind(of: name) != nil else {
+            throw ModelError(
+                .missing,
+                "the embedded model is not there (\(name)): \"make demo\" fetches it. Or name a model: phibatch chat MODEL."
+            )
+        }
+        let folder = try ModelFetch(console: console, isOffline: offline).folder(name, path: name)
         console.progress("loading \(name)")
         let start = ContinuousClock.now
         var options = try settings.engine.checkedOptions()
         options.adapter = settings.adapter
         let entry = options.engine.entry
         let engine = try entry.load(folder, options)
-        guard let codec = engine.codec, codec.template != nil else {
+        guard engine.codec?.template != nil else {
             throw ModelError(
-                .missing, path: folder,
-                "has no \(engine.codec == nil ? "tokenizer.json" : "chat template"), which a chat needs.")
+                .missing, path: folder, "has no tokenizer.json or no chat template; a chat needs both.")
         }
         let container = ModelContainer(engine: engine, entry.kind, folder: folder, workers: 1)
         if console.isTerminal {
-            let seconds = ((ContinuousClock.now - start).seconds * 10).rounded() / 10
-            console.say("\(name) is loaded (\(seconds) s); /help says what can be typed")
+            console.say("\(name) is loaded (\(duration((ContinuousClock.now - start).seconds)))")
         }
         let answers = settings.request
         return { messages in

@@ -17,8 +17,7 @@ struct ChatInput {
     static let isInterrupted = Atomic(false)
 
     let isTerminal = Platform.isTerminal(0)
-    /// Why lines are not edited although a terminal could show it.
-    private(set) var absence: String?
+    /// Nil where lines are not edited.
     private var editor: LineEditor?
     private var number = 0
 
@@ -30,7 +29,6 @@ struct ChatInput {
         let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
         guard Platform.isTerminal(1), !["", "dumb"].contains(terminal) else { return }
         editor = LineEditor()
-        if editor == nil { absence = LineEditor.library.reason }
     }
 
     mutating func next() -> ChatLine {

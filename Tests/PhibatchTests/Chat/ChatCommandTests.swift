@@ -18,22 +18,19 @@ struct ChatCommandTests {
     }
 
     @Test func linesOfAPipeAreTurns() throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let twice = try chat("What is salt?\n\n/reset\nWhat is salt?\n/save \(folder)/s.jsonl\n/quit\nno")
+        let twice = try chat("What is salt?\n\n/reset\nWhat is salt?\n/quit\nno")
         #expect(twice.status == 0, "\(twice.errors)")
         let half = twice.output.prefix(twice.output.count / 2)
         #expect(!half.isEmpty && twice.output == half + half, "\(twice.output)")
         #expect(
             twice.errors.matches(of: /12 tokens, [0-9.]+ tokens\/s; length: --max-tokens is 12\n/).count == 2)
         #expect(!twice.errors.contains("loading") && !twice.output.contains("> "))
-        // The saved line runs as a job, which has the same answer.
+        // A job has the same answer.
         let job = try Program.run(
             [
-                "run", "--model", DemoJob.model ?? "", "--input", "s.jsonl", "--output", "-", "--max-tokens",
-                "12",
+                "run", "--model", DemoJob.model ?? "", "--input", "-", "--output", "-", "--max-tokens", "12",
                 "--threads", "1",
-            ], folder: folder)
+            ], input: #"{"prompt": "What is salt?"}"#)
         #expect(job.status == 0, "\(job.errors)")
         let answer = try JSONDecoder().decode(
             [String: String].self, from: Data("{\"text\":\"\(half.dropLast())\"}".utf8))
@@ -100,8 +97,6 @@ struct ChatCommandTests {
         try program.expect("ends the chat")
         try program.expect("> ")
         // A paste of two lines is one question.
-        program.type("\u{1B}[200~/save \(folder)/s.jsonl\u{1B}[201~\r")
-        try program.expect("s.jsonl has the messages")
         program.type("\u{1B}[200~And snow?\rAnd hail?\u{1B}[201~\r")
         try program.expect("And hail?")
         try program.expect("\r\n")
@@ -113,8 +108,6 @@ struct ChatCommandTests {
         program.type("\u{04}")
         #expect(try program.end() == 0, "\(program.text)")
         #expect(program.echoes)
-        let saved = try String(contentsOfFile: folder + "/s.jsonl", encoding: .utf8)
-        #expect(saved.contains(#"{"role":"user","content":"What is rain?"}],"answer":""#))
     }
 
     @Test(
