@@ -25,58 +25,42 @@ package final class Curl: Sendable {
     private nonisolated(unsafe) let setOption: Handle
     private nonisolated(unsafe) let getInfo: Handle
 
-    /// OpenSSL's comes first; it is what Debian calls libcurl4.
-    private static let names =
-        LoadedLibrary.suffix == "dylib"
-        ? ["libcurl.4.dylib"] : ["libcurl.so.4", "libcurl-gnutls.so.4"]
     private static let shared = Result { () throws(HubError) in
-        let named = ProgramCall.path(inVariable: "PHIBATCH_CURL")
-        return try Curl(names: named.map { [$0] } ?? names, isNamed: named != nil)
+        try Curl(named: ProgramCall.path(inVariable: "PHIBATCH_CURL"))
     }
 
     /// The library, loaded once.
     /// - Throws: `HubError`, which says how to get it.
     package static func load() throws(HubError) -> Curl { try shared.get() }
 
-    /// - Parameter isNamed: by the user.
-    init(names: [String], isNamed: Bool = false) throws(HubError) {
-        let (library, reason) = LoadedLibrary.first(of: names)
-        guard let library else {
-            let advice: Message =
-                isNamed
-                ? "PHIBATCH_CURL names it"
-                : "models are fetched with it. Install curl, which brings it (the package libcurl4 on Debian and Ubuntu, libcurl on Fedora and Red Hat)"
-            throw HubError(
-                .network, "libcurl", "it can't be loaded (\(reason)), and \(advice).")
-        }
-        func pointer(_ name: String) throws(HubError) -> Handle {
-            guard let found = library.symbol(name) else {
-                throw HubError(
-                    .network, "libcurl",
-                    "it has no \(name): it is older than 7.62. Install a newer one, or name it by PHIBATCH_CURL."
-                )
-            }
-            return found
-        }
-        func function<Function>(_ name: String) throws(HubError) -> Function {
-            unsafeBitCast(try pointer(name), to: Function.self)
-        }
-        make = try function("curl_easy_init")
-        reset = try function("curl_easy_reset")
-        perform = try function("curl_easy_perform")
-        cleanUp = try function("curl_easy_cleanup")
-        append = try function("curl_slist_append")
-        freeList = try function("curl_slist_free_all")
-        makeAddress = try function("curl_url")
-        setPart = try function("curl_url_set")
-        getPart = try function("curl_url_get")
-        cleanUpAddress = try function("curl_url_cleanup")
-        free = try function("curl_free")
-        setOption = try pointer("curl_easy_setopt")
-        getInfo = try pointer("curl_easy_getinfo")
+    /// - Parameter name: the library's; nil for the system's.
+    init(named name: String?) throws(HubError) {
+        // OpenSSL's comes first; it is what Debian calls libcurl4.
+        let names =
+            LoadedLibrary.suffix == "dylib"
+            ? ["libcurl.4.dylib"] : ["libcurl.so.4", "libcurl-gnutls.so.4"]
+        let library = try LibraryFunctions(
+            names, named: name, by: "PHIBATCH_CURL",
+            advice:
+                "models are fetched with it. Install curl, which brings it (the package libcurl4 on Debian and Ubuntu, libcurl on Fedora and Red Hat)",
+            since: "7.62"
+        ) { HubError(.network, "libcurl", $0) }
+        make = try library.function("curl_easy_init")
+        reset = try library.function("curl_easy_reset")
+        perform = try library.function("curl_easy_perform")
+        cleanUp = try library.function("curl_easy_cleanup")
+        append = try library.function("curl_slist_append")
+        freeList = try library.function("curl_slist_free_all")
+        makeAddress = try library.function("curl_url")
+        setPart = try library.function("curl_url_set")
+        getPart = try library.function("curl_url_get")
+        cleanUpAddress = try library.function("curl_url_cleanup")
+        free = try library.function("curl_free")
+        setOption = try library.pointer("curl_easy_setopt")
+        getInfo = try library.pointer("curl_easy_getinfo")
         // Some versions may not be begun by two threads: this runs once, before any other call.
-        let begin: @convention(c) (Int) -> Int32 = try function("curl_global_init")
-        let describe: @convention(c) () -> UnsafePointer<CChar> = try function("curl_version")
+        let begin: @convention(c) (Int) -> Int32 = try library.function("curl_global_init")
+        let describe: @convention(c) () -> UnsafePointer<CChar> = try library.function("curl_version")
         guard begin(Int(PHI_CURL_GLOBAL_DEFAULT)) == 0 else {
             throw HubError(.network, "libcurl", "it does not start on this machine.")
         }

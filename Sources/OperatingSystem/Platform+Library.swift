@@ -1,4 +1,5 @@
 import Essentials
+import Faults
 
 /// A shared library, loaded for as long as the process lives.
 package struct LoadedLibrary: Sendable {
@@ -41,4 +42,42 @@ package struct LoadedLibrary: Sendable {
     }
 
     package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
+}
+
+/// Functions of a library that a user may name by a variable.
+package struct LibraryFunctions<Failure: Error> {
+    private let library: LoadedLibrary
+    private let absence: (String) -> Failure
+
+    /// - Parameters:
+    ///   - names: tried one after the other.
+    ///   - named: the one that the user names.
+    ///   - advice: what it is for, and how to get it; ends a sentence.
+    ///   - version: the first that has all functions.
+    ///   - failure: makes an error of a sentence about the library.
+    package init(
+        _ names: [String], named: String?, by variable: String, advice: Message, since version: String,
+        failure: @escaping (Message) -> Failure
+    ) throws(Failure) {
+        let (library, reason) = LoadedLibrary.first(of: named.map { [$0] } ?? names)
+        guard let library else {
+            let why: Message = named == nil ? advice : "\(variable) names it"
+            throw failure("it can't be loaded (\(reason)), and \(why).")
+        }
+        self.library = library
+        absence = {
+            failure(
+                "it has no \($0): it is older than \(version). Install a newer one, or name it by \(variable)."
+            )
+        }
+    }
+
+    package func pointer(_ name: String) throws(Failure) -> UnsafeMutableRawPointer {
+        guard let found = library.symbol(name) else { throw absence(name) }
+        return found
+    }
+
+    package func function<Function>(_ name: String) throws(Failure) -> Function {
+        unsafeBitCast(try pointer(name), to: Function.self)
+    }
 }

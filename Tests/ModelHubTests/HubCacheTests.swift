@@ -124,8 +124,8 @@ import Testing
     }
 
     @Test func withoutLibcurlItIsSaidHowToGetIt() throws {
-        let error = try #require(throws: HubError.self) { try Curl(names: ["libphibatch-none.so.4"]) }
-        for words in ["libcurl4", "Install curl", "libphibatch-none.so.4"] {
+        let error = try #require(throws: HubError.self) { try Curl(named: "libphibatch-none.so.4") }
+        for words in ["PHIBATCH_CURL names it", "libphibatch-none.so.4"] {
             #expect(error.description.contains(words))
         }
         #expect(try Curl.load().version.hasPrefix("libcurl/"))

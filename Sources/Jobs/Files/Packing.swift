@@ -254,29 +254,21 @@ package final class ZstdLibrary: Sendable {
 
     /// - Parameter name: the library's; nil for the system's.
     init(named name: String?) throws(PackingFault) {
-        let found = LoadedLibrary.open(
-            name ?? (LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"))
-        let advice: Message =
-            name == nil
-            ? "Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip."
-            : "PHIBATCH_ZSTD names it."
-        guard let library = found.library else {
-            throw .missing("needs libzstd, which can't be loaded (\(found.reason)). \(advice)")
-        }
-        func function<Function>(_ name: String) throws(PackingFault) -> Function {
-            guard let found = library.symbol(name) else {
-                throw .missing("needs libzstd 1.4 or newer, and the one here has no \(name). \(advice)")
-            }
-            return unsafeBitCast(found, to: Function.self)
-        }
-        makePacker = try function("ZSTD_createCCtx")
-        freePacker = try function("ZSTD_freeCCtx")
-        set = try function("ZSTD_CCtx_setParameter")
-        pack = try function("ZSTD_compressStream2")
-        makeUnpacker = try function("ZSTD_createDCtx")
-        freeUnpacker = try function("ZSTD_freeDCtx")
-        unpack = try function("ZSTD_decompressStream")
-        isError = try function("ZSTD_isError")
-        errorName = try function("ZSTD_getErrorName")
+        let library = try LibraryFunctions(
+            [LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"], named: name,
+            by: "PHIBATCH_ZSTD",
+            advice:
+                ".zst files are packed by it. Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip",
+            since: "1.4"
+        ) { PackingFault.missing("needs libzstd: \($0)") }
+        makePacker = try library.function("ZSTD_createCCtx")
+        freePacker = try library.function("ZSTD_freeCCtx")
+        set = try library.function("ZSTD_CCtx_setParameter")
+        pack = try library.function("ZSTD_compressStream2")
+        makeUnpacker = try library.function("ZSTD_createDCtx")
+        freeUnpacker = try library.function("ZSTD_freeDCtx")
+        unpack = try library.function("ZSTD_decompressStream")
+        isError = try library.function("ZSTD_isError")
+        errorName = try library.function("ZSTD_getErrorName")
     }
 }

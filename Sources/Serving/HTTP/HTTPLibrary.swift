@@ -35,56 +35,37 @@ final class HTTPLibrary: Sendable {
     let readForm: @convention(c) (Handle, Text?, Int) -> Int32
     let endForm: @convention(c) (Handle) -> Int32
 
-    private static let names =
-        LoadedLibrary.suffix == "dylib" ? ["libmicrohttpd.12.dylib"] : ["libmicrohttpd.so.12"]
-    private static let shared = Result { () throws(HTTPFault) in
-        let named = ProgramCall.path(inVariable: "PHIBATCH_MICROHTTPD")
-        return try HTTPLibrary(names: named.map { [$0] } ?? names, isNamed: named != nil)
-    }
+    private static let shared = Result { () throws(HTTPFault) in try HTTPLibrary() }
 
     /// The library, loaded once.
     /// - Throws: `HTTPFault`, which says how to get it.
     static func load() throws(HTTPFault) -> HTTPLibrary { try shared.get() }
 
-    /// - Parameter isNamed: by the user.
-    private init(names: [String], isNamed: Bool) throws(HTTPFault) {
-        let (library, reason) = LoadedLibrary.first(of: names)
-        guard let library else {
-            let advice: Message =
-                isNamed
-                ? "PHIBATCH_MICROHTTPD names it"
-                : "requests come in by it. Install the package libmicrohttpd12 (Debian and Ubuntu) or libmicrohttpd (Fedora, Red Hat, Homebrew)"
-            throw HTTPFault(.unavailable, "libmicrohttpd", "it can't be loaded (\(reason)), and \(advice).")
-        }
-        func pointer(_ name: String) throws(HTTPFault) -> Handle {
-            guard let found = library.symbol(name) else {
-                throw HTTPFault(
-                    .unavailable, "libmicrohttpd",
-                    "it has no \(name): it is older than 0.9.38. Install a newer one, or name it by PHIBATCH_MICROHTTPD."
-                )
-            }
-            return found
-        }
-        func function<Function>(_ name: String) throws(HTTPFault) -> Function {
-            unsafeBitCast(try pointer(name), to: Function.self)
-        }
-        start = try pointer("MHD_start_daemon")
-        info = try pointer("MHD_get_connection_info")
-        stop = try function("MHD_stop_daemon")
-        quiesce = try function("MHD_quiesce_daemon")
-        suspend = try function("MHD_suspend_connection")
-        resume = try function("MHD_resume_connection")
-        look = try function("MHD_lookup_connection_value")
-        each = try function("MHD_get_connection_values")
-        queue = try function("MHD_queue_response")
-        makeBytes = try function("MHD_create_response_from_buffer")
-        makeFile = try function("MHD_create_response_from_fd64")
-        makeStream = try function("MHD_create_response_from_callback")
-        addHeader = try function("MHD_add_response_header")
-        letGo = try function("MHD_destroy_response")
-        makeForm = try function("MHD_create_post_processor")
-        readForm = try function("MHD_post_process")
-        endForm = try function("MHD_destroy_post_processor")
+    private init() throws(HTTPFault) {
+        let library = try LibraryFunctions(
+            [LoadedLibrary.suffix == "dylib" ? "libmicrohttpd.12.dylib" : "libmicrohttpd.so.12"],
+            named: ProgramCall.path(inVariable: "PHIBATCH_MICROHTTPD"), by: "PHIBATCH_MICROHTTPD",
+            advice:
+                "requests come in by it. Install the package libmicrohttpd12 (Debian and Ubuntu) or libmicrohttpd (Fedora, Red Hat, Homebrew)",
+            since: "0.9.38"
+        ) { HTTPFault(.unavailable, "libmicrohttpd", $0) }
+        start = try library.pointer("MHD_start_daemon")
+        info = try library.pointer("MHD_get_connection_info")
+        stop = try library.function("MHD_stop_daemon")
+        quiesce = try library.function("MHD_quiesce_daemon")
+        suspend = try library.function("MHD_suspend_connection")
+        resume = try library.function("MHD_resume_connection")
+        look = try library.function("MHD_lookup_connection_value")
+        each = try library.function("MHD_get_connection_values")
+        queue = try library.function("MHD_queue_response")
+        makeBytes = try library.function("MHD_create_response_from_buffer")
+        makeFile = try library.function("MHD_create_response_from_fd64")
+        makeStream = try library.function("MHD_create_response_from_callback")
+        addHeader = try library.function("MHD_add_response_header")
+        letGo = try library.function("MHD_destroy_response")
+        makeForm = try library.function("MHD_create_post_processor")
+        readForm = try library.function("MHD_post_process")
+        endForm = try library.function("MHD_destroy_post_processor")
     }
 }
 
