@@ -44,23 +44,33 @@ struct FileDownload {
 
     private func fetch() throws {
         let part = try PartFile(HubCache.part(ofBlob: file.etag), in: folder.folder("blobs"))
-        if part.size > file.size { try part.empty() }
-        var hash = try hashed(part)
         for _ in 1...2 {
-            try client.tries("\(id)", part) { try read(into: part, &hash) }
-            if hash.isRight() { return try part.move(to: file.etag) }
-            try restart(part, &hash)
+            if part.size > file.size { try part.empty() }
+            counted(part.size, 0)
+            try client.tries("\(id)", part) { try read(into: part) }
+            if try isRight() { return try part.move(to: file.etag) }
+            try part.empty()
         }
         throw HubError(
             .damaged, "\(id)", "\(file.path) is not what the hub promises, twice: its hash is wrong.")
     }
 
     /// - Throws: `Retry` or `WebFailure` if another try may bring the rest.
-    private func read(into part: PartFile, _ hash: inout ContentHash) throws {
+    private func read(into part: PartFile) throws {
         let begun = part.size
         guard begun < file.size else { return }
-        do { try append(to: part, from: begun, &hash) } catch Retry.fromStart(let path) {
-            try restart(part, &hash)
+        do {
+            try client.read(file, of: id, commit: commit, from: begun) { start in
+                if start != begun { try restart(part) }
+            } body: { bytes in
+                // A server that goes on after the promised end is not asked why.
+                let wanted = UnsafeRawBufferPointer(rebasing: bytes.prefix(file.size - part.size))
+                try part.append(wanted)
+                counted(part.size, wanted.count)
+                return wanted.count == bytes.count
+            }
+        } catch Retry.fromStart(let path) {
+            try restart(part)
             throw Retry.fromStart(path)
         }
         guard part.size == file.size else {
@@ -68,40 +78,21 @@ struct FileDownload {
         }
     }
 
-    private func append(to part: PartFile, from begun: Int, _ hash: inout ContentHash) throws {
-        try client.read(file, of: id, commit: commit, from: begun) { start in
-            if start != begun { try restart(part, &hash) }
-        } body: { bytes in
-            // A server that goes on after the promised end is not asked why.
-            let wanted = UnsafeRawBufferPointer(rebasing: bytes.prefix(file.size - part.size))
-            try part.append(wanted)
-            hash.update(wanted)
-            counted(part.size, wanted.count)
-            return wanted.count == bytes.count
-        }
-    }
-
-    private func restart(_ part: PartFile, _ hash: inout ContentHash) throws(Files.Failure) {
+    private func restart(_ part: PartFile) throws(Files.Failure) {
         try part.empty()
-        hash = ContentHash(etag: file.etag, size: file.size)
         counted(0, 0)
     }
 
-    /// The hash of what an earlier attempt left.
-    private func hashed(_ part: PartFile) throws -> ContentHash {
-        var hash = ContentHash(etag: file.etag, size: file.size)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
-        defer { buffer.deallocate() }
-        var offset = 0
-        while offset < part.size {
+    /// Whether what has come is what the hub promises.
+    private func isRight() throws -> Bool {
+        do {
+            let part = try OpenFile.at(HubCache.part(ofBlob: blob))
+            let fits = try ContentHash.fits(part, etag: file.etag) { _ in !client.stop.isSet }
             try client.stop.check()
-            let count = try part.read(into: buffer, at: offset)
-            if count == 0 { break }
-            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += count
+            return fits ?? true
+        } catch let error as FileFault {
+            throw HubError(.files, error.path, "\(error.reason).")
         }
-        counted(part.size, 0)
-        return hash
     }
 }
 

@@ -76,16 +76,6 @@ final class PartFile {
         }
     }
 
-    /// - Returns: the number of bytes read; fewer than asked for at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Files.Failure) -> Int {
-        while true {
-            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .last }
-            return count
-        }
-    }
-
     func empty() throws(Files.Failure) {
         guard ftruncate(descriptor, 0) == 0 else { throw .last }
         size = 0

@@ -56,14 +56,13 @@ package struct SnapshotCheck: Sendable {
         guard Paths.name(of: Paths.folder(of: blob)) == "blobs" else { return .unknown }
         do {
             let file = try OpenFile.at(blob)
-            let size = try file.state().size
-            var hash = ContentHash(etag: Paths.name(of: blob), size: size)
-            guard hash.isKnown else { return .unknown }
-            try read(file) { bytes in
-                hash.update(bytes)
-                report(bytes.count)
+            let isRight = try ContentHash.fits(file, etag: Paths.name(of: blob)) { count in
+                report(count)
+                return true
             }
-            return hash.isRight()
+            guard let isRight else { return .unknown }
+            let size = try file.state().size
+            return isRight
                 ? .right
                 : .wrong(
                     "is not what was published: its \(size) bytes have another hash than the one it is named by. "
@@ -72,46 +71,30 @@ package struct SnapshotCheck: Sendable {
             return .wrong("\(error.reason).")
         }
     }
-
-    private func read(
-        _ file: OpenFile, _ body: (UnsafeRawBufferPointer) -> Void
-    ) throws(FileFault) {
-        file.expectReadsInOrder()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
-        defer { buffer.deallocate() }
-        var offset = 0
-        while case let count = try file.read(into: buffer, at: offset), count > 0 {
-            body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += count
-        }
-    }
 }
 
-/// Checks a file against the hash that the hub promises as its ETag.
-struct ContentHash {
-    /// Large files: SHA-256 of the content. Small files: git's hash, SHA-1 of a head with the size and the content. Nil
-    /// for a mirror's own tag: nothing to check.
-    private var hash: SHA?
-    private let expected: String
-
-    /// - Parameter size: of the whole content, in bytes.
-    init(etag: String, size: Int) {
-        expected = etag.lowercased()
-        guard expected.utf8.allSatisfy(\.isHexadecimal) else { return }
-        switch etag.utf8.count {
-        case 64: hash = .sha256()
-        case 40:
-            hash = .sha1()
-            hash?.update("blob \(size)\0".utf8)
-        default: break
+/// Hash that the hub promises of a file as its ETag.
+enum ContentHash {
+    /// Whether a file has it. Large files: SHA-256 of the content. Small files: git's hash, SHA-1 of a head with the size
+    /// and the content.
+    /// - Parameter goesOn: gets the number of bytes that were read.
+    /// - Returns: nil for a mirror's own tag: nothing to check.
+    static func fits(
+        _ file: OpenFile, etag: String, goesOn: (Int) -> Bool
+    ) throws(FileFault) -> Bool? {
+        let expected = etag.lowercased()
+        guard expected.utf8.allSatisfy(\.isHexadecimal), [40, 64].contains(expected.utf8.count) else {
+            return nil
         }
+        var hash = SHA.sha256()
+        if expected.utf8.count == 40 {
+            hash = .sha1()
+            hash.update("blob \(try file.state().size)\0".utf8)
+        }
+        try file.forEachPiece {
+            hash.update($0)
+            return goesOn($0.count)
+        }
+        return FileHash.hexadecimal(hash.finalize()) == expected
     }
-
-    /// Whether there is anything to check.
-    var isKnown: Bool { hash != nil }
-
-    mutating func update(_ bytes: UnsafeRawBufferPointer) { hash?.update(bytes) }
-
-    /// Whether all bytes together are what the ETag promises.
-    func isRight() -> Bool { hash.map { FileHash.hexadecimal($0.finalize()) == expected } ?? true }
 }

@@ -13,19 +13,12 @@ package struct FileHash: Equatable, Sendable {
     /// - Throws: `FileFault`, also if the file changes meanwhile.
     package init(of file: OpenFile) throws(FileFault) {
         let before = try file.state()
-        file.expectReadsInOrder()
         var hash = SHA.sha256()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: min(1 << 20, max(1, before.size)), alignment: 64)
-        defer { buffer.deallocate() }
-        var offset = 0
-        while offset < before.size {
-            let count = try file.read(into: buffer, at: offset)
-            if count == 0 { break }
-            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += count
+        let count = try file.forEachPiece {
+            hash.update($0)
+            return true
         }
-        guard offset == before.size, try file.state().hasContent(of: before) else {
+        guard count == before.size, try file.state().hasContent(of: before) else {
             throw FileFault(
                 path: file.path, reason: "changed while it was read. Run again once it is whole")
         }

@@ -55,6 +55,22 @@ package final class OpenFile: Sendable {
         return done
     }
 
+    /// Reads the file from its beginning.
+    /// - Parameter body: says whether to go on.
+    /// - Returns: the number of bytes read.
+    @discardableResult
+    package func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Bool) throws(FileFault) -> Int {
+        expectReadsInOrder()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        defer { buffer.deallocate() }
+        var offset = 0
+        while case let count = try read(into: buffer, at: offset), count > 0 {
+            offset += count
+            if !body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { break }
+        }
+        return offset
+    }
+
     /// Has the system read ahead.
     package func expectReadsInOrder() {
         #if os(Linux)
