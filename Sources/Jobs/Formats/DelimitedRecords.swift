@@ -141,7 +141,7 @@ package struct DelimitedRecords: InputFormat {
             return record
         }
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
             guard UTF8Check.isValid(record.bytes) else {
                 throw LineError(.invalidUTF8, "The record is not valid UTF-8.")
             }
@@ -164,11 +164,8 @@ package struct DelimitedRecords: InputFormat {
                     "The record has \(counted(cells.count, "field")), but the first record of the file names \(head.names.count)."
                 )
             }
-            return .object(JSONObject(zip(head.names, cells).map { ($0, .string($1)) }))
-        }
-
-        func content(of record: InputRecord) throws(LineError) -> LineContent {
-            LineContent(fields: try fields(of: record), isOfCells: true)
+            let fields = JSONObject(zip(head.names, cells).map { ($0, .string($1)) })
+            return LineContent(fields: .object(fields), isOfCells: true)
         }
 
         /// Whether there is a carriage return that neither stands in quotes nor ends the record.

@@ -59,17 +59,8 @@ package protocol InputCursor {
     /// - Throws: `JobError` if the file can't be read.
     mutating func next() throws -> InputRecord?
 
-    /// What the record that came last says, as a JSON object: `id`, `prompt` and the others, as in a native line.
-    func fields(of record: InputRecord) throws(LineError) -> JSONValue
-
-    /// As `fields`, with what else the record asks for.
+    /// What the record that came last says.
     func content(of record: InputRecord) throws(LineError) -> LineContent
-}
-
-extension InputCursor {
-    package func content(of record: InputRecord) throws(LineError) -> LineContent {
-        LineContent(fields: try fields(of: record))
-    }
 }
 
 /// What a record says.

@@ -203,8 +203,6 @@ package struct JSONArrayRecords: InputFormat {
 
         // MARK: The record that came last
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue { try content(of: record).fields }
-
         func content(of record: InputRecord) throws(LineError) -> LineContent {
             if let fault { throw fault }
             guard UTF8Check.isValid(record.bytes) else {

@@ -30,8 +30,8 @@ package struct NativeLines: InputFormat {
             return nil
         }
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
-            try PromptRecord.parseObject(record.bytes)
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            LineContent(fields: try PromptRecord.parseObject(record.bytes))
         }
 
         private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }

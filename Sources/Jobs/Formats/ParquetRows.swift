@@ -20,7 +20,9 @@ package struct ParquetRows: InputFormat {
     private struct Rows: InputCursor {
         var lines: any InputCursor
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue { try lines.fields(of: record) }
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            try lines.content(of: record)
+        }
 
         mutating func next() throws -> InputRecord? {
             guard var record = try lines.next() else { return nil }

@@ -22,11 +22,11 @@ package struct PlainLines: InputFormat {
             return record
         }
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
             guard let text = String(validating: record.bytes, as: UTF8.self) else {
                 throw LineError(.invalidUTF8, "The line is not valid UTF-8.")
             }
-            return ["prompt": .string(text)]
+            return LineContent(fields: ["prompt": .string(text)])
         }
     }
 }
@@ -91,8 +91,8 @@ struct Paragraphs: InputFormat {
             return record
         }
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
-            try lines.fields(of: record)
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            try lines.content(of: record)
         }
     }
 }

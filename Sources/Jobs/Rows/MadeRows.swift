@@ -33,7 +33,7 @@ struct MadeRows: InputCursor {
         )
     }
 
-    func fields(of record: InputRecord) throws(LineError) -> JSONValue {
-        try PromptRecord.parseObject(record.bytes)
+    func content(of record: InputRecord) throws(LineError) -> LineContent {
+        LineContent(fields: try PromptRecord.parseObject(record.bytes))
     }
 }

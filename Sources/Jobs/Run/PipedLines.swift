@@ -229,12 +229,8 @@ extension InputReader {
             lines.next().map { InputRecord(bytes: $0.bytes, number: $0.index + 1) }
         }
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
-            try PromptRecord.parseObject(record.bytes)
-        }
-
         func content(of record: InputRecord) throws(LineError) -> LineContent {
-            let fields = try fields(of: record)
+            let fields = try PromptRecord.parseObject(record.bytes)
             let format = lines.job.inputFormat.format as? OpenAILines
             return format?.content(of: fields) ?? LineContent(fields: fields)
         }

@@ -34,12 +34,8 @@ package struct OpenAILines: InputFormat {
 
         mutating func next() throws -> InputRecord? { try lines.next() }
 
-        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
-            try content(of: record).fields
-        }
-
         func content(of record: InputRecord) throws(LineError) -> LineContent {
-            format.content(of: try lines.fields(of: record))
+            format.content(of: try lines.content(of: record).fields)
         }
     }
 }
