@@ -35,11 +35,7 @@ struct SchemaRule: AnswerRule {
     }
 
     static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
-        let document: JSONValue
-        do throws(JSONFault) { document = try JSONValue(parsing: contents, limits: .ownLine) } catch {
-            throw SettingProblem("is not valid JSON: \(error)")
-        }
-        return try AnswerForm(schema: document)
+        try AnswerForm(schema: JSONValue(ofFile: contents))
     }
 
     var kind: String { schema == nil ? "object" : "schema" }
@@ -98,6 +94,12 @@ extension AnswerRule where Self == SchemaRule {
 }
 
 extension JSONValue {
+    init(ofFile contents: [UInt8]) throws(SettingProblem) {
+        do throws(JSONFault) { try self.init(parsing: contents, limits: .ownLine) } catch {
+            throw SettingProblem("is not valid JSON: \(error)")
+        }
+    }
+
     /// With each number spelled as a Double is, where that is the same number: a form's digest doesn't change with
     /// the spelling of `1.50`.
     fileprivate var withPlainNumbers: JSONValue {

@@ -29,16 +29,6 @@ extension AnswerSchema {
     init(_ form: AnswerForm) { self.init(asked: AskedForm(form)) }
 }
 
-/// The text of a grammar that answers follow: GBNF as llama.cpp has it.
-public struct GrammarText: Sendable, Equatable {
-    let asked: AskedForm
-}
-
-extension GrammarText {
-    /// - Parameter text: what it says is looked at when a job begins.
-    public init(_ text: String) { self.init(asked: AskedForm(AnswerForm(.grammar(text)))) }
-}
-
 /// What answers are like, as OpenAI's API asks for it.
 public struct ResponseFormat: Sendable, Equatable {
     let asked: AskedForm
@@ -47,8 +37,6 @@ public struct ResponseFormat: Sendable, Equatable {
     public static let text = ResponseFormat(asked: AskedForm(.text))
     /// A JSON object.
     public static let jsonObject = ResponseFormat(asked: AskedForm(AnswerForm(.object)))
-    /// JSON that follows a schema.
-    public static func jsonSchema(_ schema: AnswerSchema) -> ResponseFormat { .init(asked: schema.asked) }
 }
 
 /// At most one of these is given, and `tools` beside it; each goes before what a line asks for.
@@ -68,10 +56,10 @@ extension JobSettings {
         get { forms[RegexRule.name]?.form.text }
         set { forms[RegexRule.name] = newValue.map { AskedForm(AnswerForm(.regex($0))) } }
     }
-    /// A context-free grammar that answers follow.
-    public var grammar: GrammarText? {
-        get { forms[GrammarRule.name].map(GrammarText.init(asked:)) }
-        set { forms[GrammarRule.name] = newValue?.asked }
+    /// A context-free grammar that answers follow: the text of GBNF as llama.cpp has it, looked at when a job begins.
+    public var grammar: String? {
+        get { forms[GrammarRule.name]?.form.text }
+        set { forms[GrammarRule.name] = newValue.map { AskedForm(AnswerForm(.grammar($0))) } }
     }
 }
 

@@ -22,10 +22,7 @@ extension JobKey {
             "kv", "TYPE",
             "precision of KV caches: int8, int4 (half the memory, answers are less exact), f16 (twice the memory), or auto, "
                 + "which is int8 (default auto)",
-            SettingMember(
-                set: { job, value throws(SettingProblem) in
-                    job.engine.kvPrecision = try value.word(CachePrecision.self)
-                }, words: CachePrecision.allCases.map(\.rawValue))),
+            .word(\.engine.kvPrecision)),
         JobKey(
             "long_rope", "auto|short|long",
             "rotary factors of a model that has two sets: auto, which is short or long for each completion by the tokens "

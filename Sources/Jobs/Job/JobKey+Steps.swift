@@ -48,7 +48,6 @@ extension JobStep {
             throw SettingProblem(
                 "\(self.name.prefix(64)): prompt and prompt_file are both given; keep one", line: line)
         }
-        var resolved: [(JobKey, SettingValue)] = []
         for (key, value) in members {
             let text = key.text ?? ""
             do throws(SettingProblem) {
@@ -69,20 +68,12 @@ extension JobStep {
                             "is no key of a step" + Self.hint(for: text), line: key.line)
                     }
                     try known.member.set(&settings, value)
-                    resolved.append((known, value))
+                    if resolves { try known.member.resolve?(&settings, value) }
                 }
             } catch {
                 throw SettingProblem(
                     "\(self.name.prefix(64)): \(text.prefix(64)) \(error.message)",
                     line: error.line ?? value.line)
-            }
-        }
-        guard resolves else { return }
-        for (key, value) in resolved {
-            guard let resolve = key.member.resolve else { continue }
-            do throws(SettingProblem) { try resolve(&settings, value) } catch {
-                throw SettingProblem(
-                    "\(self.name.prefix(64)): \(key.name) \(error.message)", line: error.line ?? value.line)
             }
         }
     }

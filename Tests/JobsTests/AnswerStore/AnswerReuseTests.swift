@@ -185,7 +185,7 @@ import Testing
         let forms: [(name: String, set: (inout JobSettings) -> Void)] = [
             ("response_format", { $0.responseFormat = .jsonObject }),
             ("schema", { $0.schema = AnswerSchema(AnswerForm(.schema(["type": "integer"]))) }),
-            ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = GrammarText("root ::= [a-z]+") }),
+            ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = "root ::= [a-z]+" }),
             ("json_mode", { $0.forms["json_mode"] = AskedForm(AnswerForm(.schema(["type": "array"]))) }),
             (
                 "tools",

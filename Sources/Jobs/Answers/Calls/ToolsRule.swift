@@ -45,11 +45,7 @@ struct ToolsRule: AnswerRule {
     }
 
     static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
-        let value: JSONValue
-        do throws(JSONFault) { value = try JSONValue(parsing: contents, limits: .ownLine) } catch {
-            throw SettingProblem("is not valid JSON: \(error)")
-        }
-        return try form(ofLine: value)
+        try form(ofLine: JSONValue(ofFile: contents))
     }
 
     /// The same, with another form for answers without calls.
