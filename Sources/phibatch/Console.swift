@@ -41,11 +41,8 @@ final class Console: Sendable {
     }
 
     /// A line that stays, unless quiet. Left out if nobody reads stderr and it is full.
-    func say(_ message: Message) { say(LogLine(message)) }
-
-    /// As `say` with a message.
-    func say(_ line: LogLine) {
-        if !isQuiet { Self.stream.line(line.message, .info, of: label, figures: line.figures) }
+    func say(_ message: Message, _ figures: JSONObject = [:]) {
+        if !isQuiet { Self.stream.line(message, .info, of: label, figures: figures) }
     }
 
     /// Who names no input and sees nothing happen may take a program that waits for one that hangs.
@@ -55,19 +52,13 @@ final class Console: Sendable {
     }
 
     /// A line that stays.
-    func warn(_ message: Message) { warn(LogLine(message)) }
-
-    /// A line that stays.
-    func warn(_ line: LogLine) {
-        Self.stream.line("warning: \(line.message)", .warning, of: label, figures: line.figures)
+    func warn(_ message: Message, _ figures: JSONObject = [:]) {
+        Self.stream.line("warning: \(message)", .warning, of: label, figures: figures)
     }
 
     /// A line that stays.
-    func error(_ message: Message) { error(LogLine(message)) }
-
-    /// A line that stays.
-    func error(_ line: LogLine) {
-        Self.stream.line(line.message, .error, of: label, figures: line.figures)
+    func error(_ message: Message, _ figures: JSONObject = [:]) {
+        Self.stream.line(message, .error, of: label, figures: figures)
     }
 
     /// A line for a program that reads stderr.
@@ -117,11 +108,11 @@ struct ConsoleLogHandler: LogHandler {
             let number = Int(text).map { JSONValue.int($0) } ?? Double(text).map { .double($0) }
             return JSONMember(name: name, value: number ?? .string(text))
         }
-        let line = LogLine("\(event.message)", JSONObject(figures))
+        let message: Message = "\(event.message)"
         switch event.level {
-        case .error, .critical: console.error(line)
-        case .warning: console.warn(line)
-        default: console.say(line)
+        case .error, .critical: console.error(message, JSONObject(figures))
+        case .warning: console.warn(message, JSONObject(figures))
+        default: console.say(message, JSONObject(figures))
         }
     }
 }

@@ -215,15 +215,20 @@ final class ProgramJobs {
                 isAlone: members.count == 1)
             let didNothing = outcome.statistics.done + outcome.statistics.failedResults == 0
             if isFirst || !didNothing {
-                for line in isFirst ? summary.lines : [summary.counts] { member.console.say(line) }
+                for line in isFirst ? summary.lines : [summary.counts] {
+                    member.console.say(line.message, line.figures)
+                }
             }
             // Notes that are the same each time that the input grows are said once.
             member.job.log.logLevel = .notice
-            for warning in summary.warnings { member.console.warn(warning) }
+            for warning in summary.warnings { member.console.warn(warning.message, warning.figures) }
             if code == 0 { code = send(member) }
             member.status = code
             progress.end(member.name, outcome.statistics, status: code)
-            if code == 3 { member.console.error(summary.failureReport) }
+            if code == 3 {
+                let report = summary.failureReport
+                member.console.error(report.message, report.figures)
+            }
         }
     }
 

@@ -67,7 +67,7 @@ final class ProgressReport {
         let text = Self.text(statistics)
         console.progress(text)
         if !console.isTerminal, statistics.seconds >= nextPlain {
-            console.say(LogLine(text, Self.figures(statistics)))
+            console.say(text, Self.figures(statistics))
             nextPlain = statistics.seconds + Self.plainInterval
         }
     }
