@@ -49,8 +49,7 @@ package struct GeneratedResult: TaskResult {
     func write(to writer: inout JSONWriter, more: (inout JSONWriter) -> Void) {
         writeData(to: &writer)
         if reasoningIsCut { writer.bool("reasoning_cut", true) }
-        writer.key("finish_reason")
-        finishReason.map { writer.string($0.rawValue) } ?? writer.null()
+        writer.optional("finish_reason", finishReason) { $0.string($1.rawValue) }
         more(&writer)
         ResultCoding.writeUsage(of: self, reasoning: reasoningTokens, &writer)
         writer.int("seed", seed)

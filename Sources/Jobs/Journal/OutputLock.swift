@@ -83,13 +83,7 @@ package final class OutputLock {
         _ path: String, draft: String, in system: any FileSystem
     ) throws(StoreError) -> Attempt {
         if let there = try RunFile.openUnchecked(path, .lock, .readWrite, in: system) {
-            guard try there.lock(exclusive: true) else { return .held(by: try holder(in: there)) }
-            // The holder before may have removed the file between our open and our lock.
-            guard try there.isInPlace() else { return .changing }
-            guard try RunFile.isOurs(there, .lock) else { throw RunFile.foreign(path, .lock) }
-            // Its run was killed.
-            try system.removeIfPresent(path)
-            return .changing
+            return try removeLeftover(there, .lock, in: system) ? .changing : .held(by: try holder(in: there))
         }
         let file: File
         do {
@@ -99,11 +93,7 @@ package final class OutputLock {
             guard let there = try RunFile.openUnchecked(draft, .lockDraft, .readOwn, in: system) else {
                 return .changing
             }
-            guard try there.lock(exclusive: true) else { return .held(by: nil) }
-            guard try there.isInPlace() else { return .changing }
-            guard try RunFile.isOurs(there, .lockDraft) else { throw RunFile.foreign(draft, .lockDraft) }
-            try system.removeIfPresent(draft)
-            return .changing
+            return try removeLeftover(there, .lockDraft, in: system) ? .changing : .held(by: nil)
         }
         do {
             // Another may take it for what a killed run left, and remove it, until it is locked.
@@ -118,6 +108,18 @@ package final class OutputLock {
             throw error
         }
         return .taken(file)
+    }
+
+    /// Removes what a run has left that was killed, unless another has done so between our open and our lock.
+    /// - Returns: false if it is locked.
+    private static func removeLeftover(
+        _ file: File, _ use: RunFile.Use, in system: any FileSystem
+    ) throws(StoreError) -> Bool {
+        guard try file.lock(exclusive: true) else { return false }
+        guard try file.isInPlace() else { return true }
+        guard try RunFile.isOurs(file, use) else { throw RunFile.foreign(file.path, use) }
+        try system.removeIfPresent(file.path)
+        return true
     }
 
     deinit { release() }

@@ -146,14 +146,7 @@ extension ResultIndex {
         entry.store(
             at: offset, length: length, failed: record.result.isFailed, inOutput: false,
             run: self.number(ofRun: record.run))
-        guard let number = find(name) else {
-            _ = insert(entry)
-            return false
-        }
-        let known = self[number]
-        self[number] = entry
-        return known.isStored && known.isInOutput && !known.isFailed
-            && known.contentHash != entry.contentHash
+        return put(entry)
     }
 
     /// A result is to be made again, under this key.
@@ -162,15 +155,24 @@ extension ResultIndex {
         let name = Self.nameHash(key, repetition: 0)
         var entry = Entry(nameHash: name, contentHash: key.contentHash, repetition: 0)
         entry.waitForRedo()
-        guard let number = find(name) else {
+        // Else the run was ended right after it had put the new output in place.
+        if let number = find(name), self[number].isStored, self[number].contentHash == key.contentHash {
+            return false
+        }
+        return put(entry)
+    }
+
+    /// Adds an entry, or puts it in the place of the one that there is.
+    /// - Returns: whether that was a result in the output, for another content of the line.
+    private func put(_ entry: Entry) -> Bool {
+        guard let number = find(entry.nameHash) else {
             _ = insert(entry)
             return false
         }
         let known = self[number]
-        // The run was ended right after it had put the new output in place.
-        if known.isStored, known.contentHash == key.contentHash { return false }
         self[number] = entry
         return known.isStored && known.isInOutput && !known.isFailed
+            && known.contentHash != entry.contentHash
     }
 
     /// The next result of an output, where the same id again is a repetition.

@@ -28,8 +28,7 @@ package final class PipeOutput: Sendable {
             writer.string("model", model)
             writer.int("context_length", limits.contextLength)
             writer.int("vocabulary_size", limits.vocabularySize)
-            writer.key("tokenizer")
-            writer.bool(hasTokenizer)
+            writer.bool("tokenizer", hasTokenizer)
         }
     }
 
@@ -50,8 +49,7 @@ package final class PipeOutput: Sendable {
             case .stopped:
                 Self.write("stopped", "phibatch was asked to stop before the request was done.", &writer)
             case .cancelled:
-                writer.key("cancelled")
-                writer.bool(true)
+                writer.bool("cancelled", true)
             }
         }
     }

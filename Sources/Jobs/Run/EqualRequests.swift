@@ -22,20 +22,10 @@ struct EqualRequests {
         case known(TokenSequence, provenance: [String: String])
     }
 
-    private final class Outcome {
-        let sequence: TokenSequence
-        let provenance: [String: String]
-
-        init(_ sequence: TokenSequence, _ provenance: [String: String]) {
-            self.sequence = sequence
-            self.provenance = provenance
-        }
-    }
-
     /// Those under way, and who waits for each.
     private var open: [RequestKey: [any WorkPart]] = [:]
     private var waiting = 0
-    private var outcomes: [RequestKey: Outcome] = [:]
+    private var outcomes: [RequestKey: (sequence: TokenSequence, provenance: [String: String])] = [:]
     /// Those of `outcomes` that were used since they last were the oldest.
     private var used: Set<RequestKey> = []
     /// All of `outcomes`, oldest first.
@@ -68,7 +58,7 @@ struct EqualRequests {
         _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey
     ) -> [any WorkPart] {
         guard let others = close(key) else { return [] }
-        outcomes[key] = Outcome(sequence, provenance)
+        outcomes[key] = (sequence, provenance)
         order.append(key)
         weight += sequence.weight
         while order.count > countLimit || weight > weightLimit, let oldest = order.popFirst() {

@@ -109,9 +109,9 @@ struct OpenAIAnswer {
                 writer.object { writer in
                     writer.int("index", index)
                     write(completion, &writer)
-                    writer.key("finish_reason")
-                    completion.finishReason.map { writer.string(Self.name(of: $0)) }
-                        ?? writer.null()
+                    writer.optional("finish_reason", completion.finishReason) {
+                        $0.string(Self.name(of: $1))
+                    }
                     choice.result.writeMore(to: &writer)
                     if let tokens = completion.tokens {
                         writer.array("token_ids") { writer in for token in tokens { writer.int(token) } }
@@ -239,8 +239,7 @@ struct OpenAIAnswer {
         writeHead("in_progress", isCut: false, &writer)
         writer.array("output") { _ in }
         writeTools(false, &writer)
-        writer.key("usage")
-        writer.null()
+        writer.null("usage")
         writer.object("metadata") { _ in }
     }
 
@@ -249,8 +248,7 @@ struct OpenAIAnswer {
         writer.string("object", "response")
         writer.int("created_at", created)
         writer.string("status", status)
-        writer.key("error")
-        writer.null()
+        writer.null("error")
         writer.key("incomplete_details")
         if isCut { writer.object { $0.string("reason", "max_output_tokens") } } else { writer.null() }
         writer.string("model", model)

@@ -33,18 +33,11 @@ package struct OpenAIReply: Sendable {
 
     /// More of a choice: text, or what was thought before it. The first of a choice says whose text it is.
     func more(_ text: String, of choice: Int, isThought: Bool = false, isFirst: Bool) -> [UInt8] {
-        event { writer in
-            writeChoice(choice, &writer) { writer in
-                guard isChat else { return writer.string("text", text) }
-                writer.object("delta") { writer in
-                    if isFirst { writer.string("role", "assistant") }
-                    writer.string(isThought ? "reasoning_content" : "content", text)
-                }
-            } end: { writer in
-                for name in ["logprobs", "finish_reason"] {
-                    writer.null(name)
-                }
-            }
+        self.choice(choice, text) { writer in
+            if isFirst { writer.string("role", "assistant") }
+            writer.string(isThought ? "reasoning_content" : "content", text)
+        } end: { writer in
+            for name in ["logprobs", "finish_reason"] { writer.null(name) }
         }
     }
 
@@ -57,30 +50,25 @@ package struct OpenAIReply: Sendable {
     ) -> [UInt8] {
         guard let completion = result.completion else { return [] }
         let rest = String(decoding: completion.text.utf8.dropFirst(told), as: UTF8.self)
-        return event { writer in
-            writeChoice(choice, &writer) { writer in
-                guard isChat else { return writer.string("text", rest) }
-                writer.object("delta") { writer in
-                    if isFirst { writer.string("role", "assistant") }
-                    if let reasoning = completion.reasoning, !toldThought {
-                        writer.string("reasoning_content", reasoning)
-                    }
-                    if !rest.isEmpty { writer.string("content", rest) }
-                    if let calls = completion.toolCalls {
-                        ToolCall.write(calls, to: &writer, areNumbered: true)
-                    }
-                }
-            } end: { writer in
-                if isChat {
-                    OpenAIAnswer.writeLogprobs(completion, &writer)
-                } else {
-                    OpenAIAnswer.writeTextLogprobs(completion, &writer)
-                }
-                writer.optional("finish_reason", completion.finishReason) {
-                    $0.string(OpenAIAnswer.name(of: $1))
-                }
-                result.writeMore(to: &writer)
+        return self.choice(choice, rest) { writer in
+            if isFirst { writer.string("role", "assistant") }
+            if let reasoning = completion.reasoning, !toldThought {
+                writer.string("reasoning_content", reasoning)
             }
+            if !rest.isEmpty { writer.string("content", rest) }
+            if let calls = completion.toolCalls {
+                ToolCall.write(calls, to: &writer, areNumbered: true)
+            }
+        } end: { writer in
+            if isChat {
+                OpenAIAnswer.writeLogprobs(completion, &writer)
+            } else {
+                OpenAIAnswer.writeTextLogprobs(completion, &writer)
+            }
+            writer.optional("finish_reason", completion.finishReason) {
+                $0.string(OpenAIAnswer.name(of: $1))
+            }
+            result.writeMore(to: &writer)
         }
     }
 
@@ -92,14 +80,14 @@ package struct OpenAIReply: Sendable {
         }
     }
 
-    private func writeChoice(
-        _ choice: Int, _ writer: inout JSONWriter, _ text: (inout JSONWriter) -> Void,
-        end: (inout JSONWriter) -> Void
-    ) {
-        writer.array("choices") { writer in
-            writer.object { writer in
+    /// - Parameter delta: writes what a chat has of it; a completion has the text.
+    private func choice(
+        _ choice: Int, _ text: String, delta: (inout JSONWriter) -> Void, end: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        event { writer in
+            writer.objects("choices", [choice]) { writer, choice in
                 writer.int("index", choice)
-                text(&writer)
+                if isChat { writer.object("delta", delta) } else { writer.string("text", text) }
                 end(&writer)
             }
         }

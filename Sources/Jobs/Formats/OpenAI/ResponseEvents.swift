@@ -38,8 +38,7 @@ struct ResponseEvents: AnswerEvents {
         let isCut = completion.finishReason?.isLimit == true
         return bytes
             + event(isCut ? "response.incomplete" : "response.completed") { writer in
-                writer.key("response")
-                writer.raw(String(decoding: whole, as: UTF8.self))
+                writer.raw("response", String(decoding: whole, as: UTF8.self))
             }
     }
 
