@@ -162,12 +162,7 @@ private final class MadeResults {
         guard !places.isEmpty,
             let output = try FinishedOutput(job.output, job.outputFormat.format, samples: job.sampleCount)
         else { return nil }
-        var errors: ResultPieces?
-        if let path = job.errors, let file = try File.textIfPresent(path, in: POSIXFileSystem()) {
-            errors = try ResultPieces(file, format)
-            _ = try errors?.takes(format.start(of: job.resultRun(digest: "")))
-        }
-        cursor = ResultCursor(output, errors: errors)
+        cursor = ResultCursor(output)
     }
 
     /// Compares a result in the output with the one that was made anew. It is asked for all places in their order.
@@ -208,10 +203,9 @@ private final class MadeResults {
             // The bytes of all of a line's results stand with the last.
             return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
         }
-        // What a result is that is left out, the record alone says.
+        // What a result is that is not in the output, the record says.
         if old.isEmpty, new.isEmpty {
-            return there.recorded.hasSame(made.recorded)
-                ? nil : "it is left out, but the record has it otherwise."
+            return there.recorded.hasSame(made.recorded) ? nil : "the record has it otherwise."
         }
         let (first, second) = (format.lasting(in: old), format.lasting(in: new))
         return first != nil && first == second ? nil : Self.shown(first ?? [], second ?? [])

@@ -39,7 +39,7 @@ struct Forged {
         let format = job.outputFormat.format
         rows = try (0..<output.count).map { number in
             try output.with(number) { recorded, bytes in
-                let isBare = format is any SelfRecordingFormat || bytes.isEmpty
+                let isBare = format is NativeResults || bytes.isEmpty
                 let content = isBare ? bytes : try #require(format.content(of: bytes))
                 let end = bytes.isEmpty ? "" : "\n"
                 return Row(recorded: recorded, text: String(decoding: content, as: UTF8.self) + end)
@@ -61,7 +61,7 @@ struct Forged {
                 try? FileManager.default.removeItem(atPath: path)
             }
         }
-        guard !(format is any SelfRecordingFormat) else { return }
+        guard !(format is NativeResults) else { return }
         let run = rows.first?.recorded.run ?? ""
         var lines = [OutputRecord.Header(format: format.name, run: run, start: Array(start.utf8)).line]
         var sum = Self.sum(start)
@@ -71,7 +71,8 @@ struct Forged {
                 OutputRecord.Entry(
                     key: row.recorded.key, isFailed: row.recorded.isFailed,
                     completionTokens: row.recorded.completionTokens,
-                    range: sum.size..<sum.size + bytes.size, content: bytes.content
+                    range: sum.size..<sum.size + bytes.size, content: bytes.content,
+                    json: row.recorded.json
                 ).line)
             Array(text.utf8).withUnsafeBytes { sum.add($0) }
         }
@@ -105,7 +106,7 @@ struct Forged {
 
     /// With the sums that phibatch would have written, where the format has some.
     private func resealed(_ texts: [String]) -> [String] {
-        guard format.base is any SelfRecordingFormat || isArray else { return texts }
+        guard format.base is NativeResults || isArray else { return texts }
         var sums = NativeSums()
         return texts.map { text in
             let bytes = Array(text.utf8).dropLast()

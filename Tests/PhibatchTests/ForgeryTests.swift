@@ -25,6 +25,8 @@ struct ForgeryTests {
         var isTable: Bool { format == "csv" || format == "tsv" }
         var isOpenAI: Bool { format == "openai" }
         var isJSON: Bool { !isTable }
+        /// Its results stand in the record, too.
+        var isRecorded: Bool { !isNative }
 
         static let plain = Shape(testDescription: "JSON lines", settings: ["--keep", "topic"])
         static let samples = Shape(
@@ -117,15 +119,24 @@ struct ForgeryTests {
         Forgery(name: "a member more", said: "does not carry the fields", fits: \.isNative) { forged, _ in
             forged.replace("\"usage\":", with: "\"model\":\"another\",\"usage\":")
         },
-        Forgery(name: "another kept field", said: "does not carry the fields") { forged, shape in
-            forged.replace("rain", with: "snow", inRow: shape.isNative ? 0 : shape.samples - 1)
+        Forgery(name: "another kept field", said: "does not carry the fields", fits: \.isNative) {
+            forged, _ in
+            forged.replace("rain", with: "snow")
+        },
+        Forgery(name: "another field", said: "is not as phibatch writes it", fits: \.isRecorded) {
+            forged, shape in
+            forged.replace("rain", with: "snow", inRow: shape.samples - 1)
+        },
+        Forgery(name: "no result in the record", said: "in the record", fits: \.isRecorded) {
+            forged, shape in
+            forged.rows[shape.samples - 1].recorded.json = nil
         },
         Forgery(name: "column names swapped", said: "the first line is", fits: \.isTable) { forged, _ in
             forged.start = forged.start.replacing("prompt_tokens", with: "x").replacing(
                 "completion_tokens", with: "prompt_tokens"
             ).replacing("x", with: "completion_tokens", maxReplacements: 1)
         },
-        Forgery(name: "a cell more", said: "cells, and the first line names", fits: \.isTable) {
+        Forgery(name: "a cell more", said: "is not as phibatch writes it", fits: \.isTable) {
             forged, shape in
             forged.rows[0].text =
                 forged.rows[0].text.dropLast() + (shape.format == "csv" ? "," : "\t") + "x\n"
@@ -177,7 +188,7 @@ struct ForgeryTests {
         Forgery(name: "failed lines gone", said: "is not there", fits: \.hasErrors) { forged, _ in
             forged.errors = nil
         },
-        Forgery(name: "failed lines doubled", said: "results more than there are", fits: \.hasErrors) {
+        Forgery(name: "failed lines doubled", said: "does not end as it should", fits: \.hasErrors) {
             forged, _ in
             forged.errors = forged.errors.map { $0 + $0 }
         },

@@ -1,5 +1,4 @@
 import BatchEngine
-import Faults
 import JSON
 
 /// CSV or TSV, with a first line that names the columns: one row a result, quoted as RFC 4180 says, and ended by a line
@@ -8,13 +7,11 @@ import JSON
 package struct DelimitedResults: ResultFormat {
     package let name: String
     package var nameEnds: [String] { [name] }
-    package let pieceEnds = PieceEnds.lineFeed(isQuotable: true)
     let separator: UInt8
     /// What the columns are called that come from the input's line.
     let kept: [String]
     /// Those of the task's results.
     private let columns: [String]
-    package let recordsResults: Bool
     /// The first line.
     let head: [UInt8]
 
@@ -28,31 +25,27 @@ package struct DelimitedResults: ResultFormat {
 
     private init(_ name: String, separator: UInt8) {
         (self.name, self.separator) = (name, separator)
-        (kept, columns, recordsResults) = ([], GeneratedResult.allColumns, false)
+        (kept, columns) = ([], GeneratedResult.allColumns)
         head = Self.row(Self.all(columns), separator)
     }
 
-    private init(_ other: Self, kept: [String], columns: [String], head: [UInt8], recordsResults: Bool) {
+    private init(_ other: Self, kept: [String], columns: [String], head: [UInt8]) {
         (name, separator) = (other.name, other.separator)
         (self.kept, self.columns, self.head) = (kept, columns, head)
-        self.recordsResults = recordsResults
     }
 
     /// With columns for fields of the line, and for the results of other tasks.
-    /// - Parameter recordsResults: whether a run looks into results that are there already, as it does with steps.
-    package func keeping(_ names: [String], columns: [String]? = nil, recordsResults: Bool = false) -> Self {
+    package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
         let columns = columns ?? self.columns
         return Self(
-            self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator),
-            recordsResults: recordsResults)
+            self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator))
     }
 
     package func beginning(with start: [UInt8]) -> any ResultFormat {
         let names = DelimitedRecords.cells(of: start.dropLast()[...], separator) ?? []
         let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
         return Self(
-            self, kept: Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)), head: start,
-            recordsResults: recordsResults)
+            self, kept: Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)), head: start)
     }
 
     package func problem(with job: JobSettings) -> String? {
@@ -84,6 +77,8 @@ package struct DelimitedResults: ResultFormat {
         return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
+    var columnNames: [String] { DelimitedRecords.cells(of: head.dropLast()[...], separator) ?? [] }
+
     private struct Encoder: ResultEncoder {
         let format: DelimitedResults
 
@@ -114,52 +109,4 @@ package struct DelimitedResults: ResultFormat {
         default: json
         }
     }
-}
-
-/// A row, read again.
-extension DelimitedResults {
-    package func fault(
-        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
-        kept: [GenerationResult.KeptValue]?
-    ) -> Message? {
-        guard let cells = DelimitedRecords.cells(of: Array(piece)[...], separator),
-            UTF8Check.isValid(Array(piece))
-        else { return "is no row" }
-        if let difference = Self.difference(piece, Self.row(cells, separator).dropLast()) {
-            return difference
-        }
-        let names = columnNames
-        guard cells.count == names.count else {
-            return "has \(cells.count) cells, and the first line names \(names.count) columns"
-        }
-        var values = Dictionary(zip(names, cells)) { first, _ in first }
-        for (name, wanted) in [("id", place.key.id), ("sample", "\(place.key.sample)")]
-        where values[name].map({ !$0.utf8.elementsEqual(wanted.utf8) }) ?? true {
-            return "has \(values[name] ?? "") as \(name), and should have \(wanted)"
-        }
-        if values["error"] != "" {
-            guard values["error"].flatMap({ LineError.Code(rawValue: $0) }) != nil else {
-                return "has no known error"
-            }
-            for name in ["finish_reason", "prompt_tokens", "completion_tokens", "seed"]
-            where values[name] != "" {
-                return "has an error, and \(name) too"
-            }
-        }
-        for name in ["prompt_tokens", "completion_tokens", "seed"] {
-            let text = values.removeValue(forKey: name) ?? ""
-            if !text.isEmpty, Int(text).map({ "\($0)" }) != text { return "has \(text) as \(name)" }
-        }
-        if let reason = values["finish_reason"], reason != "", FinishReason(rawValue: reason) == nil {
-            return "has \(reason) as finish_reason"
-        }
-        guard let kept else { return nil }
-        let wanted = self.kept.map { name in
-            kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""
-        }
-        return cells.suffix(wanted.count).elementsEqual(wanted) { $0.utf8.elementsEqual($1.utf8) }
-            ? nil : Self.otherFields
-    }
-
-    var columnNames: [String] { DelimitedRecords.cells(of: head.dropLast()[...], separator) ?? [] }
 }

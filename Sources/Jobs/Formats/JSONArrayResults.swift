@@ -12,7 +12,6 @@ import JSON
 /// Without results it is `[]`. The comma of a result stands before it, as nobody knows which is the last.
 package struct JSONArrayResults: ResultFormat {
     package let nameEnds = ["json"]
-    package let pieceEnds = PieceEnds.beforeLineFeed
 
     private let elements: any ResultFormat
     package var inner: (any ResultFormat)? { elements }
@@ -97,14 +96,5 @@ extension JSONArrayResults {
 
     package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? {
         end.elementsEqual(Self.end(isEmpty: isEmpty)) ? nil : "should be a line feed and ], and is not"
-    }
-
-    package func holds(
-        _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
-    ) -> Bool { elements.holds(result, in: Self.element(in: piece), at: place, of: run) }
-
-    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
-        let isApart = piece.first.map { $0 != UInt8(ascii: "{") } ?? false
-        return elements.generationResult(in: isApart ? Self.element(in: piece) : piece)
     }
 }

@@ -10,7 +10,6 @@ import JSON
 /// results. A row that was dropped has nothing in the output.
 package struct LeanResults: ResultFormat {
     package let name = "jsonl+lean"
-    package let recordsResults = true
 
     package init() {}
 

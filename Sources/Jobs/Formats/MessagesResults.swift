@@ -12,7 +12,6 @@ package struct MessagesResults: ResultFormat {
     static let member = "messages"
 
     package let name = "jsonl+messages"
-    package let recordsResults = true
 
     package init() {}
 

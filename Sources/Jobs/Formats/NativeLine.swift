@@ -128,6 +128,18 @@ extension NativeLine {
     }
 }
 
+extension File {
+    /// Whether its first line is a result of a native output.
+    func beginsWithResult() throws -> Bool {
+        var isResult = false
+        try LineScanner(file: self).forEachLine { line in
+            isResult = line.isWhole && NativeLine(line.bytes) != nil
+            return false
+        }
+        return isResult
+    }
+}
+
 extension StaticString {
     fileprivate var bytes: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)

@@ -8,30 +8,14 @@ import JSON
 /// The members are those of `ResultCoding`. `line_hash` (the line's content) and `run` (the digest of the
 /// fingerprint) make a finished output its own record; `sum` is of all lines so far (`NativeSums`). `sample` is
 /// there if a line has several results.
-package struct NativeResults: SelfRecordingFormat {
+package struct NativeResults: ResultFormat {
     package let name = "jsonl"
+    package let recordsResults = false
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
 
     package init() {}
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(run: run) }
-
-    package func result(in line: UnsafeRawBufferPointer) -> RecordedResult? { NativeLine(line)?.recorded }
-
-    package func holds(
-        _ result: GenerationResult, in line: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
-    ) -> Bool { NativeLine.result(in: line) == result }
-
-    package func lasting(in line: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let result = NativeLine.result(in: line)?.withoutTiming else { return nil }
-        return JSONWriter.object { _ = ResultCoding.write(result, to: &$0) }.bytes
-    }
-
-    package func generationResult(in line: UnsafeRawBufferPointer) -> GenerationResult? {
-        NativeLine.result(in: NativeLine.withoutLineFeed(line))
-    }
-
-    package func makeCheck() -> (any LineCheck)? { Check() }
 
     private struct Encoder: ResultEncoder {
         let run: ResultRun
@@ -82,19 +66,11 @@ package struct NativeResults: SelfRecordingFormat {
             output.append(contentsOf: "\"}\n".utf8)
         }
     }
-
-    private struct Check: LineCheck {
-        private var sums = NativeSums()
-
-        mutating func check(_ bytes: UnsafeRawBufferPointer) -> Bool {
-            NativeLine(bytes).map { sums.fits($0, bytes) } ?? false
-        }
-    }
 }
 
 /// A line, read again.
 extension NativeResults {
-    package func fault(
+    func fault(
         in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
         kept: [GenerationResult.KeptValue]?
     ) -> Message? {
@@ -139,7 +115,8 @@ struct NativeSums {
 
     /// Whether a line is as it was written, after the one before it. Says nothing about that one: a line that
     /// was changed differs alone.
-    mutating func fits(_ line: NativeLine, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    mutating func fits(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let line = NativeLine(bytes) else { return false }
         let sum = add(bytes, timing: line.timing, end: line.rest.upperBound)
         self.sum = line.sum
         return sum == line.sum

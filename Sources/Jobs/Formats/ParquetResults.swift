@@ -25,7 +25,6 @@ package struct ParquetResults: ResultFormat {
 
     package var name: String { "parquet\(lines.name.dropFirst("jsonl".count))" }
     package let nameEnds = ["parquet"]
-    package let recordsResults = true
     package var carried: CarriedPrompt? { lines.carried }
     package func leavesOut(_ result: GenerationResult) -> Bool { true }
     package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? { nil }

@@ -40,9 +40,10 @@ package struct ReportedResult: Sendable {
         self.status = status
     }
 
-    init(_ result: GenerationResult, _ key: WorkKey, index: Int?, run: String?) {
-        self.init(id: key.id, status: "unknown")
-        (sample, lineHash, self.index, self.run) = (key.sample, key.contentHash, index, run)
+    init(_ result: GenerationResult, _ recorded: RecordedResult) {
+        self.init(id: recorded.key.id, status: "unknown")
+        (sample, lineHash) = (recorded.key.sample, recorded.key.contentHash)
+        (index, run) = (recorded.index, recorded.run)
         timing = result.timing
         switch result.content {
         case .made(let made):
@@ -56,24 +57,17 @@ package struct ReportedResult: Sendable {
             line = failure.line
             if let file = failure.file { facts.append(("file", file)) }
         }
-        for kept in result.kept {
+        for kept in result.kept where kept.name != OpenAIRequest.keptName {
             let value = (try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)) ?? .string(kept.json)
             facts.append((kept.name, Self.text(of: value)))
             fields += ReportedField.parts(of: value, at: [kept.name], .line)
         }
     }
 
-    /// A result that an output's record has; nil if it has none.
-    init?(_ recorded: RecordedResult) {
-        guard let result = recorded.result else { return nil }
-        self.init(result, recorded.key, index: nil, run: recorded.run)
-    }
-
     /// A line of a native output; nil if it is none.
     init?(native line: UnsafeRawBufferPointer) {
         guard let native = NativeLine(line), let result = NativeLine.result(in: line) else { return nil }
-        let recorded = native.recorded
-        self.init(result, recorded.key, index: recorded.index, run: recorded.run)
+        self.init(result, native.recorded)
     }
 
     /// A string without its quotes, other values as JSON.

@@ -5,7 +5,7 @@ import PhiText
 ///
 /// The journal stores results whatever the format, so a format says nothing of how a run is taken up. A finished
 /// output has no journal any more: what it holds is known by its record (`OutputRecord`), a file beside it, unless
-/// the format is a `SelfRecordingFormat`.
+/// it has `NativeResults`: lines that have all by which a result is known again.
 package protocol ResultFormat: Sendable {
     var name: String { get }
 
@@ -18,7 +18,8 @@ package protocol ResultFormat: Sendable {
     /// The format that this one is made with, and as it is in all that it says nothing of; nil, the default, if none.
     var inner: (any ResultFormat)? { get }
 
-    /// A piece lacks some of its result, and the output's record has all of it.
+    /// The output's record has results in full, as a piece may lack some of one. Where pieces are those of `NativeResults`,
+    /// it has those alone that are in the file of failed lines.
     var recordsResults: Bool { get }
 
     /// Whether it has nothing of a result, which the output's record then has. By default it has something of all.
@@ -41,9 +42,6 @@ package protocol ResultFormat: Sendable {
     /// What names of outputs end in that are of this format, without the dot.
     var nameEnds: [String] { get }
 
-    /// How pieces are told from each other where no record says so.
-    var pieceEnds: PieceEnds { get }
-
     /// A piece without what sets it apart from others; nil if it lacks that.
     func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
 
@@ -54,45 +52,19 @@ package protocol ResultFormat: Sendable {
     /// - Parameter isEmpty: there is no piece.
     func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message?
 
-    /// Looks at the contents of pieces one after the other; nil if they have nothing by which they could be known.
-    func makeCheck() -> (any LineCheck)?
-
-    /// Whether a piece is of this very result.
-    func holds(
-        _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
-    ) -> Bool
-
-    /// The result that a piece holds; nil if it holds none, or not all of one, as tables do.
-    func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult?
-
-    /// What a piece's content says but for times, which differ from run to run; nil if it is none of this format.
-    func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]?
-
-    /// What is wrong with a piece of an output, whatever its answer: it must be, byte for byte, what this format writes
-    /// of some result there.
-    /// - Parameters:
-    ///   - piece: its content; of a line with several results where they make one piece.
-    ///   - place: of the last result in it.
-    ///   - kept: the fields that the line has for it; nil if that is not known.
-    /// - Returns: nil if nothing is wrong, or nobody can say.
-    func fault(
-        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
-        kept: [GenerationResult.KeptValue]?
-    ) -> Message?
 }
 
 extension ResultFormat {
     package var isByLine: Bool { inner?.isByLine ?? false }
     package var base: any ResultFormat { self }
     package var inner: (any ResultFormat)? { nil }
-    package var recordsResults: Bool { inner?.recordsResults ?? false }
+    package var recordsResults: Bool { inner?.recordsResults ?? true }
     package func leavesOut(_ result: GenerationResult) -> Bool { inner?.leavesOut(result) ?? false }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
     package var carried: CarriedPrompt? { inner?.carried }
     package func problem(with job: JobSettings) -> String? { inner?.problem(with: job) }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
     package var nameEnds: [String] { inner?.nameEnds ?? [] }
-    package var pieceEnds: PieceEnds { inner?.pieceEnds ?? .lineFeed(isQuotable: false) }
 
     package func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         if let inner { return inner.content(of: piece) }
@@ -107,33 +79,6 @@ extension ResultFormat {
         if let inner { return inner.fault(inEnd: end, isEmpty: isEmpty) }
         return end.isEmpty ? nil : "should be nothing, and is \(counted(end.count, "byte"))"
     }
-
-    package func makeCheck() -> (any LineCheck)? { inner?.makeCheck() }
-
-    package func holds(
-        _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
-    ) -> Bool {
-        var encoder = makeEncoder(for: run)
-        var (start, fresh): ([UInt8], [UInt8]) = ([], [])
-        encoder.begin(&start)
-        encoder.append(result, at: place, to: &fresh)
-        // One of several in a piece says nothing of the others.
-        return !encoder.isHolding && !fresh.isEmpty && piece.elementsEqual(fresh)
-    }
-
-    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
-        inner?.generationResult(in: piece)
-    }
-
-    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? {
-        if let inner { return inner.lasting(in: piece) }
-        return Array(piece)
-    }
-
-    package func fault(
-        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
-        kept: [GenerationResult.KeptValue]?
-    ) -> Message? { inner?.fault(in: piece, at: place, of: run, kept: kept) }
 
     static var otherFields: Message { "does not carry the fields that the line has" }
 
@@ -175,14 +120,6 @@ package struct CarriedPrompt: Sendable {
     func value(of prompt: Prompt) throws(LineError) -> GenerationResult.KeptValue {
         .init(name: name, json: try json(prompt))
     }
-}
-
-/// What tells pieces of a file of results from each other.
-package enum PieceEnds: Sendable {
-    /// A line feed ends each; one within quotes does not where those are heeded.
-    case lineFeed(isQuotable: Bool)
-    /// A line feed begins each, with a comma before it if it is not the first.
-    case beforeLineFeed
 }
 
 /// What all results of an output have in common.
@@ -240,19 +177,6 @@ extension ResultEncoder {
     }
 }
 
-/// A format of one line a result, which has all by which a result is known again: then a finished output is its own
-/// record of what was done, and nothing lies beside it.
-package protocol SelfRecordingFormat: ResultFormat {
-    /// What a line of a finished output says, without its line feed; nil if this format writes no such line.
-    func result(in line: UnsafeRawBufferPointer) -> RecordedResult?
-}
-
-/// Looks at the lines of a finished output one after the other.
-package protocol LineCheck {
-    /// - Returns: whether it is as it was written.
-    mutating func check(_ line: UnsafeRawBufferPointer) -> Bool
-}
-
 /// The formats that outputs can have.
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
@@ -292,33 +216,59 @@ package struct RecordedResult {
 
     /// Whether the output has nothing of it, as it should be.
     package func isLeftOut(by format: any ResultFormat) -> Bool { result.map(format.leavesOut) ?? false }
+
+    /// Whether it is in the file of failed lines, and not in the output.
+    func isApart(in format: any ResultFormat) -> Bool { isFailed && format is PartOfResults }
 }
 
 extension ResultFormat {
     /// A whole result of an output, from the record if that has it; nil if neither has.
+    /// - Parameter piece: with or without what sets it apart from others.
     func result(_ recorded: RecordedResult, in piece: UnsafeRawBufferPointer) -> GenerationResult? {
-        recorded.json == nil ? generationResult(in: piece) : recorded.result
+        if recorded.json != nil { return recorded.result }
+        let isBare = piece.first == UInt8(ascii: "{")
+        return (isBare ? NativeLine.withoutLineFeed(piece) : content(of: piece)).flatMap(NativeLine.result)
     }
 
-    /// What is wrong with a piece of an output: as `fault(in:at:of:kept:)` says, and where the record has the result, it
-    /// must be what this format writes of that.
-    /// - Parameter index: the place of its line in the input.
+    /// What a piece's content says but for times, which differ from run to run; nil if it is none of this format.
+    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? {
+        if recordsResults { return Array(piece) }
+        return NativeLine.result(in: piece).map { Array(ResultCoding.text(of: $0.withoutTiming).utf8) }
+    }
+
+    /// What is wrong with a piece of an output, whatever its answer: it must be what this format writes of the results that
+    /// the record has, or of some result there if it has none.
+    /// - Parameters:
+    ///   - piece: its content.
+    ///   - line: the results that it has; several only where those of a line make one piece.
+    ///   - index: the place of their line in the input.
+    ///   - kept: the fields that the line has for it; nil if that is not known.
+    /// - Returns: nil if nothing is wrong.
     func fault(
-        in piece: UnsafeRawBufferPointer, _ recorded: RecordedResult, index: Int, of run: ResultRun,
+        in piece: UnsafeRawBufferPointer, _ line: [RecordedResult], index: Int, of run: ResultRun,
         kept: [GenerationResult.KeptValue]?
     ) -> Message? {
-        var place = ResultPlace(key: recorded.key, index: index)
-        place.run = recorded.run
-        if recorded.json == nil { return fault(in: piece, at: place, of: run, kept: kept) }
-        guard let result = recorded.result, result.isFailed == recorded.isFailed,
-            result.completionTokens == recorded.completionTokens
-        else { return "has a damaged result in the record" }
-        func isOfLine(_ value: GenerationResult.KeptValue) -> Bool { value.name != carried?.name }
-        if let kept, kept.filter(isOfLine) != result.kept.filter(isOfLine) { return Self.otherFields }
-        var encoder = base.makeEncoder(for: run)
+        func isOfLine(_ value: GenerationResult.KeptValue) -> Bool {
+            value.name != carried?.name && value.name != OpenAIRequest.keptName
+        }
+        let written = (base as? OpenAIResults)?.named(by: piece) ?? base
+        var encoder = written.makeEncoder(for: run)
         var (start, again): ([UInt8], [UInt8]) = ([], [])
         encoder.begin(&start)
-        encoder.append(result, at: place, to: &again)
+        let results = line.map(\.result)
+        for (recorded, result) in zip(line, results) {
+            var place = ResultPlace(key: recorded.key, index: index)
+            place.run = recorded.run
+            if !recordsResults, !piece.isEmpty {
+                return NativeResults().fault(in: piece, at: place, of: run, kept: kept)
+            }
+            guard let result, results.contains(where: { $0?.isFailed == true }) == recorded.isFailed,
+                result.completionTokens == recorded.completionTokens
+            else { return "has a damaged result in the record" }
+            if let kept, kept.filter(isOfLine) != result.kept.filter(isOfLine) { return Self.otherFields }
+            encoder.append(result, at: place, to: &again)
+        }
+        if piece.isEmpty, line.last?.isApart(in: self) == true { return nil }
         if again.isEmpty { return piece.isEmpty ? nil : "should be left out, and is there all the same" }
         return again.withUnsafeBytes { again in content(of: again).flatMap { Self.difference(piece, $0) } }
     }

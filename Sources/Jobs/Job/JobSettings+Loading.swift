@@ -49,13 +49,7 @@ extension JobSettings {
         case .folder: throw JobError(.missingInput, at: file, "is a folder, not a job file.")
         case .regular, .other: break
         }
-        let bytes: [UInt8]
-        do {
-            let source = try ByteSource(path: file)
-            bytes = try source.readAll(limit: JobFile.sizeLimit + 1)
-        } catch let error as JobError {
-            throw error
-        }
+        let bytes = try ByteSource(path: file).readAll(limit: JobFile.sizeLimit + 1)
         return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))
     }
 
@@ -74,8 +68,7 @@ extension JobSettings {
         if let columns = format as? DelimitedResults {
             var names: [String] = []
             if case .fields(let fields) = keep { names = fields.map(\.resultName) }
-            format = columns.keeping(
-                names, columns: task.columns(of: self), recordsResults: !steps.isEmpty)
+            format = columns.keeping(names, columns: task.columns(of: self))
         }
         if results != .full, let shown = format.showing(results) { format = shown }
         if let table = format as? ParquetResults {
@@ -145,10 +138,7 @@ extension JobSettings {
     /// What must hold between settings.
     package func check(file: String?) throws {
         let kind: JobError.Kind = file == nil ? .usage : .badJob
-        for (name, isMissing) in [
-            ("model", model.isEmpty), ("output", output.isEmpty),
-        ]
-        where isMissing {
+        for (name, isMissing) in [("model", model.isEmpty), ("output", output.isEmpty)] where isMissing {
             throw JobError(
                 kind, at: file,
                 "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")

@@ -2,17 +2,12 @@ import Faults
 
 /// The output of an earlier run: what of it counts, and how its results are had again.
 package final class EarlierOutput {
-    private enum Kind {
-        case selfRecording(any SelfRecordingFormat)
-        case recorded(RecordedOutput, OutputRecord.Header)
-    }
-
     /// What the index's entries point into: the output, or its record.
     let source: File
     package let outcome: OutputOutcome
-    private let kind: Kind
+    /// Nil where the output needs no record.
+    private let record: (output: RecordedOutput, header: OutputRecord.Header)?
     private let format: any ResultFormat
-    private let run: ResultRun
 
     /// Reads what is there into an index.
     /// - Parameters:
@@ -23,54 +18,60 @@ package final class EarlierOutput {
         accepts: (String) throws -> Bool
     ) throws {
         self.format = format
-        self.run = run
-        if let format = format as? any SelfRecordingFormat {
-            kind = .selfRecording(format)
-            source = output
-            outcome = try OutputReader(file: output, format: format).results(
-                into: index, run: run, accepts: accepts)
-        } else if let record {
-            let recorded = RecordedOutput(record: record, output: output, format: format)
-            source = record
-            guard case .valid(let header) = try OutputRecord.header(of: record) else {
-                preconditionFailure("a record is looked at before")
-            }
-            kind = .recorded(recorded, header)
-            if try accepts(header.run) {
-                outcome = try recorded.results(into: index, of: header)
-            } else {
-                outcome = OutputOutcome(lines: 1, foreign: 1, isInOrder: false)
-            }
-        } else {
-            preconditionFailure("an output that is no record of itself has one")
+        guard let record else {
+            precondition(format is NativeResults, "an output that is no record of itself has one")
+            (self.record, source) = (nil, output)
+            outcome = try OutputOutcome(output, into: index, run: run, accepts: accepts)
+            return
         }
+        guard case .valid(let header) = try OutputRecord.header(of: record) else {
+            preconditionFailure("a record is looked at before")
+        }
+        let recorded = RecordedOutput(record: record, output: output, format: format)
+        (self.record, source) = ((recorded, header), record)
+        outcome =
+            try accepts(header.run)
+            ? try recorded.results(into: index, of: header)
+            : OutputOutcome(lines: 1, foreign: 1, isInOrder: false)
+    }
+
+    /// What stands there; nil if that is nothing, or nothing that counts.
+    package static func find(
+        at paths: OutputPaths, _ format: any ResultFormat, into index: ResultIndex, in system: any FileSystem,
+        accepts: (String) throws -> Bool
+    ) throws -> EarlierOutput? {
+        guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
+            let file = try File.textIfPresent(paths.output, in: system)
+        else { return nil }
+        var record: File?
+        if paths.keepsRecord {
+            record = try OutputRecord.find(for: file, at: paths, in: system).record
+            guard let record, case .valid = try OutputRecord.header(of: record) else { return nil }
+        }
+        return try EarlierOutput(
+            file, record: record, format: format, run: ResultRun(digest: "", samples: 1), index: index,
+            accepts: accepts)
     }
 
     /// Whether the output has this very result.
     /// - Parameter known: an entry of the index that is in the output.
-    func holds(
-        _ result: GenerationResult, at place: ResultPlace, _ known: ResultIndex.Entry
-    ) throws -> Bool {
-        return try source.line(of: known).withUnsafeBytes { line in
-            if case .selfRecording(let format) = kind {
-                return format.holds(result, in: line, at: place, of: run)
-            }
-            return try withKept(line, of: known) { recorded, bytes in
-                recorded.json == nil
-                    ? format.holds(result, in: bytes, at: place, of: run) : recorded.result == result
-            }
-        }
+    func holds(_ result: GenerationResult, _ known: ResultIndex.Entry) throws -> Bool {
+        try source.line(of: known).withUnsafeBytes { try self.result($0, of: known)?.result == result }
     }
 
-    /// A whole result; nil if neither output nor record has it.
+    /// A whole result, and whose it is; nil if neither output nor record has it.
     /// - Parameter line: what the entry points to.
-    func result(_ line: UnsafeRawBufferPointer, of known: ResultIndex.Entry) throws -> GenerationResult? {
-        try withKept(line, of: known) { format.result($0, in: $1) }
+    func result(
+        _ line: UnsafeRawBufferPointer, of known: ResultIndex.Entry
+    ) throws -> (recorded: RecordedResult, result: GenerationResult)? {
+        try withKept(line, of: known) { recorded, bytes in
+            format.result(recorded, in: bytes).map { (recorded, $0) }
+        }
     }
 
     /// What is wrong with what stands after the last result; nil if nothing is.
     func faultAtEnd() throws -> Message? {
-        guard case .recorded(let recorded, let header) = kind, !(format is ParquetResults) else { return nil }
+        guard let (recorded, header) = record, !(format is ParquetResults) else { return nil }
         let (start, size) = (outcome.end, try recorded.output.info().size)
         guard start <= size, size - start <= SealedLine.maximumLength else { return "is not there" }
         return try recorded.pieces.with(start..<size) {
@@ -86,22 +87,18 @@ package final class EarlierOutput {
         _ line: UnsafeRawBufferPointer, of known: ResultIndex.Entry,
         _ body: (RecordedResult, UnsafeRawBufferPointer) throws -> R
     ) throws -> R {
-        switch kind {
-        case .selfRecording(let format):
-            guard let result = format.result(in: line), result.key.contentHash == known.contentHash else {
+        guard let (recorded, header) = record else {
+            guard let result = NativeLine(line)?.recorded, result.key.contentHash == known.contentHash else {
                 throw StoreError.changedUnderneath(source.path)
             }
             return try body(result, line)
-        case .recorded(let recorded, let header):
-            guard SealedLine.isValid(line), let entry = OutputRecord.Entry(line),
-                entry.key.contentHash == known.contentHash
-            else { throw StoreError.changedUnderneath(source.path) }
-            guard let made = try recorded.bytes(of: entry, { try body(entry.recorded(by: header.run), $0) })
-            else {
-                throw StoreError.changedUnderneath(recorded.output.path)
-            }
-            return made
         }
+        guard SealedLine.isValid(line), let entry = OutputRecord.Entry(line),
+            entry.key.contentHash == known.contentHash
+        else { throw StoreError.changedUnderneath(source.path) }
+        let made = try recorded.bytes(of: entry) { try body(entry.recorded(by: header.run), $0) }
+        guard let made else { throw StoreError.changedUnderneath(recorded.output.path) }
+        return made
     }
 }
 
@@ -118,38 +115,26 @@ package struct OutputOutcome {
     var end = 0
 }
 
-/// Reads an output of a `SelfRecordingFormat` into an index.
-struct OutputReader {
-    let file: File
-    let format: any SelfRecordingFormat
-
-    /// - Parameters:
-    ///   - accepts: whether results of a run count, by its digest. Others are passed over, as foreign ones.
-    func results(
-        into index: ResultIndex, run: ResultRun, accepts: (String) throws -> Bool
-    ) throws -> OutputOutcome {
-        var outcome = OutputOutcome()
+extension OutputOutcome {
+    /// Reads an output of `NativeResults` into an index.
+    /// - Parameter accepts: whether results of a run count, by its digest. Others are passed over, as foreign ones.
+    fileprivate init(
+        _ file: File, into index: ResultIndex, run: ResultRun, accepts: (String) throws -> Bool
+    ) throws {
         let end = try LineScanner(file: file).forEachLine { line in
-            outcome.lines += 1
-            guard line.isWhole, let result = format.result(in: line.bytes) else {
-                outcome.foreign += 1
+            lines += 1
+            guard line.isWhole, let result = NativeLine(line.bytes)?.recorded, try accepts(result.run) else {
+                foreign += 1
                 return true
             }
-            guard try accepts(result.run) else {
-                outcome.foreign += 1
-                return true
-            }
-            if let index = result.index, index != run.index(ofPosition: outcome.lines - 1) {
-                outcome.isInOrder = false
-            }
+            if let index = result.index, index != run.index(ofPosition: lines - 1) { isInOrder = false }
             index.storeNext(result, at: line.offset, length: line.bytes.count)
-            outcome.completionTokens += result.completionTokens
+            completionTokens += result.completionTokens
             return true
         }
         if end < (try file.info().size) {
-            outcome.lines += 1
-            outcome.foreign += 1
+            lines += 1
+            foreign += 1
         }
-        return outcome
     }
 }

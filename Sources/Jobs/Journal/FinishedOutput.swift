@@ -50,11 +50,6 @@ package final class FinishedOutput {
         return try with(number) { format.result($0, in: $1) }
     }
 
-    /// Whether the record has whole results.
-    var recordsResults: Bool {
-        get throws { try count > 0 && with(0) { recorded, _ in recorded.json != nil } }
-    }
-
     /// - Parameter body: gets a result, and its bytes in the output.
     /// - Throws: `StoreError` if it is no longer there as it was.
     package func with<R>(

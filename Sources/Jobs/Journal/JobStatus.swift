@@ -33,19 +33,16 @@ package struct JobStatus: Sendable, Equatable {
     package var tally: [RowOutcome: Int] = [:]
 
     /// Completion tokens a second of the run that saved `progress`.
-    package var tokensPerSecond: Double? {
-        guard let progress, progress.savedAt > progress.startedAt, progress.completionTokensThisRun > 0 else {
-            return nil
-        }
-        return Double(progress.completionTokensThisRun) / (progress.savedAt - progress.startedAt)
-    }
+    package var tokensPerSecond: Double? { speed(\.completionTokensThisRun) }
 
     /// Results a second of the run that saved `progress`.
-    package var resultsPerSecond: Double? {
-        guard let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else {
+    package var resultsPerSecond: Double? { speed(\.doneThisRun) }
+
+    private func speed(_ count: KeyPath<JobProgress, Int>) -> Double? {
+        guard let progress, progress.savedAt > progress.startedAt, progress[keyPath: count] > 0 else {
             return nil
         }
-        return Double(progress.doneThisRun) / (progress.savedAt - progress.startedAt)
+        return Double(progress[keyPath: count]) / (progress.savedAt - progress.startedAt)
     }
 
     /// - Parameters:
@@ -73,7 +70,8 @@ package struct JobStatus: Sendable, Equatable {
                 header = valid
                 accepted = valid.accepted
                 if valid.usesOutput {
-                    earlier = try status.readOutput(paths, format, accepted, into: index, in: system)
+                    earlier = try EarlierOutput.find(
+                        at: paths, format, into: index, in: system, accepts: valid.accepted.contains)
                 }
             }
             let outcome = try reader.records(into: index) { accepted?.contains($0) ?? true }
@@ -87,14 +85,22 @@ package struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            earlier = try status.readOutput(paths, format, nil, into: index, in: system)
+            earlier = try EarlierOutput.find(at: paths, format, into: index, in: system) { _ in true }
         }
+        status.completionTokens += earlier?.outcome.completionTokens ?? 0
         status.latest = header?.fingerprint ?? settings?.fingerprint
         status.madeBy = index.countByRun().described(
             by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
         status.done = (0..<index.count).count { index[$0].isStored }
         status.failed = (0..<index.count).count { index[$0].isFailed }
-        if tallies { try status.readTally(earlier, journal, index) }
+        if tallies {
+            let stored = StoredResults(journal: journal, earlier)
+            for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
+                if let told = try stored.result(of: index[number])?.result.made?.tally {
+                    status.tally[told, default: 0] += 1
+                }
+            }
+        }
         let hasOutput = try system.exists(paths.output)
         status.state =
             lock.isHeld ? .running : journal != nil ? .stopped : hasOutput ? .complete : .notStarted
@@ -110,53 +116,7 @@ package struct JobStatus: Sendable, Equatable {
         where (try? RunFile.open(beside, use, .readOwn, in: system)) != nil {
             return true
         }
-        guard Files.kind(of: path) == .regular, let file = try File.textIfPresent(path, in: system)
-        else {
-            return false
-        }
-        var isResult = false
-        try LineScanner(file: file).forEachLine { line in
-            isResult = line.isWhole && NativeLine(line.bytes) != nil
-            return false
-        }
-        return isResult
-    }
-
-    private mutating func readTally(
-        _ earlier: EarlierOutput?, _ journal: File?, _ index: ResultIndex
-    ) throws {
-        let (kept, made) = (earlier.map { FilePieces($0.source) }, journal.map(FilePieces.init))
-        for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
-            let entry = index[number]
-            guard let file = entry.isInOutput ? kept : made,
-                let result = try file.with(
-                    entry.offset..<entry.offset + Int(entry.length),
-                    { line in
-                        entry.isInOutput
-                            ? try earlier?.result(line, of: entry) : JournalRecord(line, keeps: false)?.result
-                    })
-            else { continue }
-            if let told = result?.made?.tally { tally[told, default: 0] += 1 }
-        }
-    }
-
-    /// - Returns: nil if there is none that counts.
-    private mutating func readOutput(
-        _ paths: OutputPaths, _ format: any ResultFormat, _ accepted: Set<String>?, into index: ResultIndex,
-        in system: any FileSystem
-    ) throws -> EarlierOutput? {
-        guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
-            let file = try File.textIfPresent(paths.output, in: system)
-        else { return nil }
-        var record: File?
-        if paths.keepsRecord {
-            record = try OutputRecord.find(for: file, at: paths, in: system).record
-            guard let record, case .valid = try OutputRecord.header(of: record) else { return nil }
-        }
-        let earlier = try EarlierOutput(
-            file, record: record, format: format, run: ResultRun(digest: "", samples: 1), index: index
-        ) { accepted?.contains($0) ?? true }
-        completionTokens += earlier.outcome.completionTokens
-        return earlier
+        return try Files.kind(of: path) == .regular
+            && File.textIfPresent(path, in: system)?.beginsWithResult() ?? false
     }
 }

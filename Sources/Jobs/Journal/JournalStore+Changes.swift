@@ -36,7 +36,7 @@ extension JournalStore {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
             let file = try File.textIfPresent(paths.output, in: system)
         else { return nil }
-        guard let format = options.format as? any SelfRecordingFormat else {
+        guard options.format is NativeResults else {
             guard let record = try OutputRecord.find(for: file, at: paths, in: system).record,
                 case .valid(let header) = try OutputRecord.header(of: record)
             else { return nil }
@@ -44,7 +44,7 @@ extension JournalStore {
         }
         var other: String?
         try LineScanner(file: file).forEachLine { line in
-            other = line.isWhole ? format.result(in: line.bytes)?.run : nil
+            other = line.isWhole ? NativeLine(line.bytes)?.recorded.run : nil
             if other == fingerprint.digest { other = nil }
             return other == nil
         }

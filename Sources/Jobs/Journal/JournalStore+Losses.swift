@@ -87,13 +87,7 @@ extension JournalStore {
     var keptOutputs: KeptFiles {
         KeptFiles(path: paths.output, folder: paths.folder, spared: options.inputs, system: system) { file in
             // Nothing in the others says whose they are, so none is removed.
-            guard let format = self.options.format as? any SelfRecordingFormat else { return false }
-            var isOurs = false
-            try LineScanner(file: file).forEachLine { line in
-                isOurs = line.isWhole && format.result(in: line.bytes) != nil
-                return false
-            }
-            return isOurs
+            return try self.options.format is NativeResults && file.beginsWithResult()
         }
     }
 

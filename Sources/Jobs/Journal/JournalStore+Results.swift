@@ -29,7 +29,7 @@ extension JournalStore: ResultStore {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing.
-            if known.isStored, try holdsAlready(known, result, key, position, line) { return }
+            if known.isStored, try holdsAlready(known, result, line) { return }
             let offset = try journal.append(line)
             claims.store(
                 number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
@@ -38,13 +38,9 @@ extension JournalStore: ResultStore {
     }
 
     private func holdsAlready(
-        _ known: ResultIndex.Entry, _ result: GenerationResult, _ key: WorkKey, _ position: Int,
-        _ line: [UInt8]
+        _ known: ResultIndex.Entry, _ result: GenerationResult, _ line: [UInt8]
     ) throws -> Bool {
-        if known.isInOutput {
-            let place = ResultPlace(key: key, index: run.index(ofPosition: position))
-            return try earlierOutput?.holds(result, at: place, known) ?? false
-        }
+        if known.isInOutput { return try earlierOutput?.holds(result, known) ?? false }
         guard let file = journal.file else { return false }
         return try file.line(of: known) == line
     }
@@ -71,7 +67,7 @@ extension JournalStore: ResultStore {
         guard let file else { return nil }
         return try file.line(of: known).withUnsafeBytes { line in
             guard known.isInOutput else { return JournalRecord(line, keeps: true)?.result }
-            return try earlierOutput?.result(line, of: known)
+            return try earlierOutput?.result(line, of: known)?.result
         }
     }
 

@@ -94,7 +94,7 @@ package struct OutputPaths: Equatable {
         let name = output.lowercased()
         let end = name.firstRange(of: /\.shard-\d+-of-\d+$/)?.lowerBound ?? name.endIndex
         packing = Packing(name: String(name[..<end]))
-        keepsRecord = !(format is any SelfRecordingFormat)
+        keepsRecord = !(format is NativeResults)
     }
 }
 

@@ -12,7 +12,7 @@ final class OutputWriter {
     private let draft: File
     private var output: BufferedWriter
     private var encoder: any ResultEncoder
-    private let recordsResults: Bool
+    private let format: any ResultFormat
     private let record: File?
     /// What the output is made of at the end, where that is a table.
     private let table: TableDraft?
@@ -29,7 +29,7 @@ final class OutputWriter {
     init(at place: OutputPlace, format: any ResultFormat, run: ResultRun, errors: String? = nil) throws {
         self.place = place
         self.run = run
-        recordsResults = format.recordsResults
+        self.format = format
         let packer = try place.paths.makePacker()
         table = try (format as? ParquetResults)?.makeTable(
             for: run, beside: place.paths.output, in: place.system)
@@ -63,17 +63,19 @@ final class OutputWriter {
 
     /// - Parameter run: the digest of the run that made the result.
     func append(_ result: GenerationResult, _ key: WorkKey, run: String) throws {
-        try append(
-            result,
-            RecordedResult(
-                key: key, run: run, isFailed: result.isFailed, completionTokens: result.completionTokens,
-                json: recordsResults ? ResultCoding.text(of: result) : nil))
+        var recorded = RecordedResult(
+            key: key, run: run, isFailed: result.isFailed, completionTokens: result.completionTokens)
+        if format.recordsResults || recorded.isApart(in: format) {
+            recorded.json = ResultCoding.text(of: result)
+        }
+        try append(result, recorded)
     }
 
     /// - Parameter bytes: a result of the earlier output.
     func append(kept bytes: UnsafeRawBufferPointer, _ recorded: RecordedResult) throws {
-        // It is written anew: its bytes may depend on more than the result, such as how many its line has.
-        if let result = recorded.result { return try append(result, recorded) }
+        // It is written anew: its bytes may depend on more than the result, such as how many its line has. Those of a
+        // whole line name the model that made it.
+        if !format.isByLine, let result = recorded.result { return try append(result, recorded) }
         guard table == nil else { throw StoreError.changedUnderneath(place.paths.record) }
         let place = nextPlace(recorded.key)
         let written = try write { encoder.append(kept: bytes, at: place, to: &$0) }
@@ -116,10 +118,10 @@ final class OutputWriter {
                 range: written.range, content: written.content,
                 run: recorded.run == run.digest ? nil : recorded.run, json: recorded.json))
         if encoder.isHolding { return }
-        // What one piece of the output holds is kept or made anew as a whole.
-        let isFailed = pending.contains(where: \.isFailed)
+        // What one piece of the output holds fails, and is kept or made anew, as a whole.
+        let failed = pending.first(where: \.isFailed)
         for var entry in pending {
-            entry.isFailed = isFailed
+            if let failed, !entry.isFailed { (entry.isFailed, entry.json) = (true, failed.json) }
             try lines?.appendLine(entry.line)
         }
         pending = []

@@ -25,7 +25,7 @@ package final class ReportSource {
         case lines(File, end: Int)
         /// An output whose record has the results.
         case recorded(FinishedOutput)
-        case journal(FilePieces, ResultIndex, any ResultFormat, EarlierOutput?)
+        case journal(StoredResults, ResultIndex)
     }
 
     /// - Parameter path: an output, finished or not; of an unfinished one the journal counts.
@@ -51,9 +51,9 @@ package final class ReportSource {
             let accepts = { (run: String) in header?.accepted.contains(run) ?? true }
             let earlier =
                 header?.usesOutput == true
-                ? try Self.earlier(format, paths, index, in: system, accepts: accepts) : nil
+                ? try EarlierOutput.find(at: paths, format, into: index, in: system, accepts: accepts) : nil
             damaged = try reader.records(into: index, accepts: accepts).damaged
-            content = .journal(FilePieces(journal), index, format, earlier)
+            content = .journal(StoredResults(journal: journal, earlier), index)
             settings = header?.fingerprint.parts ?? []
             lines = lines.adding(header?.lines ?? [])
             if header?.usesOutput == true {
@@ -72,17 +72,9 @@ package final class ReportSource {
         guard try file.info().kind == .regular else {
             throw JobError(.missingInput, at: path, "is no regular file; results are read twice.")
         }
-        let isTable = format.base is DelimitedResults
-        if isTable || format.recordsResults, let finished = try FinishedOutput(path, format),
-            try finished.recordsResults || format is ParquetResults
-        {
+        if format.recordsResults, let finished = try FinishedOutput(path, format) {
             damaged = finished.outcome.foreign
             content = .recorded(finished)
-        } else if isTable {
-            throw JobError(
-                .badJob, at: path,
-                "is \(format.base.name.uppercased()); a report needs JSON lines of phibatch or OpenAI's batch API."
-            )
         } else {
             isWithoutFailures = format is PartOfResults
             content = .lines(file, end: try file.info().size)
@@ -93,19 +85,6 @@ package final class ReportSource {
         lines = lines.adding(known?.lines ?? [])
     }
 
-    private static func earlier(
-        _ format: any ResultFormat, _ paths: OutputPaths, _ index: ResultIndex, in system: any FileSystem,
-        accepts: (String) -> Bool
-    ) throws -> EarlierOutput? {
-        guard let output = try File.textIfPresent(paths.output, in: system) else { return nil }
-        let record =
-            paths.keepsRecord ? try OutputRecord.find(for: output, at: paths, in: system).record : nil
-        if paths.keepsRecord, record == nil { return nil }
-        let run = ResultRun(digest: "", samples: 1)
-        return try EarlierOutput(
-            output, record: record, format: format, run: run, index: index, accepts: accepts)
-    }
-
     /// Goes through all results: those of an output in its order, those of a journal as they came.
     /// - Parameter body: returns false to stop.
     /// - Throws: `JobError` if none of a file's lines is a result; what `body` throws.
@@ -114,40 +93,18 @@ package final class ReportSource {
         case .lines(let file, let end): try visitLines(of: file, to: end, body)
         case .recorded(let output):
             for number in 0..<output.count {
-                let result = try output.with(number) { recorded, _ in ReportedResult(recorded) }
+                let result = try output.with(number) { recorded, _ in
+                    recorded.result.map { ReportedResult($0, recorded) }
+                }
                 guard let result else { throw StoreError.changedUnderneath(path) }
                 guard try body(result) else { return }
             }
-        case .journal(let pieces, let index, let format, let earlier):
-            let outputPieces = earlier.map { FilePieces($0.source) }
+        case .journal(let stored, let index):
             for entry in (0..<index.count).lazy.map({ index[$0] }) where entry.isStored {
-                let range = entry.offset..<entry.offset + Int(entry.length)
-                let results: [ReportedResult]
-                if entry.isInOutput {
-                    let found = try outputPieces?.with(range) { line in
-                        try earlier?.withKept(line, of: entry) { recorded, bytes in
-                            if let result = ReportedResult(recorded) { return [result] }
-                            // Where samples make one piece, only the last has bytes.
-                            return bytes.isEmpty ? [] : Self.results(in: format.content(of: bytes) ?? bytes)
-                        }
-                    }
-                    guard let found = (found ?? nil) ?? nil else {
-                        throw JobError(
-                            .badJob, at: path,
-                            "has an earlier run's results, and not as JSON lines; wait for the run's end.")
-                    }
-                    results = found
-                } else {
-                    guard
-                        let record = try pieces.with(
-                            range,
-                            {
-                                SealedLine.isValid($0) ? JournalRecord($0, keeps: true) : nil
-                            }) ?? nil
-                    else { throw StoreError.changedUnderneath(path) }
-                    results = [ReportedResult(record.result, record.key, index: nil, run: record.run)]
+                guard let (recorded, result) = try stored.result(of: entry) else {
+                    throw StoreError.changedUnderneath(path)
                 }
-                for result in results where try !body(result) { return }
+                guard try body(ReportedResult(result, recorded)) else { return }
             }
         }
     }

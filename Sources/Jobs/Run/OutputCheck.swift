@@ -62,8 +62,8 @@ extension OutputCheck {
             let file = try File.textIfPresent(paths.output, in: system)
         else { return nil }
         var check = OutputCheck()
-        if let format = format as? any SelfRecordingFormat {
-            try check.read(file, format)
+        if format is NativeResults {
+            try check.read(file)
         } else {
             try check.read(file, format, paths, errors, in: system)
         }
@@ -75,11 +75,11 @@ extension OutputCheck {
         firstDifferent = min(firstDifferent ?? line, line)
     }
 
-    private mutating func read(_ file: File, _ format: any SelfRecordingFormat) throws {
-        var lineCheck = format.makeCheck()
+    private mutating func read(_ file: File) throws {
+        var sums = NativeSums()
         let end = try LineScanner(file: file).forEachLine { line in
             lines += 1
-            if !line.isWhole || lineCheck?.check(line.bytes) == false { differs(at: lines) }
+            if !line.isWhole || !sums.fits(line.bytes) { differs(at: lines) }
             return true
         }
         if end < (try file.info().size) {
@@ -94,14 +94,14 @@ extension OutputCheck {
     ) throws {
         let record = try OutputRecord.needed(for: file, format, at: paths, in: system)
         let recorded = RecordedOutput(record: record.file, output: file, format: format)
-        var lineCheck = format.makeCheck()
+        var sums = format.recordsResults ? nil : NativeSums()
         let (isWhole, _) = try recorded.forEachResult(start: record.header.start) {
             lines += 1
             guard let (entry, _, _) = $0 else { return differs(at: lines) }
-            if lineCheck == nil || entry.range.isEmpty { return }
+            if sums == nil || entry.range.isEmpty { return }
             // A format that has sums has them in a part of its results, too.
             let isAsWritten = try recorded.bytes(of: entry) { bytes in
-                format.content(of: bytes).flatMap { lineCheck?.check($0) }
+                format.content(of: bytes).flatMap { sums?.fits($0) }
             }
             if isAsWritten == .some(false) { differs(at: lines) }
         }
@@ -170,9 +170,11 @@ extension OutputCheck {
         madeBy = output.index.countByRun()
         let run = job.resultRun(digest: "")
         try checkAround(output, format.start(of: run))
-        let cursor = try ResultCursor(output, errors: openErrors(errors, format, run))
-        try walk(job, run, cursor, visit)
-        try checkEnd(cursor)
+        var failedLines = try openErrors(errors, format, run)
+        try walk(job, run, ResultCursor(output), &failedLines, visit)
+        if try failedLines?.isAtEnd({ $0.end(&$1) }) == false {
+            add("the file of failed lines does not end as it should")
+        }
     }
 
     private mutating func checkAround(_ output: FinishedOutput, _ start: [UInt8]?) throws {
@@ -192,32 +194,21 @@ extension OutputCheck {
 
     private mutating func openErrors(
         _ path: String?, _ format: any ResultFormat, _ run: ResultRun
-    ) throws -> ResultPieces? {
+    ) throws -> FailedLinesCheck? {
         guard let path else { return nil }
         guard let file = try File.textIfPresent(path, in: POSIXFileSystem()) else {
             add("\(path), the file of failed lines, is not there")
             return nil
         }
-        let pieces = try ResultPieces(file, format)
-        if try !pieces.takes(format.base.start(of: run)) {
+        var failedLines = try FailedLinesCheck(file, format, run)
+        if try !failedLines.has({ $0.begin(&$1) }) {
             add("\(path), the file of failed lines, begins as it should not")
         }
-        return pieces
-    }
-
-    private mutating func checkEnd(_ cursor: ResultCursor) throws {
-        guard let errors = cursor.errors, var fault = try errors.faultAtEnd() else { return }
-        var more = 0
-        while try errors.next({ _, _ in true }) != nil {
-            more += 1
-            if try errors.faultAtEnd() == nil { break }
-        }
-        if more > 0 { fault = "should be its end, and is \(counted(more, "result")) more than there are" }
-        add("what stands after the last result in the file of failed lines \(fault)")
+        return failedLines
     }
 
     private mutating func walk(
-        _ job: JobSettings, _ run: ResultRun, _ cursor: ResultCursor,
+        _ job: JobSettings, _ run: ResultRun, _ cursor: ResultCursor, _ failedLines: inout FailedLinesCheck?,
         _ visit: (Spot, ResultCursor.Piece?) throws -> Void
     ) throws {
         let index = cursor.output.index
@@ -263,6 +254,9 @@ extension OutputCheck {
                         add(number, piece.recorded.key, "is of another content than its line has now")
                     }
                     checkBytes(piece, number, index: spot.place, cursor.output.format, run, kept)
+                    if try failedLines?.has(piece.recorded, index: spot.place) == false {
+                        add(number, key, "is not in the file of failed lines as it should be")
+                    }
                     let fault = decisions?.fault(
                         in: piece, wanted - 1, of: identity, at: place - 1, cursor.output.format)
                     if let fault { add(number, key, fault) }
@@ -292,7 +286,7 @@ extension OutputCheck {
         completionTokens += there.completionTokens
         if let fault = piece.fault { add(number, there.key, fault) }
         guard let bytes = piece.bytes else { return }
-        if let fault = format.fault(in: bytes, there, index: index, of: run, kept: kept) {
+        if let fault = format.fault(in: bytes, piece.results, index: index, of: run, kept: kept) {
             add(number, there.key, fault)
         }
     }
@@ -315,7 +309,7 @@ extension OutputCheck {
         if format is PartOfResults {
             unseen.append("the file of failed lines, which only the job names")
         }
-        let count = try walk(ResultCursor(output, errors: nil), selection)
+        let count = try walk(ResultCursor(output), selection)
         try checkAround(output, nil)
         guard let input = settings?.input, faultCount == 0 else { return }
         let wanted = selection.count(of: input.lines)
@@ -361,5 +355,38 @@ extension OutputCheck {
             number += 1
         }
         return line + 1
+    }
+}
+
+/// The file of failed lines beside what the results in the output's record make of it.
+private struct FailedLinesCheck {
+    private let pieces: FilePieces
+    private let size: Int
+    private var encoder: any ResultEncoder
+    private var position = 0
+
+    init(_ file: File, _ format: any ResultFormat, _ run: ResultRun) throws {
+        (pieces, size) = (FilePieces(file), try file.info().size)
+        encoder = PartOfResults(base: format.base, ofFailedLines: true).makeEncoder(for: run)
+    }
+
+    /// Whether it goes on with what is written of a result; of one that went well that is nothing.
+    mutating func has(_ recorded: RecordedResult, index: Int) throws -> Bool {
+        guard let result = recorded.result else { return !recorded.isFailed }
+        let place = ResultPlace(key: recorded.key, index: index, run: recorded.run)
+        return try has { $0.append(result, at: place, to: &$1) }
+    }
+
+    mutating func has(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws -> Bool {
+        var bytes: [UInt8] = []
+        body(&encoder, &bytes)
+        defer { position += bytes.count }
+        return try bytes.isEmpty
+            || pieces.with(position..<position + bytes.count) { $0.elementsEqual(bytes) } ?? false
+    }
+
+    /// Whether it ends with this.
+    mutating func isAtEnd(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws -> Bool {
+        try has(body) && position == size
     }
 }

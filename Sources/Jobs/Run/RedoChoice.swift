@@ -58,9 +58,8 @@ package struct RedoChoice: Sendable {
         for number in 0..<output.count where output.index[number].repetition == 0 {
             try output.with(number) { recorded, bytes in
                 line.append(recorded.key)
-                let isApart = recorded.isFailed && format is PartOfResults
                 // All results of a line stand with the last of them.
-                if format.isByLine, bytes.isEmpty, !isApart { return }
+                if format.isByLine, bytes.isEmpty, !recorded.isApart(in: format) { return }
                 if try holds(recorded, bytes, format) { chosen += line }
                 line = []
             }
@@ -97,9 +96,8 @@ package struct RedoChoice: Sendable {
         _ result: RecordedResult, _ bytes: UnsafeRawBufferPointer, _ format: any ResultFormat
     ) -> [String: JSONValue] {
         if bytes.isEmpty {
-            // In the file of failed lines, or in the record alone.
-            let whole = result.isLeftOut(by: format) ? result.result : nil
-            guard let whole else { return ["id": .string(result.key.id), "error": .bool(true)] }
+            // The record has it.
+            guard let whole = result.result else { return [:] }
             let writer = JSONWriter.object { writer in
                 if format is ParquetResults {
                     ResultCoding.write(whole, to: &writer)
@@ -122,7 +120,7 @@ package struct RedoChoice: Sendable {
         guard case .object(var members)? = try? JSONValue(parsing: content, limits: .ownLine) else {
             return [:]
         }
-        if members["steps"] != nil, let row = format.generationResult(in: bytes)?.made as? StepsResult {
+        if members["steps"] != nil, let row = format.result(result, in: bytes)?.made as? StepsResult {
             // With the members of answers that are objects, as conditions of steps see them.
             for step in row.steps { members[step.name] = StepRow.value(of: step.result) }
         }

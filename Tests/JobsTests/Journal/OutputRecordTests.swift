@@ -97,28 +97,6 @@ import Testing
         #expect(try folder.names.contains("out.jsonl.record") == !isOurs)
     }
 
-    /// As they stand in the output, even if they would not be written so today.
-    @Test func keptResultsAreCopied() throws {
-        let folder = try finished(TestLine.make(3))
-        let lines = TestLine.make(3) + [TestLine(id: "more", content: "more")]
-        let store = try openStore(folder, format: Shouting())
-        #expect(try TestRun(lines: lines.reversed()).run(store) == 1)
-        #expect(
-            try folder.text("out.jsonl")
-                == "id\ttext\nMORE\nline-2\tre: prompt 2\nline-1\tre: prompt 1\nline-0\tre: prompt 0\n")
-    }
-
-    private struct Shouting: ResultFormat {
-        let name = "tabbed"
-        func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
-        struct Encoder: ResultEncoder {
-            mutating func begin(_ output: inout [UInt8]) { output += "id\ttext\n".utf8 }
-            mutating func append(
-                _ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]
-            ) { output += "\(place.key.id.uppercased())\n".utf8 }
-        }
-    }
-
     @Test func everyEditShows() throws {
         let lines = TestLine.make(6)
         let folder = try finished(lines)

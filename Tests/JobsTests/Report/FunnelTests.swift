@@ -9,8 +9,7 @@ import Testing
     {
         let made = GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1)
         let result = StepsResult(steps.map { .init($0, made) }, dropped: dropped, original: original)
-        return ReportedResult(
-            GenerationResult(result), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
+        return ReportedResult(GenerationResult(result), "a")
     }
 
     private static let rows = [
@@ -37,10 +36,7 @@ import Testing
 
     @Test func otherResultsCountNowhere() {
         var funnel = Funnel()
-        funnel.add(
-            ReportedResult(
-                ReportSourceTests.completion("a"), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0,
-                run: nil))
+        funnel.add(ReportedResult(ReportSourceTests.completion("a"), "a"))
         #expect(funnel == Funnel())
     }
 }

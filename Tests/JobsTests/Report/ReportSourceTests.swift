@@ -64,8 +64,7 @@ import Testing
     @Test func scoresHaveALineEach() throws {
         let scored = ScoredResult(
             [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
-        let result = ReportedResult(
-            GenerationResult(scored), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
+        let result = ReportedResult(GenerationResult(scored), "a")
         #expect(result.status == "scored" && !result.isFailed)
         #expect(result.text == "0: mean -0.75, sum -1.5, tokens 2\n1: mean -0.25, sum -0.25, tokens 1")
         #expect((result.promptTokens, result.completionTokens) == (3, 3))
@@ -89,12 +88,6 @@ import Testing
         try folder.write(Array("a,b\n1,2\n".utf8), to: "csv")
         let error = #expect(throws: JobError.self) { try read(folder.path("csv")) }
         #expect(error?.message.contains("line 1 is neither") == true)
-        // A finished output of which phibatch knows that it is CSV.
-        try folder.write(Array("id\n".utf8), to: "made.csv")
-        let record = OutputRecord.Header(format: "csv", run: "r").line + [0x0a]
-        try folder.write(record, to: "made.csv.record")
-        let known = #expect(throws: JobError.self) { try ReportSource(folder.path("made.csv")) }
-        #expect(known?.message.contains("is CSV") == true)
         try folder.write([UInt8](), to: "empty")
         #expect(try read(folder.path("empty")).results.isEmpty)
     }
@@ -156,8 +149,7 @@ import Testing
             Self.completion("x", prompt: $0, made: 10 * $0, seconds: Double($0), ended: 1000 + Double($0))
         }
         for (number, result) in (results + [Self.failure]).enumerated() {
-            let key = WorkKey(id: "\(number)", sample: 0, contentHash: 0)
-            statistics.add(ReportedResult(result, key, index: number, run: nil))
+            statistics.add(ReportedResult(result, "\(number)", index: number))
         }
         #expect((statistics.promptTokens, statistics.completionTokens) == (10, 100))
         #expect(statistics.total.percentiles([50, 99]) == [2, 4])
@@ -169,5 +161,16 @@ import Testing
         #expect((statistics.throughput.first, statistics.throughput.last) == (1000, 1004))
         #expect(statistics.throughput.curve().parts[0].rates.prefix(8) == ArraySlice(repeating: 40, count: 8))
         #expect(statistics.resumed == 0)
+    }
+}
+
+extension ReportedResult {
+    init(_ result: GenerationResult, _ id: String, index: Int = 0) {
+        let key = WorkKey(id: id, contentHash: 0)
+        self.init(
+            result,
+            RecordedResult(
+                key: key, index: index, run: "", isFailed: result.isFailed,
+                completionTokens: result.completionTokens))
     }
 }
