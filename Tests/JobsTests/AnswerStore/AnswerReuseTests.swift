@@ -10,6 +10,10 @@ import Testing
 
 /// Jobs that take answers from a store: the same bytes as without one.
 @Suite struct AnswerReuseTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static func run(
         _ job: JobSettings, _ folder: TemporaryFolder, model: ScriptedModel = ScriptedModel(),
         identity: [UInt8] = [1]
@@ -49,7 +53,6 @@ import Testing
     }
 
     @Test(arguments: [Float(0), 0.8]) func equalJobsTakeThem(temperature: Float) throws {
-        let folder = try TemporaryFolder()
         let prompts = ScriptedRun.prompts(60)
         let path = try folder.write(prompts, to: "in.jsonl")
         let job = ScriptedRun.job(path) { $0.temperature = temperature }
@@ -66,7 +69,6 @@ import Testing
     }
 
     @Test func samplesHaveTheirOwn() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(12), to: "in.jsonl")
         #expect(try Self.compare(ScriptedRun.job(path) { $0.samples = 3 }, folder) == 36)
         let more = ScriptedRun.job(path) { $0.samples = 5 }
@@ -76,7 +78,6 @@ import Testing
     }
 
     @Test func scoresAndChoices() throws {
-        let folder = try TemporaryFolder()
         let scored = [#""one""#, #"["one","two"]"#, #"["two","three"]"#].map {
             "{\"prompt\":\"p\",\"completion\":\($0)}\n"
         }
@@ -94,7 +95,6 @@ import Testing
 
     /// Rows go through their steps as they would.
     @Test func steps() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(
             (0..<40).map { "{\"id\":\"\($0)\",\"topic\":\"thing \($0)\"}\n" }.joined(), to: "in.jsonl")
         func step(_ name: String, _ change: (inout JobStep) -> Void) -> JobStep {
@@ -130,7 +130,6 @@ import Testing
 
     /// Forms of answers, of which some are turned down and generated anew.
     @Test func judgedAnswers() throws {
-        let folder = try TemporaryFolder()
         let lines = (0..<40).map { "{\"id\":\"l\($0)\",\"prompt\":\"p \($0)\"}\n" }
         let path = try folder.write(lines.joined(), to: "in.jsonl")
         let pairs: JSONValue = [
@@ -147,7 +146,6 @@ import Testing
     }
 
     @Test func faultsAreNotKept() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
         let job = ScriptedRun.job(path) { $0.maxFailures = .percent(100) }
         let model = ScriptedModel()
@@ -204,7 +202,6 @@ import Testing
     /// Goes through the table, so that it meets each new setting: another value is another request, unless its row says
     /// that the model's answer doesn't depend on it.
     @Test func eachSettingCounts() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write("{\"id\":\"a\",\"prompt\":\"ask\"}\n", to: "in.jsonl")
         let base = JobSettings.test(input: [path]) { job in
             (job.temperature, job.maxTokens, job.ignoreEndOfSequence) = (0.8, 20, nil)
@@ -290,7 +287,6 @@ import Testing
 
     /// Runs that are stopped or killed, over one store: what was in memory of it is lost with a kill.
     @Test(arguments: [1, 2, 3, 4]) func stoppedRunsEndWithTheSameResults(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(50), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
         var random = FixedRandom(seed)

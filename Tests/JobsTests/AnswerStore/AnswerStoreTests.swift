@@ -9,13 +9,16 @@ import Testing
 
 /// The folder of answers: what is found in it again, and that nothing else is.
 @Suite struct AnswerStoreTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// The first so many are found, and the others aren't.
     private func isThere(_ count: Int, of made: [MadeAnswer], in store: AnswerStore) -> Bool {
         made.enumerated().allSatisfy { store.find($1.key) == ($0 < count ? $1.record : nil) }
     }
 
     @Test func answersAreFoundAgain() throws {
-        let folder = try TemporaryFolder()
         let made = try (0..<50).map { try MadeAnswer($0, length: 1 + $0 * 40) }
         let store = try AnswerStore(folder.path + "/a/answers")
         for answer in made[..<40] {
@@ -38,7 +41,6 @@ import Testing
 
     /// Each may be killed at any place: what is whole is found, and nothing else.
     @Test func halfASegmentHasWholeAnswers() throws {
-        let folder = try TemporaryFolder()
         let made = try (0..<4).map { try MadeAnswer($0) }
         let store = try AnswerStore(folder.path + "/answers")
         for answer in made { answer.add(to: store) }
@@ -58,7 +60,6 @@ import Testing
     }
 
     @Test func noFlippedBitMakesAWrongAnswer() throws {
-        let folder = try TemporaryFolder()
         let made = try (0..<3).map { try MadeAnswer($0) }
         let first = try AnswerStore(folder.path + "/answers")
         for answer in made { answer.add(to: first) }
@@ -84,7 +85,6 @@ import Testing
 
     /// What was not as it was written is computed and added anew.
     @Test func damageIsReplaced() throws {
-        let folder = try TemporaryFolder()
         let answer = try MadeAnswer(1)
         let first = try AnswerStore(folder.path + "/answers")
         answer.add(to: first)
@@ -111,7 +111,6 @@ import Testing
     /// An answer under another key's place is none.
     /// One that was computed again and is another one is taken by nobody any more, and the others are.
     @Test func wrongAnswersAreRemoved() throws {
-        let folder = try TemporaryFolder()
         let made = try (0..<4).map { try MadeAnswer($0) }
         let first = try AnswerStore(folder.path + "/answers")
         for answer in made[..<3] { answer.add(to: first) }
@@ -140,7 +139,6 @@ import Testing
     }
 
     @Test func theWholeKeyCounts() throws {
-        let folder = try TemporaryFolder()
         let (one, other) = (try MadeAnswer(1), try MadeAnswer(2))
         var writer = try SegmentWriter(in: folder.path, POSIXFileSystem())
         writer.append(one.record.line, key: other.key.prefix)
@@ -151,7 +149,6 @@ import Testing
     }
 
     @Test func writersDontDisturbOneAnother() throws {
-        let folder = try TemporaryFolder()
         let path = folder.path + "/answers"
         let made = try (0..<300).map { try MadeAnswer($0) }
         nonisolated(unsafe) let answers = made
@@ -173,7 +170,6 @@ import Testing
 
     /// What others add is there for those who begin later, also of writers that live.
     @Test func livingWritersAreRead() throws {
-        let folder = try TemporaryFolder()
         let (one, other) = (try MadeAnswer(1), try MadeAnswer(2))
         let writer = try AnswerStore(folder.path)
         one.add(to: writer)
@@ -188,7 +184,6 @@ import Testing
     // MARK: Bounds
 
     @Test func theOldestGoFirst() throws {
-        let folder = try TemporaryFolder()
         let limit = 100_000
         let size = try MadeAnswer(0, length: 50).record.line.count
         // Written first, and not at its end.
@@ -214,7 +209,6 @@ import Testing
 
     /// A long run has several segments, so that the oldest can go while it goes on.
     @Test func aRunIsBoundedItself() throws {
-        let folder = try TemporaryFolder()
         let limit = 200_000
         let store = try AnswerStore(folder.path + "/answers", limit: limit)
         for number in 0..<2000 {
@@ -250,7 +244,6 @@ import Testing
     // MARK: Folders that can't be used
 
     @Test func whatCannotBeWrittenIsSaidOnce() throws {
-        let folder = try TemporaryFolder()
         let answers = try (0..<5).map { try MadeAnswer($0) }
         let first = try AnswerStore(folder.path)
         answers[0].add(to: first)
@@ -277,7 +270,6 @@ import Testing
     }
 
     @Test func littleRoomIsLeftAlone() throws {
-        let folder = try TemporaryFolder()
         var told: [Message] = []
         let store = try AnswerStore(folder: folder.path, limit: 1 << 20, reserve: .max) { told.append($0) }
         try MadeAnswer(1).add(to: store)
@@ -287,7 +279,6 @@ import Testing
     }
 
     @Test func noFolderIsAnError() throws {
-        let folder = try TemporaryFolder()
         let file = try folder.write("", to: "file")
         #expect(throws: JobError.self) { try AnswerStore(file) }
         #expect(throws: JobError.self) { try AnswerStore(file + "/below") }
@@ -299,7 +290,6 @@ import Testing
     }
 
     @Test func aFolderOfEverybodysIsToldOf() throws {
-        let folder = try TemporaryFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
         var told: [Message] = []
         _ = try AnswerStore(folder: folder.path, limit: 1, reserve: 0) { told.append($0) }
@@ -311,7 +301,6 @@ import Testing
 
     /// Other files, links and segments of later versions stay and count for nothing.
     @Test func whatIsNoSegmentIsLeftAlone() throws {
-        let folder = try TemporaryFolder()
         let answer = try MadeAnswer(1)
         let first = try AnswerStore(folder.path)
         answer.add(to: first)

@@ -9,6 +9,10 @@ import Testing
 
 /// Jobs whose answers have a form, and what comes of answers that don't.
 @Suite struct AnswerJobTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// Masks can't see to it that items differ: about half of all answers are not what is asked for.
     private static let pairs: JSONValue = [
         "type": "array", "items": ["enum": [1, 2]], "minItems": 2, "maxItems": 2, "uniqueItems": true,
@@ -40,7 +44,6 @@ import Testing
     }
 
     @Test func whatFailsIsGeneratedAnew() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(lines(60), to: "in.jsonl")
         let (outcome, made) = try ScriptedRun.run(job(path) { $0.maxFailures = .percent(100) })
         var (attempts, failures) = (0, 0)
@@ -66,7 +69,6 @@ import Testing
     }
 
     @Test func resultsDependOnNothingElse() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(lines(30), to: "in.jsonl")
         func run(_ workers: Int, _ room: Int = .max) throws -> [String] {
             let model = ScriptedModel()
@@ -88,7 +90,6 @@ import Testing
     /// Also in the middle of an attempt, and between two.
     @Test(arguments: [1, 2, 3, 4, 5])
     func interruptedRunsEndWithTheSameResults(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(lines(25), to: "in.jsonl")
         // What fails is begun again by each run, which would then never come to an end.
         let change = { (job: inout JobSettings) in job.retries = 100 }
@@ -113,7 +114,6 @@ import Testing
     }
 
     @Test func withoutChanceThereIsNoSecondAttempt() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(lines(40), to: "in.jsonl")
         let (outcome, made) = try ScriptedRun.run(
             job(path) {
@@ -133,7 +133,6 @@ import Testing
     }
 
     @Test func linesHaveFormsOfTheirOwn() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(
             [
                 #"{"id":"regex","prompt":"a","regex":"yes|no"}"#,
@@ -170,7 +169,6 @@ import Testing
     }
 
     @Test func aJobWithoutAnyAnswerDoesNotStart() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(lines(1), to: "in.jsonl")
         let job = job(path) {
             $0.schema = AnswerSchema(

@@ -8,6 +8,10 @@ import Testing
 
 /// Jobs whose answers call functions, with a scripted model.
 @Suite struct ToolJobTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     static let tools: JSONValue = [
         [
             "type": "function",
@@ -68,7 +72,6 @@ import Testing
     }
 
     @Test func callsThatMustBeAreThere() throws {
-        let folder = try TemporaryFolder()
         let job = try job(folder) { ($0.request.toolChoice, $0.maxTokens) = ("required", 200) }
         let all = try run(job).map(calls)
         #expect(all.allSatisfy { !$0.isEmpty } && all.contains { $0.count > 1 })
@@ -83,7 +86,6 @@ import Testing
 
     /// The scripted model comes upon the mark by itself here and there.
     @Test func callsComeAsTheModelLikes() throws {
-        let folder = try TemporaryFolder()
         let lines = try run(job(folder))
         let some = try lines.map(calls).filter { !$0.isEmpty }
         #expect(some.count > 3 && some.count < 40)
@@ -98,7 +100,6 @@ import Testing
 
     /// Whatever lines choose, with thoughts and without, in all ways of running: calls alone, or the form alone.
     @Test(arguments: [false, true]) func anotherFormStandsBesideThem(thinks: Bool) throws {
-        let folder = try TemporaryFolder()
         let choices = ["auto", "none", "required", "rest", "auto"]
         let lines = (0..<60).map {
             "{\"id\":\"\($0)\",\"prompt\":\"p \($0)\",\"tool_choice\":\"\(choices[$0 % 5])\"}\n"
@@ -136,7 +137,6 @@ import Testing
 
     /// A stop string ends what is said in words, and no call, which may well have it.
     @Test func stopsEndWordsAndNoCalls() throws {
-        let folder = try TemporaryFolder()
         let stops = ["bc", "日", "he[", "th", "n"]
         let lines = try run(job(folder) { ($0.stop, $0.maxTokens) = (stops, 200) })
         var (stopped, calling) = (0, 0)
@@ -156,7 +156,6 @@ import Testing
 
     /// However many run together, and however often it is stopped.
     @Test func resultsDependOnNothingElse() throws {
-        let folder = try TemporaryFolder()
         let job = try job(folder)
         var expected: [String]?
         for workers in [1, 3, 17] {
@@ -170,7 +169,6 @@ import Testing
     }
 
     @Test func aChoiceOfNoToolIsRefused() throws {
-        let folder = try TemporaryFolder()
         let problem = try job(folder) { $0.request.toolChoice = "cuont" }.answerProblem
         #expect(problem?.hasPrefix("tool_choice must be none, auto, required, or one of the tools") == true)
         #expect(problem?.contains("Did you mean count?") == true, "\(problem ?? "")")

@@ -6,6 +6,10 @@ import Testing
 
 /// An input that ends in half a line: it was cut, or its writer is still at it.
 @Suite struct HalfLineTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private func line(_ number: Int) -> String { "{\"id\":\"n\(number)\",\"prompt\":\"é number \(number)\"}" }
 
     private func run(
@@ -54,7 +58,6 @@ import Testing
         "{\"prompt\": 7,}", "[1, 2]", "{\"prompt\": \"a\"} {}", "\0\0\0", "\u{FEFF}{\"prompt\":",
     ])
     func aWrongLineNeedsItsLineFeed(text: String) throws {
-        let folder = try TestFolder()
         let error = #expect(throws: JobError.self) { try run(folder, text.utf8) }
         #expect(error?.message.contains("end it with a line feed") == true)
         #expect(throws: JobError.self) { try preflight(folder, text.utf8) }
@@ -63,7 +66,6 @@ import Testing
     }
 
     @Test func aWholeObjectNeedsNoLineFeed() throws {
-        let folder = try TestFolder()
         for end in ["", " \r"] {
             let text = Array((line(0) + "\n" + line(1) + end).utf8)
             try preflight(folder, text)
@@ -85,7 +87,6 @@ import Testing
 
     /// What is packed, or comes through a pipe, shows its end when it is read.
     @Test func theCutShowsInPackedFilesToo() throws {
-        let folder = try TestFolder()
         let packed = GzipTests.packed(line(0) + "\n" + line(1).dropLast(4))
         try preflight(folder, packed)
         let error = #expect(throws: JobError.self) { try run(folder, packed) }
@@ -95,7 +96,6 @@ import Testing
 
     @Test(arguments: [0, 1])
     func aPackedFileCutAtItsBeginningIsNotEmpty(length: Int) throws {
-        let folder = try TestFolder()
         try folder.write([0x1f, 0x8b].prefix(length), to: "in.jsonl.gz")
         let error = #expect(throws: JobError.self) {
             try Runner(
@@ -108,7 +108,6 @@ import Testing
     }
 
     @Test func aFailureIsToldFirst() throws {
-        let folder = try TestFolder()
         let outcome = try run(folder, ("{}\n" + line(1).dropLast()).utf8)
         #expect(outcome.status == .tooManyFailures(allowed: 0) && outcome.unfinished.map(\.line) == [2])
     }
@@ -117,7 +116,6 @@ import Testing
 
     @Test(arguments: [1, 17, 30])
     func aFollowedInputKeepsItForLater(length: Int) throws {
-        let folder = try TestFolder()
         let half = Array((line(0) + "\n" + line(1).prefix(length)).utf8)
         let outcome = try run(folder, half, follows: true)
         #expect(
@@ -135,7 +133,6 @@ import Testing
     }
 
     @Test func everyFileMayEndSo() throws {
-        let folder = try TestFolder()
         try folder.write(Array((line(7) + "\n{\"id\":\"half").utf8), to: "more.jsonl")
         let text = line(0) + "\n{\"id\":\"n1\",\"prompt\":\"\(String(repeating: "long ", count: 2000))"
         let outcome = try run(folder, text.utf8, inputs: ["in.jsonl", "more.jsonl"], follows: true)
@@ -147,7 +144,6 @@ import Testing
 
     /// A numbered line keeps its number.
     @Test func numbersCountOn() throws {
-        let folder = try TestFolder()
         try folder.write(Array("{\"prompt\":\"b\"}\n".utf8), to: "more.jsonl")
         for (text, expected) in [("{\"pro", ["2"]), ("{\"prompt\":\"a\"}", ["1", "2"])] {
             let outcome = try run(folder, text.utf8, inputs: ["in.jsonl", "more.jsonl"], follows: true)
@@ -157,7 +153,6 @@ import Testing
     }
 
     @Test func nothingButHalfALineIsNoLine() throws {
-        let folder = try TestFolder()
         #expect(try run(folder, Array("{\"id".utf8), follows: true).status == .complete)
         #expect(try folder.bytes("out.jsonl").isEmpty)
         _ = try run(folder, Array((line(0) + "\n").utf8))

@@ -7,6 +7,10 @@ import Testing
 
 /// The names of all files of a run are told apart before it begins.
 @Suite struct FileNamesTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private func job(_ folder: TestFolder, _ input: [String], _ output: String) -> JobSettings {
         var job = JobSettings()
         job.inputPatterns = input.map(folder.path)
@@ -25,7 +29,6 @@ import Testing
     }
 
     @Test func metricsDontOverwriteFailedLines() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         var job = job(folder, ["in"], "out")
         job.errors = folder.path("E")
@@ -47,7 +50,6 @@ import Testing
 
     /// A link that leads to where another job's output will be.
     @Test func linksToFilesThatAreNotThereYet() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         let files = FileManager.default
         try files.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "deep/o")
@@ -70,7 +72,6 @@ import Testing
     }
 
     @Test func filesBesideAnOutputAreNoOutputs() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         for end in ["journal", "journal.inflight", "lock", "settings", "phibatch-new"] {
             let (one, other) = (job(folder, ["in"], "o"), job(folder, ["in"], "o." + end))
@@ -79,7 +80,6 @@ import Testing
     }
 
     @Test func aJobReadsNothingThatAnotherOneWrites() throws {
-        let folder = try TestFolder()
         try Files.makeFolder(folder.path("data"))
         for name in ["in", "o", "data/in"] { try folder.write("{}".utf8, to: name) }
         let first = job(folder, ["in"], "o")
@@ -97,7 +97,6 @@ import Testing
     }
 
     @Test func filesThatSettingsComeFrom() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         try folder.write("{{ prompt }}".utf8, to: "prompt")
         try folder.write("{}".utf8, to: "schema")
@@ -115,7 +114,6 @@ import Testing
     }
 
     @Test func aPatternLeavesOutWhatTheJobWrites() throws {
-        let folder = try TestFolder()
         for name in ["a.jsonl", "b.jsonl", "out.jsonl2", "out.jsonl.mine"] {
             try folder.write("{}".utf8, to: name)
         }

@@ -7,6 +7,10 @@ import Testing
 
 /// What is looked at before a run begins.
 @Suite struct PreflightTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private func job(_ input: [String], _ output: String) -> JobSettings {
         var job = JobSettings()
         (job.model, job.input, job.output) = ("m", input, output)
@@ -18,7 +22,6 @@ import Testing
         "phibatch-lock", "phibatch-trial-of-place",
     ])
     func anInputWithANameOfOursIsRefused(suffix: String) throws {
-        let folder = try TestFolder()
         let input = folder.path("in." + suffix)
         try folder.write("{}".utf8, to: "in." + suffix)
         let error = #expect(throws: JobError.self) { try job([input], folder.path("in")).checkFiles() }
@@ -38,7 +41,6 @@ import Testing
         ("out.xlsx", "JSON lines, or tables"),
     ])
     func anOutputIsWhatItsNameSays(name: String, what: String) throws {
-        let folder = try TestFolder()
         try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
         let input = [folder.path("in.jsonl")]
         var shard = job(input, folder.path(name))
@@ -54,7 +56,6 @@ import Testing
     }
 
     @Test func failedLinesHaveTheFormatThatTheirNameSays() throws {
-        let folder = try TestFolder()
         try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
         func check(_ output: String, _ errors: String, _ change: (inout JobSettings) -> Void = { _ in })
             throws
@@ -80,7 +81,6 @@ import Testing
     }
 
     @Test func otherNamesAreNotOurs() throws {
-        let folder = try TestFolder()
         for name in ["in.tmp", "in.journal.tmp", "in.jsonl", "in.old"] {
             try folder.write("{}".utf8, to: name)
             try job([folder.path(name)], folder.path("in")).checkFiles()
@@ -88,7 +88,6 @@ import Testing
     }
 
     @Test func anInputThatIsTheOutputIsRefused() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         #expect(link(folder.path("in"), folder.path("hard")) == 0)
         try FileManager.default.createSymbolicLink(
@@ -102,7 +101,6 @@ import Testing
     }
 
     @Test func outputsThatAreNoFiles() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/stderr"] {
             let error = #expect(throws: StoreError.self) {
@@ -125,7 +123,6 @@ import Testing
     }
 
     @Test func pathsOfOneCharacter() throws {
-        let folder = try TestFolder()
         try folder.write("{}".utf8, to: "in")
         for output in ["X", "é", "n/o.jsonl", "n/deep/er/o", "Y//o"] {
             let job = job([folder.path("in")], folder.url.path + "/" + output)
@@ -140,7 +137,6 @@ import Testing
     }
 
     @Test func jobFilesAndTheirPaths() throws {
-        let folder = try TestFolder()
         // In a folder whose name is not UTF-8.
         let odd = Paths.join(folder.url.path, String(pathBytes: [0x64, 0xFF]))
         try Files.makeFolder(odd)
@@ -187,7 +183,6 @@ import Testing
 
     /// A whole run where neither folder nor output nor the link's target is UTF-8.
     @Test func aRunWithNamesOfAnyBytes() throws {
-        let folder = try TestFolder()
         let odd = Paths.join(folder.url.path, String(pathBytes: [0x64, 0xFF]))
         try Files.makeFolder(odd)
         let target = String(pathBytes: [0x6F, 0xFE, 0x80])

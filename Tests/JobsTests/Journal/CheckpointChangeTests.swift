@@ -7,6 +7,10 @@ import Testing
 
 /// Settings that change while results are there.
 @Suite struct CheckpointChangeTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private let lines = TestLine.make(6)
     private let other = RunFingerprint([("model.config.json", "7 bytes"), ("job.seed", "18")])
     private let third = RunFingerprint([("model.config.json", "7 bytes"), ("job.seed", "19")])
@@ -19,7 +23,6 @@ import Testing
     }
 
     @Test func whereNothingIsDoneNewSettingsAreTaken() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         var failing = lines
         for index in failing.indices { failing[index].fails = true }
@@ -35,7 +38,6 @@ import Testing
 
     /// A finished output, and lines that are added under other settings, twice.
     @Test func keptResultsNameTheirRun() throws {
-        let folder = try TestFolder()
         try TestRun(lines: Array(lines.prefix(3))).run(openStore(folder))
         let store = try openStore(folder, fingerprint: other, ifChanged: .keep)
         #expect(store.notes.contains { $0.contains("job.seed: 17 -> 18") }, "\(store.notes)")
@@ -57,7 +59,6 @@ import Testing
 
     /// A run that was broken off goes on under other settings, and is broken off again.
     @Test func anUnfinishedRunGoesOnUnderOtherSettings() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: 2).run(store)
         try store.suspend()
@@ -74,7 +75,6 @@ import Testing
     }
 
     @Test func restartBeginsAgainIfSomethingHasChanged() throws {
-        let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         #expect(try TestRun(lines: lines).run(openStore(folder, ifChanged: .restart)) == 0)
         #expect(
@@ -90,7 +90,6 @@ import Testing
 
     /// Kept results in front of others: any of them may be of another run.
     @Test func aMixedOutputBeginsAgainToo() throws {
-        let folder = try TestFolder()
         try TestRun(lines: Array(lines.prefix(3))).run(openStore(folder))
         try TestRun(lines: Array(lines.prefix(3))).run(
             openStore(folder, fingerprint: other, ifChanged: .keep))
@@ -106,7 +105,6 @@ import Testing
     }
 
     @Test func anothersFileOfThatNameStays() throws {
-        let folder = try TestFolder()
         try folder.write(Array("mine".utf8), to: "out.jsonl.settings")
         let error = #expect(throws: StoreError.self) { try openStore(folder) }
         #expect(error?.kind == .mismatch)
@@ -115,7 +113,6 @@ import Testing
 
     /// However the keeping of an unfinished run is broken off, nothing is lost.
     @Test func aFaultWhileTheJournalGetsItsNewHeaderLosesNothing() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: 3).run(store)
         try store.suspend()

@@ -6,13 +6,16 @@ import Testing
 @testable import Jobs
 
 @Suite struct CheckpointFingerprintTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private let lines = TestLine.make(4)
     private let other = RunFingerprint([
         ("model.config.json", "7 bytes"), ("job.seed", "18"), ("job.stop", "x"),
     ])
 
     @Test func anotherSettingIsRefusedByName() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: 2).run(store)
         try store.suspend()
@@ -31,7 +34,6 @@ import Testing
     }
 
     @Test func aFinishedOutputTellsWhatDiffers() throws {
-        let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         let full = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
         #expect(full?.message.contains("job.seed: 17 -> 18\n") == true, "\(full?.message ?? "")")
@@ -44,7 +46,6 @@ import Testing
     }
 
     @Test func restartKeepsTheOldJournalAside() throws {
-        let folder = try TestFolder()
         for number in 1...2 {
             let store = try openStore(folder, restart: number > 1)
             try TestRun(lines: lines, limit: number).run(store)
@@ -58,7 +59,6 @@ import Testing
     }
 
     @Test func aRestartIsRememberedAndTheOldOutputStays() throws {
-        let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         let old = try folder.bytes("out.jsonl")
         try openStore(folder, fingerprint: other, restart: true).suspend()
@@ -71,7 +71,6 @@ import Testing
     }
 
     @Test func aDamagedHeaderDoesNotLetAnotherRunIn() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: 2).run(store)
         try store.suspend()

@@ -5,8 +5,11 @@ import Testing
 @testable import Jobs
 
 @Suite struct CheckpointResumeTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     @Test func anUndisturbedRunLeavesTheOutputAlone() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         #expect(try TestRun(lines: TestLine.make(3)).run(store) == 3)
         #expect(try folder.names == ["out.jsonl"])
@@ -25,7 +28,6 @@ import Testing
 
     @Test func aStoppedRunGoesOn() throws {
         let lines = TestLine.make(10)
-        let folder = try TestFolder()
         let first = try openStore(folder)
         try TestRun(lines: lines, limit: 6).run(first)
         try first.suspend()
@@ -40,7 +42,6 @@ import Testing
 
     @Test func aFinishedOutputIsItsOwnRecord() throws {
         let lines = TestLine.make(10)
-        let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         let before = try FileManager.default.attributesOfItem(atPath: folder.path("out.jsonl"))
         let again = try openStore(folder)
@@ -54,7 +55,6 @@ import Testing
 
     @Test(arguments: [Int.max, 0, 1, 2]) func anEditedInputCostsOnlyItsEdits(limit: Int) throws {
         var lines = TestLine.make(20)
-        let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         let old = try folder.bytes("out.jsonl")
         lines.edit()
@@ -76,7 +76,6 @@ import Testing
     }
 
     @Test func linesThatGoAreDroppedWithoutAnyNewResult() throws {
-        let folder = try TestFolder()
         try TestRun(lines: TestLine.make(5)).run(openStore(folder))
         for lines in [TestLine.make(4), TestLine.make(4).reversed(), TestLine.make(1)] {
             #expect(try TestRun(lines: lines).run(openStore(folder, prunes: true)) == 0)
@@ -88,7 +87,6 @@ import Testing
         var lines = TestLine.make(6)
         lines[1].fails = true
         lines[4].fails = true
-        let folder = try TestFolder()
         var store = try openStore(folder)
         try TestRun(lines: lines, limit: 6).run(store)
         try store.suspend()
@@ -110,7 +108,6 @@ import Testing
 
     @Test func aRepeatedKeyIsAnotherPieceOfWork() throws {
         let lines = (0..<50).map { _ in TestLine(id: "same", content: "same") } + TestLine.make(3)
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: 20).run(store)
         try store.suspend()
@@ -125,7 +122,6 @@ import Testing
             "{\"sum\":\"",
         ]
         let lines = ids.map { TestLine(id: $0, content: "x") }
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: ids.count).run(store)
         try store.suspend()
@@ -139,7 +135,6 @@ import Testing
     }
 
     @Test func samplesShareTheirLinesIndex() throws {
-        let folder = try TestFolder()
         func run() throws -> JournalStore {
             let store = try JournalStore(
                 output: folder.path("out.jsonl"), fingerprint: testFingerprint, StoreOptions(samples: 2),
@@ -163,7 +158,6 @@ import Testing
 
     @Test func inFlightCompletionsSurviveUntilTakenUp() throws {
         let lines = TestLine.make(4)
-        let folder = try TestFolder()
         let token = LogprobEntry.Token(text: "a\"", id: 7, logprob: -0.1, bytes: [0x61, 0xff])
         let entries = [[], [token], [token, token]].map { LogprobEntry(token: token, top: $0).encoded }
         let records = lines.enumerated().map {
@@ -194,7 +188,6 @@ import Testing
 
     @Test func aDamagedInFlightFileCostsOnlyTheHeadStart() throws {
         let lines = TestLine.make(3)
-        let folder = try TestFolder()
         let store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
         try store.saveInFlight(lines.map { InFlightRecord(key: $0.key, tokens: [1]) })

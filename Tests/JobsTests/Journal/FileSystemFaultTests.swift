@@ -7,6 +7,10 @@ import Testing
 /// Each call that the store makes fails in turn, once or from then on (as if the process had died
 /// there); whatever happens, the next run ends with the output of an undisturbed one.
 @Suite struct FileSystemFaultTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     /// What is there before the faulty run.
     enum Start: CaseIterable { case nothing, journal, output, outputAndJournal }
 
@@ -125,7 +129,6 @@ import Testing
         let probe = FaultyFileSystem()
         #expect(attempt(try TestFolder(), probe) == nil)
         let appends = probe.calls.indices.filter { probe.calls[$0] == .write }.dropFirst(2)
-        let folder = try TestFolder()
         let call = try #require(appends.dropFirst(4).first)
         #expect(attempt(folder, FaultyFileSystem(failing: call, with: .error(ENOSPC), lasts: true)) != nil)
         let store = try openStore(folder)
@@ -133,7 +136,6 @@ import Testing
     }
 
     @Test func afterAnErrorTheStoreTakesNothingMore() throws {
-        let folder = try TestFolder()
         let probe = FaultyFileSystem()
         _ = try openStore(folder, system: probe)
         let opening = probe.calls.count
@@ -149,7 +151,6 @@ import Testing
     }
 
     @Test func aFolderThatIsNotThereOrNotWritable() throws {
-        let folder = try TestFolder()
         let missing = #expect(throws: StoreError.self) {
             try JournalStore(output: folder.path("no/out.jsonl"), fingerprint: testFingerprint)
         }
@@ -166,7 +167,6 @@ import Testing
     }
 
     @Test func aFolderThatGoesAwayIsNoticedAtTheNextSync() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         let line = Self.lines[0]
         _ = try store.claim(line.key, position: 0)
@@ -178,7 +178,6 @@ import Testing
     }
 
     @Test func aSymbolicLinkAsOutputStaysOne() throws {
-        let folder = try TestFolder()
         let target = try TestFolder()
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("out.jsonl"), withDestinationPath: target.path("real.jsonl"))
@@ -189,7 +188,6 @@ import Testing
     }
 
     @Test func filesHaveTheUsersMask() throws {
-        let folder = try TestFolder()
         let plain = folder.path("plain")
         #expect(FileManager.default.createFile(atPath: plain, contents: nil))
         try TestRun(lines: Self.lines).run(openStore(folder))

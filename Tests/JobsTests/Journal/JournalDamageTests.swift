@@ -6,6 +6,10 @@ import Testing
 @testable import Jobs
 
 @Suite struct JournalDamageTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private let lines = TestLine.make(6)
 
     /// A folder with a journal that holds all results, and no output yet.
@@ -20,7 +24,6 @@ import Testing
     @Test func tornAnywhereItIsTakenUp() throws {
         let whole = try journal(of: lines)
         let expected = try TestRun(lines: lines).expected()
-        let folder = try TestFolder()
         // As much as it takes to know it for ours.
         let least = "{\"sum\":\"0123456789abcdef\",\"phibatch_journal\":".utf8.count
         for length in 0..<least {
@@ -43,7 +46,6 @@ import Testing
     @Test(arguments: [UInt8(1), 0x2a, 0x80]) func damageAnywhereCostsOneResult(mask: UInt8) throws {
         let whole = try journal(of: lines)
         let expected = try TestRun(lines: lines).expected()
-        let folder = try TestFolder()
         for position in whole.indices {
             var bytes = whole
             bytes[position] ^= mask
@@ -61,7 +63,6 @@ import Testing
     @Test func strayLineFeedsAndGarbageArePassedOver() throws {
         let whole = try journal(of: lines)
         let expected = try TestRun(lines: lines).expected()
-        let folder = try TestFolder()
         var generator = FixedRandom(7)
         for _ in 0..<300 {
             var bytes = whole
@@ -87,7 +88,6 @@ import Testing
         let feeds = bytes.indices.filter { bytes[$0] == 0x0a }
         bytes[feeds[1] - 40] ^= 1
         bytes[feeds[3] - 40] = 0x0a  // splits the line: still one
-        let folder = try TestFolder()
         try folder.write(bytes, to: "out.jsonl.journal")
         let store = try openStore(folder)
         #expect(store.notes.count == 1)
@@ -98,7 +98,6 @@ import Testing
     }
 
     @Test func damageWhileTheRunUsesTheJournalIsFoundAtTheEnd() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: lines.count).run(store)
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path("out.jsonl.journal")))
@@ -117,7 +116,6 @@ import Testing
     }
 
     @Test func anOutputThatIsNotOursIsLeftAlone() throws {
-        let folder = try TestFolder()
         let text = "{\"name\":\"mine\"}\nnot even JSON"
         try folder.write(text.utf8, to: "out.jsonl")
         #expect {
@@ -134,7 +132,6 @@ import Testing
     }
 
     @Test func aDamagedOutputLineIsDoneAnew() throws {
-        let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         let expected = try folder.bytes("out.jsonl")
         for cut in [1, 2, 30, 100] {
@@ -153,7 +150,6 @@ import Testing
     }
 
     @Test func longLinesAreReadWholeAndOverlongOnesSteppedOver() throws {
-        let folder = try TestFolder()
         let long = [UInt8](repeating: 0x61, count: 5_000_000)
         try folder.write(Array("a\n".utf8) + long + Array("\nb\n\nc".utf8), to: "text")
         let file = try File.open(folder.path("text"), .read, in: POSIXFileSystem())

@@ -24,6 +24,8 @@ final class TestFolder {
     func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
+    /// Puts lines into the input.
+    func write(lines: [String]) throws { try write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl") }
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
     /// But for the settings that lie beside each finished output.
     var names: [String] {

@@ -39,8 +39,11 @@ private final class OtherProcess {
 }
 
 @Suite struct LockTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     @Test func aSecondRunIsRefusedAndADeadOnesLockTakenOver() throws {
-        let folder = try TestFolder()
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
         let pid = other.process.processIdentifier
         let error = #expect(throws: StoreError.self) { try openStore(folder) }
@@ -58,7 +61,6 @@ private final class OtherProcess {
 
     /// A process that is just being started has copies of all descriptors until its program is loaded.
     @Test func aCopyOfTheDescriptorDoesNotKeepTheLock() throws {
-        let folder = try TestFolder()
         let path = folder.path("lock")
         let system = POSIXFileSystem()
         let first = try system.open(path, .createNew())
@@ -73,7 +75,6 @@ private final class OtherProcess {
     }
 
     @Test func waitingEndsWhenTheOtherRunDoes() throws {
-        let folder = try TestFolder()
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
         var asked = 0
         var holder: OutputLock.Holder?
@@ -92,7 +93,6 @@ private final class OtherProcess {
     }
 
     @Test func waitingCanBeBrokenOff() throws {
-        let folder = try TestFolder()
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
         let error = #expect(throws: StoreError.self) {
             try JournalStore(
@@ -104,7 +104,6 @@ private final class OtherProcess {
     }
 
     @Test func aRunHoldsItsLockToTheEnd() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         #expect(folder.has("out.jsonl.lock"))
         #expect(throws: StoreError.self) { try openStore(folder) }
@@ -121,7 +120,6 @@ private final class OtherProcess {
 
     @Test func manyTakeTurns() async throws {
         // Each reads a counter, lets others run and writes it back under the lock; a lost update would show.
-        let folder = try TestFolder()
         let counter = folder.path("counter")
         try folder.write("0".utf8, to: "counter")
         let lockPath = folder.path("lock")

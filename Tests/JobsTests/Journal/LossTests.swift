@@ -277,6 +277,10 @@ import Testing
 
 /// `OUTPUT.old-N`.
 @Suite struct KeptFilesTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private func lines(_ number: Int) -> [TestLine] {
         TestLine.make(20) + [TestLine(id: "last", content: "\(number)")]
     }
@@ -291,7 +295,6 @@ import Testing
     }
 
     @Test func theLastFewAreKept() throws {
-        let folder = try TestFolder()
         for number in 0...5 { _ = try run(folder, number) }
         #expect(try folder.names == ["out.jsonl", "out.jsonl.old-3", "out.jsonl.old-4", "out.jsonl.old-5"])
         #expect(try folder.bytes("out.jsonl.old-5") == TestRun(lines: lines(4)).expected())
@@ -304,7 +307,6 @@ import Testing
     }
 
     @Test func filesOfOthersAreNeitherReplacedNorRemovedNorTakenForOurs() throws {
-        let folder = try TestFolder()
         _ = try run(folder, 0)
         let foreign = [
             "out.jsonl.old-2", "out.jsonl.old-02", "out.jsonl.old-x", "out.jsonl.old-", "out.jsonl.old",
@@ -326,7 +328,6 @@ import Testing
     }
 
     @Test func anInputIsNeverRemoved() throws {
-        let folder = try TestFolder()
         for number in 0...1 { _ = try run(folder, number) }
         let input = folder.path("in")
         try FileManager.default.linkItem(atPath: folder.path("out.jsonl.old-1"), toPath: input)
@@ -335,7 +336,6 @@ import Testing
     }
 
     @Test func withoutHardLinksItIsACopy() throws {
-        let folder = try TestFolder()
         _ = try run(folder, 0)
         let store = try openStore(folder, system: FaultyFileSystem(hasSecondNames: false))
         try TestRun(lines: lines(1)).run(store)
@@ -344,7 +344,6 @@ import Testing
     }
 
     @Test func aRunEndedBeforeTheRenameKeepsTheOutputOnce() throws {
-        let folder = try TestFolder()
         _ = try run(folder, 0)
         try FileManager.default.linkItem(
             atPath: folder.path("out.jsonl"), toPath: folder.path("out.jsonl.old-1"))

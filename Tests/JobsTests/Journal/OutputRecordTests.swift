@@ -6,6 +6,10 @@ import Testing
 
 /// Outputs of a format that can't say what they hold, and the record beside them.
 @Suite struct OutputRecordTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private static let files = ["out.jsonl", "out.jsonl.record"]
 
     private func open(
@@ -42,7 +46,6 @@ import Testing
 
     @Test func aStoppedRunGoesOn() throws {
         let lines = TestLine.make(10)
-        let folder = try TestFolder()
         let first = try open(folder)
         try TestRun(lines: lines, limit: 6).run(first)
         try first.suspend()
@@ -54,7 +57,6 @@ import Testing
     /// What is in the journal may become an output of any format.
     @Test func aStoppedRunGoesOnInAnotherFormat() throws {
         let lines = TestLine.make(10)
-        let folder = try TestFolder()
         let first = try openStore(folder)
         try TestRun(lines: lines, limit: 6).run(first)
         try first.suspend()
@@ -184,7 +186,6 @@ import Testing
 
     @Test(arguments: ["out.jsonl.record", "out.jsonl.phibatch-record"])
     func foreignFilesStayAndAreNoNeighboursOfOtherFormats(name: String) throws {
-        let folder = try TestFolder()
         try folder.write("precious".utf8, to: name)
         for restart in [false, true] {
             let error = #expect(throws: StoreError.self) { try open(folder, restart: restart) }
@@ -198,7 +199,6 @@ import Testing
     }
 
     @Test func aRestartReplacesWhateverIsThere() throws {
-        let folder = try TestFolder()
         try folder.write("mine".utf8, to: "out.jsonl")
         try TestRun(lines: TestLine.make(3)).run(open(folder, restart: true))
         #expect(try folder.bytes("out.jsonl") == TestRun(lines: TestLine.make(3)).tabbed)
@@ -209,7 +209,6 @@ import Testing
     }
 
     @Test func streamsHaveTheFormatToo() throws {
-        let folder = try TestFolder()
         for count in [0, 5] {
             let descriptor = try POSIXFileSystem().open(folder.path("stream-\(count)"), .createNew())
             let store = StreamStore(

@@ -36,20 +36,10 @@ import Testing
         return job
     }
 
-    private func store(_ job: JobSettings, restart: Bool = false) throws -> JournalStore {
-        var options = try StoreOptions(job)
-        options.restart = restart
-        return try JournalStore(output: job.output, fingerprint: testFingerprint, options)
-    }
-
     @discardableResult
     private func run(_ job: JobSettings, restart: Bool = false, stoppingAt step: Int = .max) throws
         -> RunOutcome
-    {
-        let (model, flag) = (ScriptedModel(), StopFlag())
-        model.beforeStep = { if $0 == step { flag.set() } }
-        return try Runner(job: job, model: model, store: store(job, restart: restart), stopFlag: flag).run()
-    }
+    { try ScriptedRun.run(job, restart: restart, stoppingAt: step) }
 
     private func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
 

@@ -6,6 +6,10 @@ import Testing
 
 /// Whatever has the name of one of our files and isn't ours is left as it is.
 @Suite struct RunFileTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private static let lines = TestLine.make(3)
     private static let names = [
         "journal", "journal.inflight", "lock", "phibatch-new", "phibatch-journal", "phibatch-inflight",
@@ -38,13 +42,11 @@ import Testing
     }
 
     @Test(arguments: ["journal", "journal.inflight", "lock"]) func emptyFilesStay(name: String) throws {
-        let folder = try TestFolder()
         try folder.write([], to: "out.jsonl." + name)
         try refused(folder, "out.jsonl." + name)
     }
 
     @Test(arguments: names) func linksAreNotFollowed(name: String) throws {
-        let folder = try TestFolder()
         try folder.write("precious".utf8, to: "target")
         for target in ["target", "nowhere"] {
             try FileManager.default.createSymbolicLink(
@@ -57,7 +59,6 @@ import Testing
     }
 
     @Test(arguments: names) func foldersAndPipesStay(name: String) throws {
-        let folder = try TestFolder()
         try FileManager.default.createDirectory(
             atPath: folder.path(name), withIntermediateDirectories: false)
         try refused(folder, name)
@@ -68,7 +69,6 @@ import Testing
 
     /// A link to a journal that is ours is a link all the same.
     @Test func aLinkToAJournalIsNotFollowed() throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try TestRun(lines: Self.lines, limit: 2).run(store)
         try store.suspend()
@@ -112,7 +112,6 @@ import Testing
     /// What comes to stand in our places while the run goes on is nobody's to replace.
     @Test(arguments: ["out.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
     func whatAppearsMeanwhileStays(name: String) throws {
-        let folder = try TestFolder()
         let store = try openStore(folder)
         try folder.write("precious".utf8, to: name)
         let error = #expect(throws: StoreError.self) { try TestRun(lines: Self.lines).run(store) }
@@ -125,7 +124,6 @@ import Testing
     }
 
     @Test func anOutputThatIsExchangedMeanwhileStays() throws {
-        let folder = try TestFolder()
         try TestRun(lines: Self.lines).run(openStore(folder))
         let edited = TestLine.make(3, "edited")
         let store = try openStore(folder)
@@ -138,7 +136,6 @@ import Testing
     }
 
     @Test func setAsideJournalsReplaceNothing() throws {
-        let folder = try TestFolder()
         for _ in 1...2 {
             let store = try openStore(folder)
             try TestRun(lines: Self.lines, limit: 1).run(store)

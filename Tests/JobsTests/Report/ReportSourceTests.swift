@@ -6,6 +6,10 @@ import Testing
 
 /// What a report reads: finished outputs, those of OpenAI's format, and journals.
 @Suite struct ReportSourceTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private static let fingerprint = RunFingerprint([("model.config", "m"), ("job.seed", "1")])
 
     static func completion(
@@ -47,7 +51,6 @@ import Testing
     }
 
     @Test func nativeResults() throws {
-        let folder = try TestFolder()
         try folder.write(output(NativeResults(), [Self.completion("one"), Self.failure]), to: "out")
         let (source, results) = try read(folder.path("out"))
         #expect(source.state == .complete && source.damaged == 0)
@@ -72,7 +75,6 @@ import Testing
     }
 
     @Test func linesThatAreNoResultsAreCounted() throws {
-        let folder = try TestFolder()
         var bytes = output(NativeResults(), [Self.completion("one")])
         bytes += Array("{\"id\":\"\u{0}".utf8) + [0xff, 0x0a] + Array("nothing\n{\"half".utf8)
         try folder.write(bytes, to: "out")
@@ -82,7 +84,6 @@ import Testing
     }
 
     @Test func filesWithoutResultsAreErrors() throws {
-        let folder = try TestFolder()
         #expect(throws: JobError.self) { try ReportSource(folder.path("none")) }
         #expect(throws: JobError.self) { try ReportSource(folder.url.path) }
         try folder.write(Array("a,b\n1,2\n".utf8), to: "csv")
@@ -93,7 +94,6 @@ import Testing
     }
 
     @Test func openAIResults() throws {
-        let folder = try TestFolder()
         let results = [
             Self.completion("a", made: 2), Self.completion("b", made: 5), Self.failure, Self.failure,
         ]
@@ -118,7 +118,6 @@ import Testing
 
     /// What a stopped run leaves: the journal, and results of an earlier output that still count.
     @Test func journalsOfStoppedRuns() throws {
-        let folder = try TestFolder()
         let earlier = [Self.completion("old"), Self.completion("kept")]
         try folder.write(output(NativeResults(), earlier), to: "out")
         func record(_ id: String, _ content: UInt64, _ result: GenerationResult) -> [UInt8] {

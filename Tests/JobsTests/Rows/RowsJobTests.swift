@@ -50,17 +50,9 @@ import Testing
         return same
     }
 
-    private func store(
-        _ job: JobSettings, prunes: Bool = false
-    ) throws -> JournalStore {
-        var options = try StoreOptions(job)
-        options.prunes = prunes
-        return try JournalStore(output: job.output, fingerprint: testFingerprint, options)
-    }
-
     @discardableResult
     private func run(_ job: JobSettings, prunes: Bool = false) throws -> RunStatistics {
-        let store = try store(job, prunes: prunes)
+        let store = try ScriptedRun.store(job) { $0.prunes = prunes }
         let outcome = try Runner(job: job, model: ScriptedModel(), store: store).run()
         #expect(outcome.status == .complete && outcome.statistics.failed == 0)
         return outcome.statistics
@@ -155,14 +147,7 @@ import Testing
 
     @Test func verificationMakesThemAgain() throws {
         try run(job())
-        func verify() throws -> Verification {
-            let again = try BatchJob(job())
-            return try Verification(again, results: again.settings.output, errors: nil, extent: .lines(9)) {
-                let store = try store($0.settings)
-                store.others = try $0.verifiedOutput()
-                return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
-            }
-        }
+        func verify() throws -> Verification { try ScriptedRun.verification(job(), .lines(9)) }
         let fine = try verify()
         #expect(fine.total == 40 && fine.lines == 9 && fine.compared == 9)
         #expect(fine.different == 0 && fine.check.faultCount == 0, "\(fine.faults)")

@@ -8,6 +8,10 @@ import Testing
 
 /// Jobs that choose one of some answers, over scripted models.
 @Suite struct ChoiceJobTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
         .test(input: [path]) { job in
             job.maxFailures = .percent(100)
@@ -33,18 +37,10 @@ import Testing
         return zip(choices, weights).map { .init(text: $0, value: $1 / sum) }
     }
 
-    private func result(_ line: String) throws -> GenerationResult {
-        // The end is cut off with the timing.
-        try Array((line + (line.contains("\"error\"") ? "" : "}")).utf8).withUnsafeBytes { bytes in
-            try #require(NativeLine.result(in: bytes), "\(line)")
-        }
-    }
-
     private static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }
     private static let choices = ["positive", "negative", "positive and so on", "posh", "neutral"]
 
     @Test func resultsDependOnNothingButTheLine() throws {
-        let folder = try TemporaryFolder()
         var lines: [String] = []
         var wanted: [GenerationResult] = []
         var chosen: Set<String> = []
@@ -71,7 +67,7 @@ import Testing
         let choosing = job(path) { ($0.tokens, $0.choices) = (true, ["{{ of }}"]) }
         try ScriptedRun.inManyWays(choosing) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
-            let results = try found.map(result)
+            let results = try found.map(ScriptedRun.result)
             #expect(results == wanted)
             #expect(outcome.statistics.finishReasons == ["stop": 30])
             preemptions += model.preemptions
@@ -80,7 +76,6 @@ import Testing
     }
 
     @Test func sharedBeginningsAreComputedOnce() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write("{\"prompt\":\"one\"}\n", to: "in.jsonl")
         let model = ScriptedModel()
         let (outcome, _) = try ScriptedRun.run(job(path) { $0.choices = Self.choices }, model)
@@ -119,12 +114,11 @@ import Testing
     }
 
     @Test func samplesAreDrawnOnTheirOwn() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write("{\"id\":\"a\",\"prompt\":\"one\"}\n", to: "in.jsonl")
         let (_, lines) = try ScriptedRun.run(
             job(path) { ($0.choices, $0.samples, $0.temperature, $0.seed) = (Self.choices, 40, 10, 2) })
         let texts = try lines.enumerated().map { sample, line in
-            let chosen = try #require(try result(line).made as? ChosenResult)
+            let chosen = try #require(try ScriptedRun.result(line).made as? ChosenResult)
             #expect(chosen.probabilities == probabilities(Self.chat("one"), Self.choices))
             return chosen.answer.text
         }
@@ -151,7 +145,6 @@ import Testing
             ("\"choices\":[\"b\",\"\(long)\"]", "prompt_too_long", "But the model's context"),
             ("\"choices\":[\"a\",\"bZ\"]", "logits_not_finite", "not finite"),
         ]
-        let folder = try TemporaryFolder()
         let path = try folder.write(
             lines.map { "{\"prompt\":\"a\",\($0.line)}\n{\"prompt\":\"a\",\"choices\":[\"a\",\"b\"]}\n" }
                 .joined()
@@ -163,7 +156,9 @@ import Testing
         #expect(results.last?.contains("is a list of token ids, which choices") == true)
         for (number, wrong) in lines.enumerated() {
             #expect(ErrorResult.code(of: results[2 * number]) == wrong.code, "\(wrong.line.prefix(80))")
-            guard case .failed(let failure) = try result(results[2 * number]).content else { continue }
+            guard case .failed(let failure) = try ScriptedRun.result(results[2 * number]).content else {
+                continue
+            }
             let message = failure.error.message.lowercased()
             #expect(message.contains(wrong.message.lowercased()), "\(failure.error.message)")
         }
@@ -171,7 +166,6 @@ import Testing
 
     /// A job may show the line's choices to the model without taking them for its answers, or both.
     @Test func aTemplateMayUseTheField() throws {
-        let folder = try TemporaryFolder()
         let line = "{\"question\":\"one\",\"choices\":[\"a\",\"b\"]}\n"
         func texts(_ change: @escaping (inout JobSettings) -> Void) throws -> [Bool] {
             let path = try folder.write(line, to: "in.jsonl")

@@ -10,6 +10,10 @@ import Testing
 
 /// Requests that are equal: computed once, with the results that each by itself would have.
 @Suite struct EqualRequestTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// Each prompt several times, under ids of their own and far apart.
     private static func lines(_ count: Int, times: Int = 3) -> String {
         (0..<times).map { time in
@@ -60,7 +64,6 @@ import Testing
     }
 
     @Test func equalLinesAreComputedOnce() throws {
-        let folder = try TemporaryFolder()
         // What the lines of `prompts` set themselves counts, too; their seeds don't.
         let path = try folder.write(Self.lines(40), to: "in.jsonl")
         let (copied, rows, outcome) = try compare(Self.job(path))
@@ -69,13 +72,11 @@ import Testing
     }
 
     @Test func whatIsDrawnIsComputedForEach() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(Self.lines(20, times: 2), to: "in.jsonl")
         #expect(try compare(Self.job(path) { $0.temperature = 0.8 }).copied == [0, 0, 0])
     }
 
     @Test func samplesAreComputedOnceWhereTheyCannotDiffer() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(12), to: "in.jsonl")
         let job = Self.job(path) { $0.samples = 4 }
         #expect(try compare(job).copied == [36, 36, 36])
@@ -83,7 +84,6 @@ import Testing
 
     /// Lines that differ in one thing that an answer depends on.
     @Test func linesThatDifferAreComputed() throws {
-        let folder = try TemporaryFolder()
         let lines = [
             "", ",\"max_tokens\":9", ",\"max_tokens\":8", ",\"stop\":[\"e\"]", ",\"stop\":[\"n\"]",
             ",\"presence_penalty\":0.5", ",\"frequency_penalty\":0.5", ",\"repetition_penalty\":1.5",
@@ -97,7 +97,6 @@ import Testing
     }
 
     @Test func failuresAreEachLinesOwn() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(Self.lines(30), to: "in.jsonl")
         // Some break in the middle, and others never fit.
         let (copied, _, outcome) = try compare(Self.job(path)) { model in
@@ -111,7 +110,6 @@ import Testing
     }
 
     @Test func answersThatAreNotWhatIsAskedForFailEach() throws {
-        let folder = try TemporaryFolder()
         let lines = (0..<40).map { "{\"id\":\"l\($0)\",\"prompt\":\"p \($0 % 10)\"}\n" }
         let path = try folder.write(lines.joined(), to: "in.jsonl")
         let pairs: JSONValue = [
@@ -128,7 +126,6 @@ import Testing
     }
 
     @Test func scoresAndChoicesAreComputedOnce() throws {
-        let folder = try TemporaryFolder()
         let completions = [#""one""#, #"["one","two"]"#, #"["two","two"]"#, #"["one","two"]"#, #""one""#]
         let scored = completions.flatMap { [$0, $0] }.map { "{\"prompt\":\"p\",\"completion\":\($0)}\n" }
         var path = try folder.write(scored.joined(), to: "scores.jsonl")
@@ -150,7 +147,6 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4]) func stoppedRunsEndWithTheSameResults(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(Self.lines(25), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(Self.job(path) { $0.computesEqualsOnce = false })
         var random = FixedRandom(seed)

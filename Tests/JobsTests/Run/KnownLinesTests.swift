@@ -14,11 +14,7 @@ import Testing
         lines = (0..<20).map {
             "{\"id\":\"l\($0)\",\"a\":\"ask \($0)\",\"b\":\"tell \($0)\",\"timing\":\($0)}"
         }
-        try write(lines)
-    }
-
-    private func write(_ lines: [String]) throws {
-        try folder.write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl")
+        try folder.write(lines: lines)
     }
 
     private func job(_ prompt: String = "{{ a }}", keep: KeptFields = .none) -> JobSettings {
@@ -51,12 +47,13 @@ import Testing
         // Nothing counts for the earlier run's results that it didn't use; for the new run's, all does.
         let changed = lines.map { $0.replacing("tell 3\"", with: "ask\"") }
         let more = "{\"id\":\"new\",\"a\":\"1\",\"b\":\"2\",\"c\":3}"
-        try write(changed + [more])
+        try folder.write(lines: changed + [more])
         let statistics = try run(job("{{ b }}", keep: .all), "2", ifChanged: .keep)
         #expect(statistics.skipped == 20 && statistics.done == 1)
-        try write(changed + [more.replacing("3}", with: "4}")])
+        try folder.write(lines: changed + [more.replacing("3}", with: "4}")])
         #expect(try run(job("{{ b }}", keep: .all), "2").done == 1)
-        try write(changed.map { $0.replacing("ask 5", with: "ask 6") } + [more.replacing("3}", with: "4}")])
+        try folder.write(
+            lines: changed.map { $0.replacing("ask 5", with: "ask 6") } + [more.replacing("3}", with: "4}")])
         #expect(try run(job("{{ b }}", keep: .all), "2").done == 1)
     }
 
@@ -68,9 +65,9 @@ import Testing
             return try JobFreshness(job, cache: .off)
         }
         #expect(try freshness()?.changed == 0 && freshness()?.gone == 0)
-        try write(lines.map { $0.replacing("\"timing\":", with: "\"timing\":1") })
+        try folder.write(lines: lines.map { $0.replacing("\"timing\":", with: "\"timing\":1") })
         #expect(try freshness()?.changed == 0)
-        try write(lines.map { $0.replacing("ask 7", with: "say 7") })
+        try folder.write(lines: lines.map { $0.replacing("ask 7", with: "say 7") })
         #expect(try freshness()?.changed == 1)
     }
 }

@@ -15,7 +15,7 @@ import Testing
 
     init() throws {
         folder = try TestFolder()
-        try write(Self.lines)
+        try folder.write(lines: Self.lines)
     }
 
     private static let outputs = [
@@ -29,10 +29,6 @@ import Testing
         let topic = $0 / 2 * 7 % 40
         return
             "{\"id\":\"r\($0)\",\"topic\":\"\(String(repeating: "thing ", count: topic % 9))\(topic)\",\"n\":\($0)}"
-    }
-
-    private func write(_ lines: [String]) throws {
-        try folder.write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl")
     }
 
     private func job(_ output: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> JobSettings
@@ -66,17 +62,9 @@ import Testing
         return job
     }
 
-    private func store(_ job: JobSettings) throws -> JournalStore {
-        try JournalStore(output: job.output, fingerprint: testFingerprint, StoreOptions(job))
-    }
-
     @discardableResult
-    private func run(
-        _ job: JobSettings, stoppingAt step: Int = .max
-    ) throws -> RunOutcome {
-        let (model, flag) = (ScriptedModel(), StopFlag())
-        model.beforeStep = { if $0 == step { flag.set() } }
-        return try Runner(job: job, model: model, store: store(job), stopFlag: flag).run()
+    private func run(_ job: JobSettings, stoppingAt step: Int = .max) throws -> RunOutcome {
+        try ScriptedRun.run(job, stoppingAt: step)
     }
 
     private func output(_ job: JobSettings) throws -> String {
@@ -95,11 +83,7 @@ import Testing
     }
 
     private func verify(_ job: JobSettings, lines: Int) throws -> Verification {
-        try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: .lines(lines)) {
-            let store = try store($0.settings)
-            store.others = try $0.verifiedOutput()
-            return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
-        }
+        try ScriptedRun.verification(job, .lines(lines))
     }
 
     /// Stopped again and again, and more of it wanted later, it is the same; and all that looks at it agrees.
@@ -150,7 +134,7 @@ import Testing
     @Test(arguments: outputs.prefix(3)) func onlyWhatIsEditedIsDone(name: String) throws {
         var lines = Self.lines
         lines[9] = "{"
-        try write(lines)
+        try folder.write(lines: lines)
         let job = try job(name) { job in
             // What was decided of a row stays, also where an edit before it would decide otherwise.
             job.steps[0].distinct = nil
@@ -163,7 +147,7 @@ import Testing
         }
         lines[9] = Self.lines[9]
         lines[20] = lines[20].replacing("\"topic\":\"", with: "\"topic\":\"new ")
-        try write(lines)
+        try folder.write(lines: lines)
         let edited = try run(job).statistics
         #expect(edited.done == 2 && edited.skipped == 38 && edited.failed == 0)
         #expect(try output(job).contains("new thing"))
@@ -171,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: outputs) func shardsJoinToTheWhole(name: String) throws {
-        try write(Self.lines[..<5] + ["{"] + Self.lines[5...])
+        try folder.write(lines: Self.lines[..<5] + ["{"] + Self.lines[5...])
         func job(_ selection: LineSelection = .all) throws -> JobSettings {
             try self.job(name) { job in
                 job.steps[0].distinct = nil

@@ -12,15 +12,11 @@ import Testing
 
     init() throws {
         folder = try TestFolder()
-        try write((0..<12).map { Self.line($0) })
+        try folder.write(lines: (0..<12).map { Self.line($0) })
     }
 
     private static func line(_ number: Int, _ ask: String = "ask") -> String {
         "{\"id\":\"l\(number)\",\"a\":\"\(ask) \(number)\",\"topic\":\"t\(number % 3)\"}"
-    }
-
-    private func write(_ lines: [String]) throws {
-        try folder.write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl")
     }
 
     private func job(
@@ -65,13 +61,7 @@ import Testing
     }
 
     private func verification(_ job: JobSettings) throws -> Verification {
-        try Verification(
-            BatchJob(job), results: job.output, errors: job.errors, extent: .percent(100)
-        ) { again in
-            let store = try store(again.settings)
-            store.others = try again.verifiedOutput()
-            return try Runner(job: again.settings, model: ScriptedModel(), store: store).run().statistics
-        }
+        try ScriptedRun.verification(job) { try store($0) }
     }
 
     /// All is there, as the job makes it, and known again.
@@ -174,7 +164,7 @@ import Testing
 
     /// Nothing is lost, wherever it dies; and what was chosen is chosen as a whole.
     @Test func killedAtAnyCallItGoesOn() throws {
-        try write((0..<3).map { Self.line($0) })
+        try folder.write(lines: (0..<3).map { Self.line($0) })
         let job = try job()
         try run(job)
         let files = try folder.names.map { ($0, try folder.bytes($0)) }
@@ -208,7 +198,7 @@ import Testing
         try run(job)
         let choice = RedoChoice(ids: "l2\nl7\n")
         try run(job, redo: choice)
-        try write((0..<12).map { Self.line($0, $0 == 2 || $0 == 5 ? "say" : "ask") })
+        try folder.write(lines: (0..<12).map { Self.line($0, $0 == 2 || $0 == 5 ? "say" : "ask") })
         #expect(try JobFreshness(job, cache: .off)?.changed == 2)
         #expect(try run(job).statistics.done == 2)
         #expect(try RedoChoice(where: "seed == 6").results(of: job).chosen.map(\.id) == ["l7"])
@@ -217,7 +207,7 @@ import Testing
         let stopped = StopFlag()
         stopped.set()
         #expect(try run(job, redo: choice, ScriptedModel(), stopped).status == .interrupted)
-        try write((0..<12).map { Self.line($0, $0 == 5 ? "say" : "ask") })
+        try folder.write(lines: (0..<12).map { Self.line($0, $0 == 5 ? "say" : "ask") })
         try run(job)
         #expect(try RedoChoice(where: "seed > 5").results(of: job).chosen.map(\.id) == ["l7"])
         try check(job)
@@ -254,7 +244,7 @@ import Testing
     }
 
     @Test func failedLinesApartCanBeChosen() throws {
-        try write((0..<12).map { $0 == 4 ? "{\"id\":\"l4\"}" : Self.line($0) })
+        try folder.write(lines: (0..<12).map { $0 == 4 ? "{\"id\":\"l4\"}" : Self.line($0) })
         let job = try job {
             $0.errors = folder.path("errors.jsonl")
             $0.maxFailures = .count(1)
@@ -299,7 +289,7 @@ import Testing
     }
 
     @Test func rowsThatStayKeepWhatWasDecided() throws {
-        try write((0..<12).map { Self.line($0).replacing("ask \($0)", with: "ask \($0 % 4)") })
+        try folder.write(lines: (0..<12).map { Self.line($0).replacing("ask \($0)", with: "ask \($0 % 4)") })
         let job = try job {
             ($0.prompt, $0.allowsEmpty) = (nil, true)
             $0.steps = [

@@ -9,6 +9,10 @@ import Testing
 
 /// What becomes of lines that fail, and of runs that can't go on.
 @Suite struct RunFailureTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func aModelThatCannotBeLoadedEndsTheRun() throws {
         let folder = try TestFolder()
         try folder.write(ScriptedRun.prompts(5).utf8, to: "in.jsonl")
@@ -21,7 +25,6 @@ import Testing
     }
 
     @Test func badLinesBecomeResultsAndTheJobGoesOn() throws {
-        let folder = try TemporaryFolder()
         let lines: [[UInt8]] = [
             Array(#"{"id":"good","prompt":"hi"}"#.utf8), Array("not json".utf8),
             Array("{\"prompt\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8),
@@ -56,7 +59,6 @@ import Testing
 
     /// Logits that are not finite, in one sample of some lines: these are errors, and the others go on.
     @Test func aFaultOfTheModelIsItsLinesAlone() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(12), to: "in.jsonl")
         let job = ScriptedRun.job(path) {
             $0.samples = 3
@@ -88,7 +90,6 @@ import Testing
     }
 
     @Test func tooManyFailuresKeepTheOutputBackUntilTheyAreMended() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(10) + "oops\n" + "{\"id\":\"x\"}\n", to: "in.jsonl")
         let store = MemoryStore()
         let job = ScriptedRun.job(path)
@@ -112,7 +113,6 @@ import Testing
     /// A limit that is given, and passed for certain, ends the run; mended and run again, it goes on.
     @Test(arguments: [FailureLimit.count(2), .percent(1)])
     func aLimitThatIsPassedEndsTheRun(limit: FailureLimit) throws {
-        let folder = try TemporaryFolder()
         let bad = String(repeating: "oops\n", count: 5)
         let path = try folder.write(bad + ScriptedRun.prompts(200), to: "in.jsonl")
         let store = MemoryStore()
@@ -126,7 +126,6 @@ import Testing
     }
 
     @Test func aPercentageOfFailuresMayPass() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(19) + "oops\n", to: "in.jsonl")
         let (passed, _) = try ScriptedRun.run(ScriptedRun.job(path) { $0.maxFailures = .percent(5) })
         #expect(passed.status == .complete)
@@ -135,7 +134,6 @@ import Testing
     }
 
     @Test func errorsOfStoreModelAndInputLeaveTheJobResumable() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(10), to: "in.jsonl")
         let store = MemoryStore()
         let full = JobError(.inputOutput, "disk full")

@@ -10,8 +10,11 @@ import Testing
 @testable import Jobs
 
 @Suite struct RunnerTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func resultsDependOnNothingButTheLine() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(60), to: "in.jsonl")
         let (outcome, expected) = try ScriptedRun.run(ScriptedRun.job(path) { $0.engine.workers = .count(1) })
         #expect(outcome.status == .complete && expected.count == 60 && outcome.statistics.done == 60)
@@ -45,7 +48,6 @@ import Testing
     }
 
     @Test func theModelIsLoadedOnlyIfALineNeedsIt() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(5) + "not JSON\n", to: "in.jsonl")
         let store = MemoryStore()
         let loads = Atomic(0)
@@ -66,7 +68,6 @@ import Testing
     }
 
     @Test func samplesDifferAndEachHasItsPlace() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(6) + "oops\n", to: "in.jsonl")
         let job = ScriptedRun.job(path) {
             $0.samples = 3
@@ -80,7 +81,6 @@ import Testing
     }
 
     @Test func whatTheJobSetsItEnforces() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(
             #"{"prompt":"a","max_tokens":50}"# + "\n" + #"{"prompt":"b","max_tokens":3}"# + "\n"
                 + #"{"prompt":"c"}"# + "\n"
@@ -104,7 +104,6 @@ import Testing
     }
 
     @Test func ignoringTheEndOfSequenceGoesOnToTheLimit() throws {
-        let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(10), to: "in.jsonl")
         let job = JobSettings.test(input: [path]) {
             $0.ignoreEndOfSequence = true
@@ -121,7 +120,6 @@ import Testing
     }
 
     @Test func emptyInputIsACompleteJob() throws {
-        let folder = try TemporaryFolder()
         let (outcome, lines) = try ScriptedRun.run(ScriptedRun.job(try folder.write("\n \n", to: "in.jsonl")))
         #expect(outcome.status == .complete && lines.isEmpty)
     }

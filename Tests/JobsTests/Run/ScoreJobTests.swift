@@ -27,13 +27,6 @@ import Testing
             tokens: ids(completion), provenance: [.init(name: "script", value: "1")])
     }
 
-    private func result(_ line: String) throws -> GenerationResult {
-        // The end is cut off with the timing.
-        try Array((line + (line.contains("\"error\"") ? "" : "}")).utf8).withUnsafeBytes { bytes in
-            try #require(NativeLine.result(in: bytes), "\(line)")
-        }
-    }
-
     private static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }
 
     @Test func resultsDependOnNothingButTheLine() throws {
@@ -57,7 +50,7 @@ import Testing
         let scoring = job(path) { ($0.tokens, $0.keep) = (true, keep) }
         try ScriptedRun.inManyWays(scoring) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
-            let results = try found.map(result)
+            let results = try found.map(ScriptedRun.result)
             #expect(
                 results
                     == wanted.enumerated().map { number, wanted in
@@ -78,7 +71,7 @@ import Testing
         func scores(_ line: String, _ change: @escaping (inout JobSettings) -> Void) throws -> [Double] {
             let path = try folder.write(line, to: "in.jsonl")
             let (_, lines) = try ScriptedRun.run(job(path, change))
-            return (try result(lines[0]).made as? ScoredResult)?.scores.map(\.logprob) ?? []
+            return (try ScriptedRun.result(lines[0]).made as? ScoredResult)?.scores.map(\.logprob) ?? []
         }
         func sum(_ prompt: String, _ completion: String) -> [Double] {
             [expected(prompt, completion).logprob]
@@ -135,7 +128,7 @@ import Testing
                 }, model)
             #expect(outcome.statistics.failed == lines.count && outcome.statistics.done == lines.count)
             for (number, wrong) in lines.enumerated() {
-                guard case .failed(let failure) = try result(results[2 * number]).content else {
+                guard case .failed(let failure) = try ScriptedRun.result(results[2 * number]).content else {
                     Issue.record("\(wrong.line)")
                     continue
                 }

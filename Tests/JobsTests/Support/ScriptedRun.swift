@@ -89,10 +89,13 @@ enum ScriptedRun {
     }
 
     /// The same job with few and many workers, in small pieces, with much in the cache and with little room.
+    /// - Returns: its lines, which are the same in all ways.
+    @discardableResult
     static func inManyWays(
         _ job: JobSettings, thoughts: ThoughtText? = nil,
         _ body: (RunOutcome, [String], ScriptedModel) throws -> Void
-    ) throws {
+    ) throws -> [String] {
+        var expected: [String]?
         for (workers, chunk, room, cached) in [
             (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
         ] {
@@ -104,16 +107,48 @@ enum ScriptedRun {
             job.engine.prefillChunk = chunk
             job.engine.speculation = cached > 0 ? .tokens(chunk % 7 + 1) : .off
             let (outcome, lines) = try run(job, model)
+            #expect(lines == expected ?? lines)
+            expected = lines
             try body(outcome, lines, model)
         }
+        return expected ?? []
     }
-}
 
-extension BatchJob {
-    /// The output that it verifies, as a session opens it.
-    func verifiedOutput() throws -> FinishedOutput? {
-        try verified.flatMap {
-            try FinishedOutput($0, settings.outputFormat.format, samples: settings.sampleCount)
+    /// A result of `lines`, whose end is cut off with the timing.
+    static func result(_ line: String) throws -> GenerationResult {
+        try Array((line + (line.contains("\"error\"") ? "" : "}")).utf8).withUnsafeBytes { bytes in
+            try #require(NativeLine.result(in: bytes), "\(line)")
+        }
+    }
+
+    /// A job's store, as a session opens it.
+    static func store(
+        _ job: JobSettings, _ change: (inout StoreOptions) -> Void = { _ in }
+    ) throws -> JournalStore {
+        var options = try StoreOptions(job)
+        change(&options)
+        return try JournalStore(output: job.output, fingerprint: testFingerprint, options)
+    }
+
+    /// A run of a job with its store, which may be stopped in some step.
+    @discardableResult
+    static func run(_ job: JobSettings, restart: Bool = false, stoppingAt step: Int) throws -> RunOutcome {
+        let (model, flag) = (ScriptedModel(), StopFlag())
+        model.beforeStep = { if $0 == step { flag.set() } }
+        let store = try store(job) { $0.restart = restart }
+        return try Runner(job: job, model: model, store: store, stopFlag: flag).run()
+    }
+
+    /// Verifies a job's output by runs whose stores `store` opens.
+    static func verification(
+        _ job: JobSettings, _ extent: Verification.Extent = .percent(100),
+        store: (JobSettings) throws -> JournalStore = { try ScriptedRun.store($0) }
+    ) throws -> Verification {
+        try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: extent) {
+            let store = try store($0.settings)
+            store.others = try FinishedOutput(
+                job.output, job.outputFormat.format, samples: $0.settings.sampleCount)
+            return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
         }
     }
 }

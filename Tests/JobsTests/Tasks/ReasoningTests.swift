@@ -9,6 +9,10 @@ import Testing
 
 /// Thoughts before answers, of a scripted model: `x` begins one, `end` ends it.
 @Suite struct ReasoningTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// - Parameter isUsual: its files say that it thinks.
     static func thoughts(isUsual: Bool = true) -> ThoughtText {
         var tags = ThoughtTags()
@@ -65,12 +69,9 @@ import Testing
     private func same(
         _ job: JobSettings, _ look: (Made) throws -> Void
     ) throws -> [String] {
-        var expected: [String] = []
         let thoughts = Self.thoughts()
-        try ScriptedRun.inManyWays(job, thoughts: thoughts) { outcome, lines, _ in
+        let expected = try ScriptedRun.inManyWays(job, thoughts: thoughts) { outcome, lines, _ in
             #expect(outcome.statistics.failed == 0, "\(lines)")
-            if expected.isEmpty { expected = lines }
-            #expect(lines == expected)
         }
         #expect(try ScriptedRun.stopped(job, seed: 9, steps: 30, thoughts: thoughts) == expected)
         for line in expected { try look(Made(line)) }
@@ -78,7 +79,6 @@ import Testing
     }
 
     @Test func anAnswerOfAFormFollows() throws {
-        let folder = try TemporaryFolder()
         var (cut, whole) = (0, 0)
         let job = try job(folder) {
             $0.regex = "[a-c]{3,9}!"
@@ -100,7 +100,6 @@ import Testing
     }
 
     @Test func stopStringsAndLimitsAreTheAnswers() throws {
-        let folder = try TemporaryFolder()
         var (stopped, lost, inside) = (0, 0, 0)
         let job = try job(folder, stop: true) {
             $0.maxTokens = 30
@@ -140,7 +139,6 @@ import Testing
 
     /// A model that needn't think may answer at once, and then all is as it was without thoughts.
     @Test func withoutAThoughtNothingChanges() throws {
-        let folder = try TemporaryFolder()
         let input = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
         let job = ScriptedRun.job(input)
         let plain = try ScriptedRun.run(job).lines
@@ -158,7 +156,6 @@ import Testing
     }
 
     @Test func aChoiceFollows() throws {
-        let folder = try TemporaryFolder()
         let job = try job(folder) {
             $0.request.choices = ["yes", "no"]
             $0.request.maxReasoningTokens = 12
@@ -206,7 +203,6 @@ import Testing
     }
 
     @Test func whatHasNoMeaningIsRefused() throws {
-        let folder = try TemporaryFolder()
         func problem(_ isUsual: Bool, _ change: (inout JobSettings) -> Void) throws -> String? {
             let model = ScriptedModel()
             model.thoughts = Self.thoughts(isUsual: isUsual)
