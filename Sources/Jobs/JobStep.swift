@@ -170,9 +170,10 @@ extension JobStep {
             return
                 "where has no meaning beside samples, as all rows of a step go on; a step before may have it."
         }
-        if let later = job.steps.drop(while: { $0.name != name }).dropFirst()
-            .first(where: { usedNames(in: job).contains($0.name) })
-        {
+        let used = usedNames(in: job)
+        if let later = job.steps.drop(while: { $0.name != name }).dropFirst().first(where: {
+            used.contains($0.name)
+        }) {
             return "it uses \(later.name), which is a step that comes later."
         }
         if !isFirst, settings.prompt == nil, settings.messages.last?.role != "user" {

@@ -49,7 +49,10 @@ enum AnswerSegment {
             guard var cursor = cursor(in: bytes, after: "\",\"index_at\":\"") else { return nil }
             return cursor.hex().flatMap { Int(exactly: $0) }
         }
-        guard let offset, offset >= head.count, offset < size - lastCount else { return nil }
+        guard let offset, offset >= head.count, offset < size - lastCount,
+            // No record is shorter than its place in the index; who claims more wants memory.
+            size - lastCount - offset <= min(offset, SealedLine.maximumLength)
+        else { return nil }
         let line = try file.bytes(offset..<size - lastCount)
         return line.withUnsafeBytes { bytes -> [Entry]? in
             guard var cursor = cursor(in: bytes, after: "\",\"index\":\"") else { return nil }

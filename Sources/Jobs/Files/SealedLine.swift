@@ -8,7 +8,7 @@ enum SealedLine {
     /// How each line begins. Inside a string its quotes would be escaped.
     static let start: StaticString = "{\"sum\":\""
     /// Longer lines are not written, and are damage when read.
-    static let maximumLength = 1 << 30
+    static let maximumLength = 1 << 28
     /// Before the members that the sum covers: the start, sixteen digits and a quote.
     private static var headLength: Int { start.utf8CodeUnitCount + 17 }
 

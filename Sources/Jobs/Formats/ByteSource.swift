@@ -11,6 +11,8 @@ package final class ByteSource {
     /// Where a regular file ended when it was opened, and where we are.
     private var expectedEnd: Int?
     private var position = 0
+    /// Bytes that it was unpacked to.
+    private var made = 0
     /// Bytes that were read to see what they are.
     private var looked: [UInt8]?
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
@@ -22,20 +24,27 @@ package final class ByteSource {
     /// - Parameters:
     ///   - path: a file, or `-` for stdin.
     ///   - columns: of a table, those that are read; nil for all.
+    ///   - isSettings: it is read again later, and so no pipe, nor what waits for more.
     /// - Throws: `JobError` of kind `missingInput`.
     package init(
-        path: String, columns: Set<String>? = nil, system: any FileSystem = POSIXFileSystem()
+        path: String, columns: Set<String>? = nil, isSettings: Bool = false,
+        system: any FileSystem = POSIXFileSystem()
     ) throws {
         (self.system, self.columns) = (system, columns)
         isOurs = path != "-"
         name = isOurs ? path : "stdin"
         let (name, isOurs) = (name, isOurs)
         descriptor = try Self.attempt(
-            name, .missingInput, in: system, isOurs ? try system.open(path, .readStream) : 0)
+            name, .missingInput, in: system,
+            isOurs ? try system.open(path, isSettings ? .read : .readStream) : 0)
         let descriptor = descriptor
         let info = try Self.attempt(name, .missingInput, in: system, try system.info(descriptor))
         if info.kind == .folder { throw JobError(.missingInput, at: name, "is a folder, not a file.") }
-        guard info.kind == .regular else { return }
+        guard info.kind == .regular else {
+            guard isSettings else { return }
+            throw JobError(
+                .missingInput, at: name, "is no file, but a pipe or a device, which can't be read again.")
+        }
         expectedEnd = info.size
         position = try Self.attempt(name, .missingInput, in: system, try system.position(descriptor))
     }
@@ -57,11 +66,26 @@ package final class ByteSource {
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try look()
-        if let rows { return try reading { () throws(DuckDB.Fault) in try rows.read(into: buffer) } }
+        if let rows {
+            let count = try reading { () throws(DuckDB.Fault) in try rows.read(into: buffer) }
+            return try checked(count, of: expectedEnd ?? .max, most: 5_000)
+        }
         guard let (packing, unpacker) = unpacking else { return try readPlain(into: buffer) }
-        return try Self.unpacking(name, packing) {
+        let count = try Self.unpacking(name, packing) {
             try unpacker.read(into: buffer) { try readPlain(into: $0) }
         }
+        // A long prompt that all lines begin with is packed 160 times as small by gzip.
+        return try checked(count, of: position, most: packing == .gzip ? 400 : 5_000)
+    }
+
+    /// - Throws: if small bytes have become so many more that they are there to take time, and say nothing.
+    private func checked(_ count: Int, of packed: Int, most ratio: Int) throws(JobError) -> Int {
+        made += count
+        guard made > 128 << 20, made / ratio > packed else { return count }
+        throw JobError(
+            .inputOutput, at: name,
+            "unpacks to more than \(ratio) times its size, as no file of prompts does. If it is right, give it unpacked."
+        )
     }
 
     private static func unpacking<T>(_ name: String, _ packing: Packing, _ work: () throws -> T) throws -> T {

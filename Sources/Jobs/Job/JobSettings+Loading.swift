@@ -49,7 +49,7 @@ extension JobSettings {
         case .folder: throw JobError(.missingInput, at: file, "is a folder, not a job file.")
         case .regular, .other: break
         }
-        let bytes = try ByteSource(path: file).readAll(limit: JobFile.sizeLimit + 1)
+        let bytes = try ByteSource(path: file, isSettings: true).readAll(limit: JobFile.sizeLimit + 1)
         return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))
     }
 

@@ -21,12 +21,9 @@ extension SettingValue {
 
     /// - Parameter what: what a file of more bytes than `limit` is too large for.
     func contents(of path: String, limit: Int, as what: String) throws(SettingProblem) -> [UInt8] {
-        guard Files.kind(of: path) == .regular else {
-            throw SettingProblem("\(path) is no file that is there", line: line)
-        }
         let bytes: [UInt8]
         do {
-            bytes = try ByteSource(path: path).readAll(limit: limit + 1)
+            bytes = try ByteSource(path: path, isSettings: true).readAll(limit: limit + 1)
         } catch {
             throw SettingProblem("can't be read: \(error)", line: line)
         }
