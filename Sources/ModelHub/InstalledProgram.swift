@@ -38,6 +38,9 @@ package struct InstalledProgram: Sendable {
                 path, arguments, input: nothing, environment: Self.variables, endsWithTerminal: true)
             while case let count = try child.read(into: buffer), count > 0 {
                 printed += buffer[..<count]
+                guard printed.count <= 64 << 20 else {
+                    throw FileFault(path: path, reason: "it prints more than 64 MiB")
+                }
             }
         } catch {
             throw HubError(.network, place, "\(path) can't be run: \(error.reason).")

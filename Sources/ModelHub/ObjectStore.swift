@@ -134,9 +134,13 @@ struct ObjectStore: Sendable {
         if case .array(let several) = value { values = several }
         return try values.compactMap { value in
             func first(_ names: String...) -> JSONValue? { names.lazy.compactMap { value[$0] }.first }
-            guard case .int(let size)? = first("Size", "size"), value["IsDir"] != .bool(true),
+            if value == .null || value["IsDir"] == .bool(true) { return nil }
+            guard case .int(let size)? = first("Size", "size"),
                 case .string(var tag)? = first("tag", "generation", "ModTime")
-            else { return nil }
+            else {
+                throw HubError(
+                    .damaged, address(self.key), "\(program.name) lists an object without its size or version.")
+            }
             // A listing has fractions of seconds, and what is said of one object has none.
             if program.name == "rclone" { tag = String(tag.prefix(19)) }
             guard case .string(let name)? = first("name", "Path") else {
