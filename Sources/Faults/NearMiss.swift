@@ -19,6 +19,8 @@ package enum NearMiss {
         "stop_sequences": "stop", "guided_json": "schema", "guided_regex": "regex",
         "guided_grammar": "grammar",
         "guided_choice": "choices", "repeat_penalty": "repetition_penalty", "batch_size": "workers",
+        "schema": "response_format", "functions": "tools", "function_call": "tool_choice",
+        "num_predict": "max_tokens", "n_predict": "max_tokens",
     ]
 
     private static func simplified(_ name: String) -> [UInt8] {

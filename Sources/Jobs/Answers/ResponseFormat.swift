@@ -50,7 +50,8 @@ extension AnswerForm {
             let known = type == "text" ? ["type"] : ["type", "schema"]
             try Self.refuseOthers(in: members, than: known, of: "the type \(type)")
             self = type == "text" ? .text : AnswerForm(.object)
-        case "json_schema" where isFlat:
+        // Some write chat's as the responses' is.
+        case "json_schema" where isFlat || members["json_schema"] == nil && members["schema"] != nil:
             try self.init(described: members, allowing: ["type"])
         case "json_schema":
             try Self.refuseOthers(in: members, than: ["type", "json_schema"], of: "the type json_schema")

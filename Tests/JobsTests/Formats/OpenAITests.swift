@@ -68,6 +68,25 @@ import Testing
                 == [["role": "system", "content": "Short."], ["role": "user", "content": "Hi"]])
     }
 
+    @Test func whatAFunctionGaveMayBeAList() {
+        let parts: JSONValue = [
+            ["type": "input_text", "text": "one"], ["type": "input_text", "text": "two"],
+        ]
+        let found = content(
+            "/v1/responses", ["input": [["type": "function_call_output", "call_id": "c", "output": parts]]])
+        #expect(
+            found.fields["messages"] == [["role": "tool", "content": "onetwo", "tool_call_id": "c"]],
+            "\(found)")
+    }
+
+    @Test(arguments: [
+        ("schema", "response_format"), ("functons", "functions"), ("temprature", "temperature"),
+    ])
+    func whatIsNotKnownHasAHint(name: String, meant: String) {
+        let found = content(chat, .object([("messages", question), (name, 1)]))
+        #expect(found.request?.unsupported.first?.message.hasSuffix("Did you mean \(meant)?") == true)
+    }
+
     /// Nothing is passed over that would change an answer.
     @Test(
         arguments: [

@@ -1,4 +1,5 @@
 import BatchEngine
+import Faults
 import JSON
 
 /// The body of one of OpenAI's requests, as the fields of a native line. What has no effect on an answer is passed over.
@@ -24,11 +25,12 @@ struct OpenAIBody {
             case .only(let values)? where values.contains { $0.isSame(as: member.value) },
                 .needed(let values)? where values.contains { $0.isSame(as: member.value) }:
                 break
-            case .only(let values)?: miss(member.name, "is not supported\(Self.right(values))")
+            case .only(let values)?: miss(member.name, "is not supported\(Self.right(values)).")
             case .needed(let values)?:
                 throw LineError(.badField, "`\(member.name)` is not supported\(Self.right(values)).")
             case nil:
-                miss("\(member.name.prefix(64))", "is not supported by \(endpoint.rawValue) here")
+                let hint = NearMiss.hint(for: member.name, among: OpenAIRule.names(in: endpoint))
+                miss("\(member.name.prefix(64))", "is not supported by \(endpoint.rawValue) here.\(hint)")
             }
         }
         try readStructure()
@@ -48,7 +50,7 @@ struct OpenAIBody {
     }
 
     private mutating func miss(_ name: String, _ what: String) {
-        unsupported.append(.init(name: name, message: "`\(name)` \(what)."))
+        unsupported.append(.init(name: name, message: "`\(name)` \(what)"))
     }
 
     private static func right(_ values: [JSONValue]) -> String {
@@ -195,7 +197,7 @@ struct OpenAIBody {
             throw LineError(.badField, "`top_logprobs` needs `include`: [\(JSONWriter.text(of: shown))].")
         }
         if included.contains(where: { $0 != shown }) {
-            miss("include", "may only be [\(JSONWriter.text(of: shown))]")
+            miss("include", "may only be [\(JSONWriter.text(of: shown))].")
         }
     }
 
@@ -209,7 +211,7 @@ struct OpenAIBody {
             if member.name == "effort" {
                 fields.append(("reasoning_effort", member.value))
             } else {
-                miss("reasoning.\(member.name.prefix(64))", "is not supported")
+                miss("reasoning.\(member.name.prefix(64))", "is not supported.")
             }
         }
     }
@@ -222,7 +224,7 @@ struct OpenAIBody {
         }
         for other in members where other.name != "format" && other.value != .null {
             if other.name == "verbosity", other.value == "medium" { continue }
-            miss("text.\(other.name.prefix(64))", "is not supported")
+            miss("text.\(other.name.prefix(64))", "is not supported.")
         }
         guard let format = members["format"], format != .null else { return }
         do throws(SettingProblem) { _ = try AnswerForm(responseFormat: format, isFlat: true) } catch {
@@ -328,10 +330,7 @@ struct OpenAIBody {
             guard case .object(var members) = message else { throw wrong("is no object") }
             // Earlier thoughts are not sent back.
             if members["type"] == "reasoning" { continue }
-            if let message = Self.callOfResponse(members) {
-                known.append(message)
-                continue
-            }
+            if case .object(let message)? = Self.callOfResponse(members) { members = message }
             if let kind = members["type"], kind != "message" {
                 throw wrong(
                     "is of the type \(JSONWriter.text(of: kind).prefix(64)); only messages are understood")

@@ -28,6 +28,18 @@ enum OpenAIRule {
         return endpoint == .responses ? nil : servers[name]
     }
 
+    /// Members that say what is asked, and how.
+    static func names(in endpoint: OpenAIRequest.Endpoint) -> [String] {
+        let tables = [
+            endpoint == .responses ? responses : completing, endpoint == .chat ? chat : completions, common,
+        ]
+        return (tables.flatMap(\.keys) + RequestSetting.all.map(\.name)).sorted().filter {
+            if case .own? = of($0, in: endpoint) { return true }
+            if case .field? = of($0, in: endpoint) { return true }
+            return false
+        }
+    }
+
     private static let common: [String: OpenAIRule] = [
         "model": .field, "metadata": .field, "top_logprobs": .own,
         "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
