@@ -28,10 +28,11 @@ package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
 
     package var kind: Kind
     package var message: String
+    /// Tokens that there is room for, where that is too little.
+    package var room: Int?
 
-    package init(_ kind: Kind, _ message: String) {
-        self.kind = kind
-        self.message = message
+    package init(_ kind: Kind, _ message: String, room: Int? = nil) {
+        (self.kind, self.message, self.room) = (kind, message, room)
     }
 
     package var description: String { message }

@@ -69,15 +69,20 @@ struct JobState {
             kind = .outOfDate
             (reason, next) =
                 obstacle
-                ?? ("the input has changed; results: \(freshness.counts)", "\(command) does what is new")
+                ?? (freshness.whatDiffers, "\(command) does what is new")
         }
     }
 }
 
 extension JobFreshness {
-    fileprivate var counts: Message {
-        [(new, "new"), (changed, "changed"), (gone, "gone")].filter { $0.0 > 0 }
-            .map { "\($0.0) \($0.1)" as Message }.joined(separator: ", ")
+    fileprivate var whatDiffers: Message {
+        // Nobody need have changed the input: a limit leaves lines, too.
+        if changed == 0, gone == 0 {
+            return "results are missing: \(new), of lines that came later or that --limit left"
+        }
+        let counts = [(new, "new"), (changed, "changed"), (gone, "gone")].filter { $0.0 > 0 }
+        return
+            "the input has changed; results: \(counts.map { "\($0.0) \($0.1)" as Message }.joined(separator: ", "))"
     }
 
     /// Why a run would be refused, and what would not be; nil if it just goes on.
@@ -106,7 +111,7 @@ extension JobFreshness {
         }
         guard losesTooMany else { return nil }
         return (
-            "the input has changed; results: \(counts)",
+            whatDiffers,
             "\(command) --prune does what is new, and lets those that are gone go from the output"
         )
     }

@@ -77,6 +77,15 @@ struct StatusNextTests {
         #expect(after.code == 0, "\(after)")
     }
 
+    @Test func aLimitChangesNoInput() throws {
+        let job = try DemoJob(Self.lines(0..<4), ["--max-tokens", "2"])
+        defer { job.remove() }
+        #expect(try job.run(["--limit", "2"]).status == 0)
+        let found = try status(job, [])
+        let reason = found.json["reason"] as? String
+        #expect(found.code == 14 && reason?.hasPrefix("results are missing: 2") == true, "\(found)")
+    }
+
     /// Runs each command that a sentence names.
     private func runAll(_ next: String, _ job: DemoJob) throws {
         let commands = next.split(separator: "; ").compactMap { part in

@@ -105,8 +105,8 @@ package struct SequenceTable: Sendable {
         guard needed > blocks.capacity else { return nil }
         return Refusal(
             .tooLarge,
-            "\(ceiling) tokens need \(needed * blockBytes) bytes of KV cache, more than its budget of \(blocks.capacity * blockBytes)"
-        )
+            "\(ceiling) tokens need \(needed * blockBytes) bytes of KV cache, more than its budget of \(blocks.capacity * blockBytes)",
+            room: blocks.capacity * blocks.blockLength)
     }
 
     /// Blocks that a sequence needs for so many tokens more, as far as its ceiling goes.

@@ -30,8 +30,7 @@ package struct NumberRange: Sendable {
 extension ClosedRange<Int> {
     /// As in: a whole number from 0 to 20.
     package var right: String {
-        if self == Int.min...Int.max { return "a whole number" }
-        return upperBound == Int.max
+        upperBound == Int.max && lowerBound > Int.min
             ? "a whole number, \(lowerBound) or more" : "a whole number from \(lowerBound) to \(upperBound)"
     }
 }

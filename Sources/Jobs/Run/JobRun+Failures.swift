@@ -3,6 +3,12 @@ import BatchEngine
 /// Requests and lines that come to nothing.
 extension JobRun {
     package func refused(_ request: Request, _ refusal: Refusal) throws {
+        if piped == nil, let room = refusal.room, let most = job.maxTokens, most >= room {
+            throw JobError(
+                .badJob,
+                "max_tokens: \(most) alone is more than the KV cache has room for: \(room) tokens. Raise kv_budget, or lower max_tokens."
+            )
+        }
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
         for part in [request.part] + gaveUp(request) {

@@ -111,7 +111,7 @@ struct MemoryCheck {
             throw ModelError(
                 .resources, path: folder,
                 "there is not enough memory for a KV cache of \(byteText(asked)): \(needs), and \(reason). "
-                    + "Set kv_budget to \(byteText(left)) or less, or to auto.")
+                    + "Set kv_budget (--kv-budget) to \(byteText(left)) or less, or to auto.")
         }
         return asked
     }

@@ -89,6 +89,7 @@ import Testing
         ("logit_bias:\n  5: 1\n  -6: 2", 6, "has the key -6"),
         ("logit_bias:\n  5: 1\n  6: 101", 6, "101 for 6"), ("logit_bias: {5: [1]}", 4, "but is a list"),
         ("logit_bias:\n  5: 1\n  \"5\": 2", 5, "more than once"), ("seed: x", 4, "seed must be"),
+        ("seed: 18446744073709551615", 4, "from -9223372036854775808 to 9223372036854775807, but is"),
         ("stop: 5", 4, "stop must be"), ("stop:\n  - a\n  - 5", 6, "put it in quotes"),
         ("stop: \"\"", 4, "stop holds an empty string"), ("system: 42", 4, "put it in quotes"),
         ("system: {a: b}", 4, "but is a mapping"), ("workers: 0", 4, "workers must be"),

@@ -57,6 +57,19 @@ import Testing
         #expect(results[11].hasPrefix(#"{"id":"12","index":11,"text":""#))
     }
 
+    /// What no line could have is an error of the job.
+    @Test func aBudgetThatIsTooSmallForAnyLineIsSaidOnce() throws {
+        let folder = try TemporaryFolder()
+        let model = ScriptedModel()
+        model.room = 32
+        let job = ScriptedRun.job(try folder.write(ScriptedRun.prompts(5), to: "in.jsonl"))
+        let error = #expect(throws: JobError.self) { try ScriptedRun.run(job, model) }
+        #expect(
+            error?.message.contains("max_tokens: 60 alone is more than the KV cache has room for: 32") == true
+        )
+        #expect(error?.message.contains("kv_budget") == true)
+    }
+
     /// Logits that are not finite, in one sample of some lines: these are errors, and the others go on.
     @Test func aFaultOfTheModelIsItsLinesAlone() throws {
         let path = try folder.write(ScriptedRun.prompts(12), to: "in.jsonl")

@@ -81,7 +81,7 @@ struct MemoryCheckTests {
         #expect(throws: ModelError.self) { try budget(nil, fixed + check.workerBytes - 1) }
         let error = #expect(throws: ModelError.self) { try budget(3_000_000_000, fixed + 2_000_000_000) }
         #expect(error?.kind == .resources)
-        #expect(error?.message.contains("Set kv_budget to 2.0 GB or less") == true)
+        #expect(error?.message.contains("Set kv_budget (--kv-budget) to 2.0 GB or less") == true)
     }
 
     /// Each limit counts what falls under it, and the tightest decides.

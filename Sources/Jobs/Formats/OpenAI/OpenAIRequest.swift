@@ -136,7 +136,7 @@ extension OpenAIRequest {
                 .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.base.name)."))
         }
         if job.unsupported == .refuse, let first = missing.first {
-            let advice = "unsupported: ignore in the job answers without it."
+            let advice = "unsupported: ignore in a job, or --unsupported ignore, answers without it."
             throw LineError(.badField, "\(first.message) (\(advice))")
         }
         return missing.map(\.name)
