@@ -26,7 +26,7 @@ import traceback
 from harness import Bench, CASES, Failure, Skip, Suite, TOP
 
 for module in ("kills", "resources", "processors", "models", "modelfiles", "modelsettings", "disk", "names", "owners",
-               "lines", "sources", "terminal", "hub", "children", "serve", "forms"):
+               "lines", "sources", "terminal", "hub", "children", "serve", "forms", "edges"):
     __import__(module)
 
 
