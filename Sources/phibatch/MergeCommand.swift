@@ -42,6 +42,7 @@ struct MergeCommand: ParsableCommand {
             let merge = try ShardMerge(output: output, count: shards, maxFailures: maxFailures)
             let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
             let console = Console(isQuiet: false)
+            for warning in merge.warnings { console.warn("\(warning)") }
             if let name = merge.keptName { console.say("the output that was there is kept as \(name)") }
             console.say(
                 "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"

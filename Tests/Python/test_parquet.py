@@ -196,6 +196,18 @@ def test_columns_that_nobody_names_are_not_read(model: str, tmp_path: Path) -> N
     assert [json.loads(line)["id"] for line in (tmp_path / "none.jsonl").read_text().splitlines()] == ["1", "2"]
 
 
+def test_late_clashes_get_second_names(model: str, tmp_path: Path) -> None:
+    lines = [{"id": f"r{i}", "prompt": "Hi", "topic": "x"} for i in range(3)] + [{"id": "z", "prompt": "Hi", "Topic": "y"}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    joined, whole = tmp_path / "joined.parquet", tmp_path / "whole.parquet"
+    assert "Topic as Topic_2" in start(model, tmp_path / "in.jsonl", whole, "--keep", "all")
+    assert pq.read_table(whole)["Topic_2"].to_pylist() == [None, None, None, "y"]
+    for number in (1, 2):
+        start(model, tmp_path / "in.jsonl", joined, "--keep", "all", "--shard", f"{number}/2")
+    assert "Topic as Topic_2" in phibatch("merge", joined, "--shards", 2).stderr
+    assert pq.read_table(joined).equals(pq.read_table(whole))
+
+
 def test_what_is_wrong_is_said(model: str, tmp_path: Path) -> None:
     source, output = tmp_path / "in.parquet", tmp_path / "out.jsonl"
 
@@ -207,6 +219,10 @@ def test_what_is_wrong_is_said(model: str, tmp_path: Path) -> None:
     for names in (["prompt", "a", "A"], ["prompt", "a", "a"]):
         pq.write_table(pa.table([pa.array(["x"])] * 3, names=names), source)
         assert "differ in more than case" in fails()
+    pair = pa.struct([("a", pa.int64()), ("A", pa.int64())])
+    for kind, value in ((pair, {"a": 1}), (pa.map_(pa.string(), pair), [("k", {"a": 1})])):
+        pq.write_table(pa.table({"prompt": ["x"], "s": pa.array([value], kind)}), source)
+        assert "A` and `s." in fails()
     source.write_bytes(b"")
     assert "refused by duckdb" in fails()
     pq.write_table(pa.table({"prompt": [f"Say {i}" for i in range(6)]}), source)

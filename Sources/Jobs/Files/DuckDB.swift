@@ -121,13 +121,18 @@ final class DuckDB {
             // There must be one; nobody asks for this one.
             if selected.text.isEmpty { selected = "NULL AS id" }
         }
-        // A name that differs from another one only in case would silently become one of DuckDB's own, and decimals of more
-        // digits than it has would become other numbers.
+        // A name that differs from another one beside it only in case would silently become one of DuckDB's own, and decimals
+        // of more digits than it has would become other numbers. Paths of columns are lists of names with commas between them.
         return try DuckDB(
             """
-            CREATE TEMP TABLE checked AS SELECT error('it has a column that can only be called ' || column_name || ' here; \
-            names of columns must differ in more than case, and not be empty') FROM (DESCRIBE FROM \(input)) \
-            WHERE column_name NOT IN (SELECT name FROM parquet_schema('/dev/fd/0')); \
+            CREATE TEMP TABLE named AS SELECT error('it has `' || string_agg(path, '` and `' ORDER BY path) || '`; names of \
+            columns and of members must differ in more than case, and not be empty') FROM (SELECT DISTINCT \
+            array_to_string(parts[:n], '.') AS path, parts[n] AS name, CASE WHEN n = len(parts) THEN column_id END FROM \
+            (SELECT column_id, string_split(path_in_schema, ', ') AS parts, unnest(range(1, len(parts) + 1)) AS n \
+            FROM parquet_metadata('/dev/fd/0') WHERE row_group_id = 0)) \
+            WHERE name IN (SELECT name FROM parquet_schema('/dev/fd/0')) \
+            GROUP BY translate(path, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') \
+            HAVING count(*) > 1 OR min(name) = ''; \
             CREATE TEMP TABLE exact AS SELECT error('it has decimals of ' || precision || ' digits (' || name || '), and at most \
             38 are read') FROM parquet_schema('/dev/fd/0') WHERE precision > 38; \
             COPY (SELECT \(selected) FROM \(input)) TO '/dev/stdout' (FORMAT json);

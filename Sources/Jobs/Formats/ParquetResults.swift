@@ -153,24 +153,32 @@ final class TableDraft {
     }
 
     /// Makes the table in an empty file.
-    func finish(into draft: File) throws {
+    /// - Returns: what goes by a second name in it.
+    func finish(into draft: File) throws -> [String] {
         try writer.flush()
-        guard let (commands, given) = columns.commands() else {
-            throw StoreError(
-                .io, path: draft.path,
-                "can't have columns whose names differ in no more than case, or are empty; keep such fields under other names."
-            )
+        let (renamed, folder, types) = (columns.secondNames, Paths.folder(of: draft.path), columns.types)
+        var rows = file
+        if !renamed.isEmpty {
+            rows = try File.nameless(in: folder, draft.system)
+            var writer = BufferedWriter(rows)
+            try LineScanner(file: file, maximumLength: .max).forEachLine { line in
+                try writer.appendLine(columns.renamed(line.bytes, types))
+                return true
+            }
+            try writer.flush()
         }
+        let (commands, given) = columns.commands()
         // Opened once more, so that the draft's lock is not the child's as well.
         let output = try File.open(draft.path, .readWrite, in: draft.system)
-        let names = try File.nameless(in: Paths.folder(of: draft.path), draft.system)
+        let names = try File.nameless(in: folder, draft.system)
         try names.write(given, at: 0)
         do throws(DuckDB.Fault) {
             try DuckDB(
-                commands, given: names.descriptor, input: file.descriptor, output: output.descriptor
+                commands, given: names.descriptor, input: rows.descriptor, output: output.descriptor
             ).finish()
         } catch {
             throw StoreError(.io, path: draft.path, error.what)
         }
+        return renamed
     }
 }

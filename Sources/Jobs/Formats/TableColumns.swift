@@ -4,8 +4,8 @@ import JSON
 struct TableColumns {
     /// What JSON values have in common.
     private indirect enum Kind {
-        /// Null is all that came.
-        case none
+        /// No row has it, or null is all that came.
+        case absent, none
         case boolean, integer, double, text
         case list(Kind)
         case object([(name: String, kind: Kind)])
@@ -24,7 +24,9 @@ struct TableColumns {
     /// - Parameter example: a row that says which columns there are first, whatever rows come.
     init(_ example: JSONValue, known: JSONObject) {
         self.known = known
-        if case .object(let members) = example { columns = Self.merged([], Self.kinds(of: members)) }
+        if case .object(let members) = example {
+            columns = members.map { ($0.name, $0.value == .null ? .absent : Self.kind(of: $0.value)) }
+        }
     }
 
     mutating func add(_ row: [UInt8]) throws {
@@ -53,7 +55,7 @@ struct TableColumns {
 
     private static func merged(_ a: Kind, _ b: Kind) -> Kind {
         switch (a, b) {
-        case (.none, let other), (let other, .none): other
+        case (.absent, let other), (let other, .absent), (.none, let other), (let other, .none): other
         case (.boolean, .boolean), (.integer, .integer), (.double, .double), (.text, .text): a
         case (.integer, .double), (.double, .integer): .double
         case (.list(let a), .list(let b)): .list(merged(a, b))
@@ -81,25 +83,68 @@ struct TableColumns {
 
     // MARK: In SQL
 
-    /// Names that differ only in case are one to DuckDB, which also knows none that is empty.
-    private static func areDistinct(_ names: [String]) -> Bool {
-        Set(names.map { Array($0.lowercased().utf8) }).count == names.count && !names.contains("")
+    /// Names as DuckDB can tell them apart: one that is empty, or differs from an earlier one only in case, gets a number.
+    private static func names(of members: [(name: String, kind: Kind)]) -> [String] {
+        func folded(_ name: String) -> [UInt8] { Array(name.lowercased().utf8) }
+        func isThere(_ kind: Kind) -> Bool { if case .absent = kind { false } else { true } }
+        var seen = Set<[UInt8]>()
+        var taken = Set(members.filter { isThere($0.kind) }.map { folded($0.name) })
+        return members.map { member in
+            if !member.name.isEmpty, seen.insert(folded(member.name)).inserted { return member.name }
+            var number = 2
+            while !taken.insert(folded("\(member.name)_\(number)")).inserted { number += 1 }
+            return "\(member.name)_\(number)"
+        }
+    }
+
+    /// Columns, and members of structs in them, that have second names.
+    var secondNames: [String] { Self.secondNames(.object(columns), .object(types), "") }
+
+    private static func secondNames(_ kind: Kind, _ type: JSONValue, _ path: String) -> [String] {
+        switch (kind, type) {
+        case (.list(let kind), .array(let types)): secondNames(kind, types[0], path)
+        case (.object(let members), .object(let types)):
+            zip(members, names(of: members)).flatMap { member, name in
+                (member.name.utf8.elementsEqual(name.utf8) ? [] : ["\(path)\(member.name) as \(name)"])
+                    + secondNames(member.kind, types[name] ?? "", "\(path)\(name).")
+            }
+        default: []
+        }
+    }
+
+    /// A row with second names.
+    mutating func renamed(_ row: UnsafeRawBufferPointer, _ types: JSONObject) throws -> [UInt8] {
+        let row = try JSONValue(parsing: row, limits: .ownLine)
+        let bytes = Array(JSONWriter.text(of: Self.renamed(row, .object(columns), .object(types))).utf8)
+        longestRow = max(longestRow, bytes.count)
+        return bytes
+    }
+
+    private static func renamed(_ value: JSONValue, _ kind: Kind, _ type: JSONValue) -> JSONValue {
+        switch (value, kind, type) {
+        case (.array(let values), .list(let kind), .array(let types)):
+            return .array(values.map { renamed($0, kind, types[0]) })
+        case (.object(let values), .object(let members), .object(let types)):
+            let pairs = zip(members, names(of: members)).compactMap { member, name in
+                values[member.name].map { (name, renamed($0, member.kind, types[name] ?? "")) }
+            }
+            return .object(JSONObject(pairs))
+        default: return value
+        }
     }
 
     /// The type as `from_json` takes it: a name in SQL, a list of one type, or an object of a struct's.
     private static func type(_ kind: Kind) -> JSONValue {
         switch kind {
-        case .none, .text: return "VARCHAR"
+        case .absent, .none, .text: return "VARCHAR"
         case .boolean: return "BOOLEAN"
         case .integer: return "BIGINT"
         case .double: return "DOUBLE"
         case .json: return "JSON"
         case .list(let element): return [type(element)]
         case .object(let members):
-            guard !members.isEmpty, members.count <= 256, areDistinct(members.map(\.name)) else {
-                return "JSON"
-            }
-            return .object(JSONObject(members.map { ($0.name, type($0.kind)) }))
+            if members.isEmpty || members.count > 256 { return "JSON" }
+            return .object(JSONObject(zip(names(of: members), members).map { ($0, type($1.kind)) }))
         }
     }
 
@@ -126,19 +171,24 @@ struct TableColumns {
         return String(decoding: made.dropLast(), as: UTF8.self)
     }
 
-    /// The commands that make Parquet of the rows, and the names and types that these are given.
-    /// - Returns: nil if there is no such table.
-    func commands() -> (SQL, given: [UInt8])? {
+    /// Types of all columns, by their names in the table.
+    var types: JSONObject {
         var types = JSONObject()
-        for (name, kind) in columns {
-            let type = known[name] ?? Self.type(kind)
+        for (name, column) in zip(Self.names(of: columns), columns) {
+            let own = Self.type(column.kind)
+            let type = Self.secondNames(column.kind, own, "").isEmpty ? known[name] ?? own : own
             types[name] = JSONWriter.text(of: type).utf8.count > 8_000 ? "JSON" : type
         }
         for member in known where types[member.name] == nil { types[member.name] = member.value }
-        guard Self.areDistinct(types.names) else { return nil }
+        return types
+    }
+
+    /// The commands that make Parquet of the rows, and the names and types that these are given.
+    func commands() -> (SQL, given: [UInt8]) {
+        let types = types
         var (read, pointers, checks): (JSONObject, [JSONValue], SQL) = (types, [], "[true")
         for (index, name) in types.names.enumerated() {
-            guard case .string(let type)? = known[name] else { continue }
+            guard known[name] != nil, case .string(let type)? = types[name] else { continue }
             read[name] = .string(Self.asRead(type))
             let pointer = name.utf8.reduce(into: [UInt8(ascii: "/")]) { pointer, byte in
                 switch byte {

@@ -22,6 +22,7 @@ extension JournalStore {
             try writeResults(to: writer)
             try writer.finish { try keepEarlierOutput() }
         }
+        warnings += writer.warnings
         if hasKeptOutput { warnings += keptOutputs.removeOldest(but: options.keptOutputCount) }
     }
 

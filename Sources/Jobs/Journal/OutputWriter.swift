@@ -24,6 +24,8 @@ final class OutputWriter {
     /// How many results are written.
     private(set) var count = 0
     private var sum = OutputRecord.Sum()
+    /// Names that are not as the results have them.
+    private(set) var warnings: [String] = []
 
     /// - Parameter errors: the path of the file of failed lines; nil where they are in the output.
     init(at place: OutputPlace, format: any ResultFormat, run: ResultRun, errors: String? = nil) throws {
@@ -137,7 +139,12 @@ final class OutputWriter {
         try failedLines?.end()
         var footer = OutputRecord.Sum(size: end.range.count, content: end.content)
         if let table {
-            try table.finish(into: draft)
+            let renamed = try table.finish(into: draft)
+            if !renamed.isEmpty {
+                warnings.append(
+                    "\(place.paths.output) has \(renamed.prefix(12).joined(separator: ", ")): names in Parquet must differ in more than case, and not be empty."
+                )
+            }
             guard let made = try OutputRecord.Sum(of: draft, size: draft.info().size) else {
                 throw StoreError.changedUnderneath(draft.path)
             }

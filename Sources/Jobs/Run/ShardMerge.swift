@@ -11,6 +11,7 @@ package struct ShardMerge {
     package private(set) var failed = 0
     /// The name under which another output that was there stays.
     package private(set) var keptName: String?
+    package private(set) var warnings: [String] = []
 
     /// - Parameters:
     ///   - output: the path that the job names; the shards lie beside it.
@@ -76,7 +77,7 @@ package struct ShardMerge {
                 try system.syncFolder(paths.folder)
             }
         }
-        self.keptName = keptName
+        (self.keptName, warnings) = (keptName, writer.warnings)
     }
 
     // MARK: What must hold between them
