@@ -17,6 +17,8 @@ package struct StepInput: Sendable {
     /// If not empty, so many of `targets` are asked for after each of as many rows, the last of them after the last of
     /// `tokens`; each 1 or more.
     package var targetCounts: [Int]
+    /// Number of the likeliest tokens that are asked for beside each of `targets`.
+    package var alternatives = 0
 
     package init(
         sequence: RequestID, tokens: ArraySlice<Int32>, sampling: SamplingRequest? = nil, start: Int? = nil,
@@ -56,6 +58,8 @@ package struct StepAnswer: Sendable, Equatable {
     /// rule): the number that `TokenChoice.logprob` has for a token chosen there. NaN where a logit is infinite or
     /// NaN.
     package var logprobs: [Float]
+    /// For each of `targets` the likeliest tokens in its place, where the input asks for some.
+    package var alternatives: [[TokenLogprob]] = []
 
     package init(choice: TokenChoice? = nil, logprobs: [Float] = []) {
         choices = Few(choice)

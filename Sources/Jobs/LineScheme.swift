@@ -80,6 +80,8 @@ package struct LineScheme: Sendable, Hashable {
             hash.add(.string(request.endpoint.rawValue))
             hash.add(request.choices.map { .int($0) })
             hash.add(request.logprobs.map { .int($0) })
+            if request.echoes { hash.add(name: "echo") }
+            if request.asksNothing { hash.add(name: "max_tokens: 0") }
             // The job may refuse it.
             for part in request.unsupported { hash.add(name: part.name) }
         }

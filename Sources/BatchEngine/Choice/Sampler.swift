@@ -64,7 +64,7 @@ package struct Sampler: Sendable {
     }
 
     /// Ids of the `keep` largest values, largest first, equals by id.
-    private func largest(_ values: UnsafePointer<Float>, count: Int, keep: Int) -> [Int] {
+    package func largest(_ values: UnsafePointer<Float>, count: Int, keep: Int) -> [Int] {
         guard keep > 0 else { return [] }
         var kept: [Int] = []
         kept.reserveCapacity(keep + 1)

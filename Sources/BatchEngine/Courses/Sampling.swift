@@ -33,6 +33,8 @@ package struct Sampling: Goal {
     /// How its tokens become text, at the beginning of the completion.
     package var text: any TextStream
     package var saved: Saved?
+    /// The prompt's tokens but the first are scored, too.
+    package var scoresPrompt = false
 
     package init(
         maxTokens: Int, sampling: SamplingParameters, constraint: (any Constraint)? = nil,
@@ -65,7 +67,9 @@ package struct Sampling: Goal {
 
     /// How tokens are chosen, and which texts end them, the request's settings say.
     package var content: GoalContent? {
-        guard constraint == nil && formAfterThought == nil || constraintID != nil else { return nil }
+        guard !scoresPrompt, constraint == nil && formAfterThought == nil || constraintID != nil else {
+            return nil
+        }
         var content = GoalContent("sampling")
         content.append(maxTokens)
         content.append(endOfSequence.sorted())

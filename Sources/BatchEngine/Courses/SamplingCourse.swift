@@ -4,6 +4,11 @@ package struct SamplingCourse: Course {
     /// The completion so far.
     package private(set) var sampled: [Int32] = []
     package private(set) var notes: [String] = []
+    /// Notes on the prompt's tokens but the first, where they are scored, as far as that has come; and on the token
+    /// that has ended it.
+    package private(set) var promptNotes: [String] = []
+    package private(set) var endNote: String?
+    private let prompt: [Int32]
     /// Without the thought, if there may be one.
     package private(set) var text = ""
     /// As it was written, with its tags and the white space around it.
@@ -20,6 +25,7 @@ package struct SamplingCourse: Course {
 
     init(_ goal: Sampling, after prompt: [Int32]) {
         self.goal = goal
+        self.prompt = prompt
         sampling = SamplingRequest(
             parameters: goal.sampling, stream: goal.stream, prompt: prompt, ends: goal.endOfSequence,
             constraint: goal.firstConstraint)
@@ -84,7 +90,8 @@ package struct SamplingCourse: Course {
     package var hasNotes: Bool { goal.sampling.logprobs != nil }
 
     package var following: ArraySlice<Int32> { sampled[...] }
-    package var cacheable: Int { sampled.count - 1 }
+    package var cacheable: Int { scores ? promptNotes.count - prompt.count : sampled.count - 1 }
+    private var scores: Bool { goal.scoresPrompt && promptNotes.count < prompt.count - 1 }
     package var isDone: Bool { finishReason != nil || fault != nil }
     package var progress: Int { sampled.count }
     package var weight: Int {
@@ -96,6 +103,12 @@ package struct SamplingCourse: Course {
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
     ) -> StepInput {
         var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
+        if scores {
+            // Targets are those of the last rows; after the prompt's last token any will do.
+            let next = promptNotes.count + 1
+            input.targets = (prompt + [0])[next...].prefix(max(0, prompt.count + end + 1 - next))
+            input.alternatives = goal.sampling.logprobs ?? 0
+        }
         if isLast, !guess.isEmpty { add(guess, to: &input) }
         return input
     }
@@ -117,6 +130,12 @@ package struct SamplingCourse: Course {
 
     package mutating func take(_ answer: StepAnswer, note: (TokenChoice) -> String?) -> CourseStep {
         var step = CourseStep()
+        for (number, logprob) in answer.logprobs.enumerated() where scores && !isDone {
+            if logprob.isNaN { fault = .notFinite }
+            let top = answer.alternatives.isEmpty ? [] : answer.alternatives[number]
+            promptNotes.append(
+                note(TokenChoice(token: prompt[promptNotes.count + 1], logprob: logprob, top: top)) ?? "")
+        }
         for number in answer.choices.indices where !isDone {
             let choice = answer.choices[number]
             step.tokens += 1
@@ -161,6 +180,7 @@ package struct SamplingCourse: Course {
 
     private mutating func take(_ token: Int32, note: String?, _ step: inout CourseStep) {
         if goal.endOfSequence.contains(token) {
+            endNote = note
             finish(ending, &step)
             return
         }

@@ -78,7 +78,9 @@ package final class LogitReader {
     /// Prepares for the rows of these inputs. From now on their masks are made.
     package func begin(_ inputs: [StepInput]) {
         answers = inputs.map {
-            StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
+            var answer = StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
+            if $0.alternatives > 0 { answer.alternatives = $0.targets.map { _ in [] } }
+            return answer
         }
         self.inputs = inputs
         rows.removeAll(keepingCapacity: true)
@@ -116,8 +118,7 @@ package final class LogitReader {
     package func read(_ piece: LogitPiece) {
         var clock = Stopwatch()
         defer { seconds += clock.lap() }
-        var found = [(choice: TokenChoice?, logprobs: [Float])](
-            repeating: (nil, []), count: piece.rows.count)
+        var found = [Found](repeating: Found(), count: piece.rows.count)
         let (inputs, rows, sampler, masks) = (inputs, rows, sampler, masks)
         found.withUnsafeMutableBufferPointer { found in
             nonisolated(unsafe) let found = found
@@ -133,10 +134,17 @@ package final class LogitReader {
                 if !row.targets.isEmpty {
                     let targets = inputs[row.input].targets.dropFirst(row.targets.lowerBound)
                     let wanted = targets.prefix(row.targets.count).map { logits[Int($0)] }
+                    let top = sampler.largest(
+                        logits, count: piece.count, keep: inputs[row.input].alternatives
+                    )
+                    .map { (id: Int32($0), logit: logits[$0]) }
                     // Where nobody needs the logits any more, in their place: less memory comes by.
                     let softmax = sampler.softmax(
                         logits, count: piece.count, scratch: row.choice < 0 ? logits : scratch)
                     found[number].logprobs = wanted.map { softmax.logprob($0) }
+                    found[number].top = top.map {
+                        TokenLogprob(id: $0.id, logprob: softmax.logprob($0.logit))
+                    }
                 }
                 if row.choice >= 0 {
                     found[number].choice = sampler.choose(
@@ -148,14 +156,23 @@ package final class LogitReader {
         Self.add(found, of: rows[piece.rows], to: &answers)
     }
 
+    /// Answer of a row.
+    private struct Found {
+        var choice: TokenChoice?
+        var logprobs: [Float] = []
+        var top: [TokenLogprob] = []
+    }
+
     private static func add(
-        _ found: [(choice: TokenChoice?, logprobs: [Float])], of rows: ArraySlice<Row>,
-        to answers: inout [StepAnswer]
+        _ found: [Found], of rows: ArraySlice<Row>, to answers: inout [StepAnswer]
     ) {
         for (row, found) in zip(rows, found) {
             // None where a logit is not finite.
             for (offset, logprob) in found.logprobs.enumerated() {
                 answers[row.input].logprobs[row.targets.lowerBound + offset] = logprob
+                if !found.top.isEmpty {
+                    answers[row.input].alternatives[row.targets.lowerBound + offset] = found.top
+                }
             }
             if let choice = found.choice {
                 answers[row.input].append(choice, after: row.guess, number: row.choice)

@@ -62,7 +62,8 @@ package struct LineIdentity {
             content = read
             ownID = try PromptRecord.id(of: read.fields, keys.idField)
             if let fault = read.fault { throw fault }
-            let fields = read.isOfCells ? keys.reading.typed(read.fields) : read.fields
+            var fields = read.isOfCells ? keys.reading.typed(read.fields) : read.fields
+            if let first = read.request?.prompts.first { fields = fields.asking(first) }
             var prompt = try PromptRecord(
                 fields: fields, read.request == nil ? keys.reading : .request, idField: keys.idField)
             prompt.request = read.request
@@ -109,7 +110,8 @@ package struct LineIdentity {
 
     /// How many results the line has: as many as it asks for itself, where an output can hold them, or else the job.
     package func samples(in job: JobSettings) -> Int {
-        (job.outputFormat.format.isByLine ? request?.choices : nil) ?? job.sampleCount
+        guard job.outputFormat.format.isByLine, let request else { return job.sampleCount }
+        return (request.choices ?? job.sampleCount) * max(1, request.prompts.count)
     }
 
     /// The error of an earlier step that the line carries.

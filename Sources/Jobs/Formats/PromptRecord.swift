@@ -80,6 +80,14 @@ package struct PromptRecord: Sendable {
         }
     }
 
+    /// One of several prompts of a completion.
+    func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
+        var one = self
+        one.fields = fields.asking(prompt)
+        one.content = try LineField(one.fields).tokenIDs("prompt").map { .tokens($0) } ?? .fields
+        return one
+    }
+
     /// Names of the line's fields that are read as settings, and of those that could be but are data.
     package var settingNames: (read: [String], data: [String]) {
         guard case .object(let members) = fields else { return ([], []) }
@@ -126,6 +134,15 @@ package struct PromptRecord: Sendable {
         case .string(let text): text
         default: nil
         }
+    }
+}
+
+extension JSONValue {
+    /// With another prompt.
+    func asking(_ prompt: JSONValue) -> JSONValue {
+        guard case .object(var members) = self else { return self }
+        members["prompt"] = prompt
+        return .object(members)
     }
 }
 

@@ -11,6 +11,7 @@ package struct LinePreparer: Sendable {
     private let tasks: [any LineTask]
     /// Nil where results need nothing of what was asked, or a step says what.
     private let carried: CarriedPrompt?
+    private let samples: Int
 
     /// - Throws: `JobError` if a template of the job is malformed.
     package init(_ job: JobSettings) throws {
@@ -18,6 +19,7 @@ package struct LinePreparer: Sendable {
         self.builder = builder
         tasks = try job.task.types.map { try $0.init(job, builder) }
         carried = job.steps.isEmpty ? job.results.lines.carried : nil
+        samples = job.sampleCount
     }
 
     /// The fields of a line that the job uses.
@@ -29,6 +31,10 @@ package struct LinePreparer: Sendable {
     /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
     /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
     package func prepare(_ record: PromptRecord, for model: () throws -> Model) throws -> any PreparedLine {
+        if let request = record.request, request.prompts.count > 1 {
+            let lines = try request.prompts.map { try tasks.prepare(record.asking($0), for: model) }
+            return LinesOfPrompts(lines: lines, samples: request.choices ?? samples)
+        }
         let line = try tasks.prepare(record, for: model)
         guard let carried else { return line }
         return CarryingLine(line: line, carried: try carried.value(of: builder.prompt(for: record)))
@@ -44,6 +50,22 @@ extension [any LineTask] {
             preconditionFailure("the last of them takes all lines")
         }
         return try task.prepare(record, for: model)
+    }
+}
+
+/// A completion's line that has several prompts, each with so many samples.
+private struct LinesOfPrompts: PreparedLine {
+    let lines: [any PreparedLine]
+    let samples: Int
+
+    var prompt: [Int32] { lines[0].prompt }
+    var lengths: [(prompt: Int, completion: Int)] { lines.flatMap(\.lengths) }
+    var isCovered: Bool { lines.contains(where: \.isCovered) }
+    var missing: [String] { lines[0].missing }
+    var answer: GenerateTask.Answer? { lines[0].answer }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        lines[label.sample / samples].work(label, saved: saved, maker)
     }
 }
 
@@ -142,9 +164,19 @@ struct Question {
         if let problem = settings.problem(vocabularySize: encoder.limits.vocabularySize) {
             throw LineError(.badField, problem)
         }
-        return EncodedQuestion(
+        var question = EncodedQuestion(
             content: content, tokens: tokens, isCovered: encoder.isCovered, missing: missing,
             settings: settings)
+        question.asksNothing = record.request?.asksNothing == true
+        if record.request?.echoes == true {
+            switch self.content {
+            case .text(let text): question.echo = text
+            default:
+                question.echo = String(
+                    decoding: tokens.flatMap { encoder.text.piece(of: $0).bytes }, as: UTF8.self)
+            }
+        }
+        return question
     }
 }
 
@@ -157,6 +189,10 @@ struct EncodedQuestion {
     var missing: [String]
     /// The job's and the line's together.
     let settings: RequestSettings
+    /// The prompt's text, where it stands before the answer.
+    var echo: String?
+    /// No answer is wanted.
+    var asksNothing = false
 
     var seed: Int { settings.seed ?? 0 }
 }

@@ -76,7 +76,7 @@ final class AnswerCourse: Sendable {
     private func end(_ results: [GenerationResult], _ run: String) -> Bool {
         let made = results.compactMap { $0.made?.completion }
         metrics.made(
-            promptTokens: made.first?.promptTokens ?? 0,
+            promptTokens: OpenAIReply.promptTokens(of: results),
             completionTokens: made.reduce(0) { $0 + $1.completionTokens })
         let isStreaming = state.withLock(\.isStreaming)
         guard streams, made.count == results.count else {
@@ -84,7 +84,7 @@ final class AnswerCourse: Sendable {
             return end(HTTPReply(status, headers: headers, .bytes(body)))
         }
         if !isStreaming { beginStream() }
-        exchange.send(state.withLock { $0.events.end(results.compactMap(\.made), run: run) })
+        exchange.send(state.withLock { $0.events.end(results, run: run) })
         exchange.end()
         note(200)
         return true

@@ -87,6 +87,32 @@ import Testing
         #expect(found.request?.unsupported.first?.message.hasSuffix("Did you mean \(meant)?") == true)
     }
 
+    /// Issue 59, 12.
+    @Test func completionsOfSeveralPromptsAndEchoes() throws {
+        func request(_ body: JSONValue) -> LineContent { content("/v1/completions", body) }
+        let several = request(["prompt": ["a", "b"], "n": 3, "echo": true, "max_tokens": 0, "logprobs": 1])
+        #expect(
+            several.fault == nil && several.request?.prompts == ["a", "b"] && several.request?.choices == 3)
+        #expect(several.request?.echoes == true && several.request?.asksNothing == true)
+        #expect(several.fields["prompt"] == ["a", "b"] && several.fields["max_tokens"] == 1)
+        #expect(request(["prompt": [[1, 2], [3]]]).request?.prompts == [[1, 2], [3]])
+        let one = request(["prompt": [[1, 2]]])
+        #expect(one.request?.prompts == [] && one.fields["prompt"] == [1, 2])
+        for wrong: JSONValue in [
+            ["prompt": "a", "echo": 1], ["prompt": .array(Array(repeating: "a", count: 3000)), "n": 4],
+        ] { #expect(request(wrong).fault != nil) }
+        let record = try PromptRecord(fields: ["id": "a", "prompt": ["a", [5]]], .request)
+        #expect(try record.asking([5]).content == .tokens([5]) && record.asking("a").fields["prompt"] == "a")
+        for wrong: JSONValue in [[1, "a"], ["a"]] {
+            #expect(throws: LineError.self) { try record.asking(wrong) }
+        }
+        // What is not done says what would do instead.
+        let others = request(["prompt": "a", "best_of": 2, "truncate_prompt_tokens": 3]).request?.unsupported
+        #expect(others?.allSatisfy { OpenAIRule.instead[$0.name].map($0.message.contains) == true } == true)
+        #expect(others?.count == 2)
+        #expect(request(["prompt": "a", "suffix": "b"]).fault?.message.contains("Put what follows") == true)
+    }
+
     /// Nothing is passed over that would change an answer.
     @Test(
         arguments: [

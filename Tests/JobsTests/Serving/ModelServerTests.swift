@@ -82,6 +82,86 @@ import Testing
         }
     }
 
+    /// Issue 59, 12: what evaluation harnesses ask for.
+    @Test func promptsAreScoredAndSeveralAreAnswered() throws {
+        let model = ScriptedModel()
+        model.endOdds = .max
+        try serve(model) { client in
+            func ask(_ body: String) throws -> JSONValue {
+                let reply = try client.post("/v1/completions", "{\(body),\"temperature\":0,\"seed\":1}")
+                #expect(reply.status == 200, "\(reply.text)")
+                return reply.json ?? .null
+            }
+            func members(_ choice: JSONValue?, _ name: String) -> [JSONValue] {
+                guard case .array(let values)? = choice?["logprobs"]?[name] else { return [] }
+                return values
+            }
+            let ids: [Int32] = [97, 98, 256, 99]
+            let echo = try ask("\"prompt\":[\(ids)],\"max_tokens\":1,\"echo\":true,\"logprobs\":1")
+            let choice = echo["choices"]?[0]
+            let values = members(choice, "token_logprobs")
+            #expect(values.count == 5 && values[0] == .null && members(choice, "top_logprobs")[0] == .null)
+            for place in 1..<ids.count {
+                let wanted = model.logprob(of: ids[place], after: ids[..<place])
+                #expect(values[place].number.map { Float($0) } == wanted)
+            }
+            let texts = members(choice, "tokens").compactMap {
+                if case .string(let text) = $0 { text } else { nil }
+            }
+            #expect(choice?["text"] == .string(texts.joined()) && texts.dropLast().joined() == "ab ac")
+            #expect(members(choice, "text_offset") == [0, 1, 2, 4, 5])
+            #expect(echo["usage"]?["prompt_tokens"] == 4 && echo["usage"]?["completion_tokens"] == 1)
+            // The same without an answer, and in a stream.
+            let none = try ask("\"prompt\":\(ids),\"max_tokens\":0,\"echo\":true,\"logprobs\":1")
+            #expect(members(none["choices"]?[0], "token_logprobs") == Array(values.dropLast()))
+            #expect(none["choices"]?[0]?["text"] == "ab ac" && none["usage"]?["completion_tokens"] == 0)
+            let stream = try client.post(
+                "/v1/completions", "{\"prompt\":\"word\",\"max_tokens\":2,\"echo\":true,\"stream\":true}")
+            #expect(stream.text.contains("\"text\":\"word") && stream.text.contains("[DONE]"))
+            // Each prompt's choices follow one another.
+            let several = try ask("\"prompt\":[\"one\",[116,119,111],\"one\"],\"n\":2,\"max_tokens\":3")
+            guard case .array(let choices)? = several["choices"] else { return #expect(Bool(false)) }
+            #expect(choices.map { $0["index"] } == (0..<6).map { .int($0) })
+            let answers = choices.map { $0["text"] }
+            for (place, prompt) in ["\"one\"", "\"two\"", "\"one\""].enumerated() {
+                let alone = try ask("\"prompt\":\(prompt),\"max_tokens\":3")
+                #expect(answers[2 * place] == alone["choices"]?[0]?["text"])
+                #expect(answers[2 * place] == answers[2 * place + 1])
+            }
+            #expect(several["usage"]?["prompt_tokens"] == 9 && several["usage"]?["completion_tokens"] == 18)
+        }
+    }
+
+    /// In files, whatever the workers and however often sequences give way: the same.
+    @Test func echoesAreTheSameInBatches() throws {
+        let folder = try TemporaryFolder()
+        let prompts = (0..<9).map { String(repeating: "word \($0) ", count: 30 * $0 + 1) }
+        let lines = prompts.enumerated().map { number, prompt in
+            """
+            {"custom_id":"\(number)","url":"/v1/completions","body":{"prompt":["\(prompt)","x"],"max_tokens":\(number),\
+            "echo":true,"logprobs":2,"temperature":\(number % 2)}}
+            """
+        }
+        let input = try folder.write(lines.joined(separator: "\n"), to: "in.jsonl")
+        func run(_ model: ScriptedModel, workers: Int) throws -> [String] {
+            try ScriptedRun.run(
+                .test(input: [input]) { job in
+                    (job.inputFormat, job.outputFormat) = (
+                        FormatChoice(OpenAILines()), FormatChoice(OpenAIResults())
+                    )
+                    job.engine.workers = .count(workers)
+                    job.engine.prefillChunk = 7 * workers
+                }, model
+            ).lines
+        }
+        let expected = try run(ScriptedModel(), workers: 1)
+        #expect(expected.count == 18 && expected.allSatisfy { $0.contains("\"logprobs\"") })
+        let small = ScriptedModel()
+        (small.room, small.looksAhead, small.endOdds) = (3000, false, 40)
+        #expect(try run(small, workers: 5) == expected)
+        #expect(small.preemptions > 0)
+    }
+
     @Test func whatIsWrongIsRefused() throws {
         var options = ServerOptions(names: ["m"], folder: "")
         options.body = 2000

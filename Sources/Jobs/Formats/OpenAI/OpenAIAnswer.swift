@@ -10,6 +10,8 @@ struct OpenAIAnswer {
     /// The digest of the run.
     let run: String
     let endpoint: OpenAIRequest.Endpoint
+    /// As much of the request as its results say.
+    var request = OpenAIRequest()
     /// Seconds since 1970; 0 in a file, which is the same whenever it is made.
     var created = 0
     /// Whether there are others, so that an error says which it is of.
@@ -119,12 +121,22 @@ struct OpenAIAnswer {
                 }
             }
         }
-        Self.writeUsage(choices.map(\.completion), &writer)
+        Self.writeUsage(choices.map(\.completion), of: request, &writer)
         writer.string("system_fingerprint", "fp_\(run)")
     }
 
-    static func writeUsage(_ completions: [GeneratedResult], _ writer: inout JSONWriter) {
-        let prompt = completions[0].promptTokens
+    /// The tokens of all prompts, each of which several completions may have.
+    static func promptTokens(_ completions: [GeneratedResult], of request: OpenAIRequest) -> Int {
+        let each = max(1, completions.count / max(1, request.prompts.count))
+        return stride(from: 0, to: completions.count, by: each).reduce(0) {
+            $0 + completions[$1].promptTokens
+        }
+    }
+
+    static func writeUsage(
+        _ completions: [GeneratedResult], of request: OpenAIRequest, _ writer: inout JSONWriter
+    ) {
+        let prompt = promptTokens(completions, of: request)
         let made = completions.reduce(0) { $0 + $1.completionTokens }
         writer.object("usage") { writer in
             writer.int("prompt_tokens", prompt)
@@ -173,19 +185,29 @@ struct OpenAIAnswer {
 
     private func writeText(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.string("text", completion.text)
-        Self.writeTextLogprobs(completion, &writer)
+        Self.writeTextLogprobs(completion, of: request, &writer)
     }
 
-    static func writeTextLogprobs(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
+    static func writeTextLogprobs(
+        _ completion: GeneratedResult, of request: OpenAIRequest, _ writer: inout JSONWriter
+    ) {
         writer.key("logprobs")
         guard let entries = completion.logprobs else { return writer.null() }
+        // Nothing comes before a prompt's first token.
+        func isFirst(_ place: Int) -> Bool { request.echoes && place == 0 }
         writer.object { writer in
             writer.array("tokens") { writer in for entry in entries { writer.string(entry.token.name) } }
             writer.array("token_logprobs") { writer in
-                for entry in entries { writer.number(entry.token.logprob) }
+                for (place, entry) in entries.enumerated() {
+                    isFirst(place) ? writer.null() : writer.number(entry.token.logprob)
+                }
             }
             writer.array("top_logprobs") { writer in
-                for entry in entries {
+                for (place, entry) in entries.enumerated() {
+                    if isFirst(place) {
+                        writer.null()
+                        continue
+                    }
                     var tops = JSONObject()
                     for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.name) }
                     writer.value(.object(tops))

@@ -8,6 +8,8 @@ struct OpenAIBody {
     private(set) var fields: [(String, JSONValue)] = []
     private(set) var choices: Int?
     private(set) var logprobs: Int?
+    private(set) var prompts: [JSONValue] = []
+    private(set) var (echoes, asksNothing) = (false, false)
     private(set) var unsupported: [OpenAIRequest.Unsupported] = []
     private let body: JSONObject
     private let endpoint: OpenAIRequest.Endpoint
@@ -27,9 +29,13 @@ struct OpenAIBody {
                 break
             case .only(let values)?: miss(member.name, "is not supported\(Self.right(values)).")
             case .needed(let values)?:
-                throw LineError(.badField, "`\(member.name)` is not supported\(Self.right(values)).")
+                throw LineError(
+                    .badField,
+                    "`\(member.name)` is not supported\(Self.right(values)).\(Self.instead(member.name))")
             case nil:
-                let hint = NearMiss.hint(for: member.name, among: OpenAIRule.names(in: endpoint))
+                let isKnown = OpenAIRule.instead[member.name] != nil
+                let hint =
+                    isKnown ? "" : NearMiss.hint(for: member.name, among: OpenAIRule.names(in: endpoint))
                 miss("\(member.name.prefix(64))", "is not supported by \(endpoint.rawValue) here.\(hint)")
             }
         }
@@ -50,8 +56,10 @@ struct OpenAIBody {
     }
 
     private mutating func miss(_ name: String, _ what: String) {
-        unsupported.append(.init(name: name, message: "`\(name)` \(what)"))
+        unsupported.append(.init(name: name, message: "`\(name)` \(what)\(Self.instead(name))"))
     }
+
+    private static func instead(_ name: String) -> String { OpenAIRule.instead[name].map { " \($0)" } ?? "" }
 
     private static func right(_ values: [JSONValue]) -> String {
         if values.isEmpty { return "" }
@@ -144,17 +152,25 @@ struct OpenAIBody {
 
     private mutating func readCompletion() throws(LineError) {
         choices = try samples()
-        try readLimit(["max_tokens"], unset: 16)
+        // One token is computed, and not shown.
+        asksNothing = value("max_tokens")?.integer == 0
+        if asksNothing { fields.append(("max_tokens", 1)) } else { try readLimit(["max_tokens"], unset: 16) }
         logprobs = try logprobs(as: "logprobs")
+        switch value("echo") {
+        case nil: break
+        case .bool(let flag)?: echoes = flag
+        case let other?: throw LineError(.badField, "`echo` must be a boolean, but is \(other.kindName).")
+        }
         switch value("prompt") {
-        case .array(let parts)?:
-            let isTokens = parts.allSatisfy { if case .int = $0 { true } else { false } }
-            if isTokens { fields.append(("prompt", .array(parts))) }
-            guard !isTokens else { return }
-            guard parts.count == 1 else {
-                throw LineError(.badField, "`prompt` holds \(parts.count) prompts; a line has one.")
+        case .array(let parts)? where parts.allSatisfy({ $0.number == nil }) && !parts.isEmpty:
+            guard parts.count <= OpenAIRequest.mostChoices / (choices ?? 1) else {
+                throw LineError(
+                    .badField,
+                    "`prompt` holds \(parts.count) prompts, for \(choices ?? 1) answers each (`n`); a request has at most \(OpenAIRequest.mostChoices) answers. Send others as requests of their own."
+                )
             }
-            fields.append(("prompt", parts[0]))
+            if parts.count > 1 { prompts = parts }
+            fields.append(("prompt", parts.count > 1 ? .array(parts) : parts[0]))
         case let prompt?: fields.append(("prompt", prompt))
         case nil: throw LineError(.missingPrompt, "`prompt` is missing.")
         }

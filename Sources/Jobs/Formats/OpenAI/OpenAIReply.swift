@@ -20,7 +20,14 @@ package struct OpenAIReply: Sendable {
     ///   - results: the choices, in order; at least one.
     ///   - run: the digest of the run.
     package func whole(_ results: [GenerationResult], run: String) -> (status: Int, body: [UInt8]) {
-        answer(run: run).alone(results)
+        var answer = answer(run: run)
+        answer.request = OpenAIRequest(of: results[0])
+        return answer.alone(results)
+    }
+
+    package static func promptTokens(of results: [GenerationResult]) -> Int {
+        let made = results.compactMap(\.made?.completion)
+        return made.isEmpty ? 0 : OpenAIAnswer.promptTokens(made, of: OpenAIRequest(of: results[0]))
     }
 
     func answer(run: String) -> OpenAIAnswer {
@@ -46,9 +53,9 @@ package struct OpenAIReply: Sendable {
     ///   - told: bytes of its text.
     ///   - isFirst: nothing was told of it.
     func end(
-        _ result: any TaskResult, of choice: Int, told: Int, toldThought: Bool, isFirst: Bool
+        _ whole: GenerationResult, of choice: Int, told: Int, toldThought: Bool, isFirst: Bool
     ) -> [UInt8] {
-        guard let completion = result.completion else { return [] }
+        guard let result = whole.made, let completion = result.completion else { return [] }
         let rest = String(decoding: completion.text.utf8.dropFirst(told), as: UTF8.self)
         return self.choice(choice, rest) { writer in
             if isFirst { writer.string("role", "assistant") }
@@ -63,7 +70,7 @@ package struct OpenAIReply: Sendable {
             if isChat {
                 OpenAIAnswer.writeLogprobs(completion, &writer)
             } else {
-                OpenAIAnswer.writeTextLogprobs(completion, &writer)
+                OpenAIAnswer.writeTextLogprobs(completion, of: OpenAIRequest(of: whole), &writer)
             }
             writer.optional("finish_reason", completion.finishReason) {
                 $0.string(OpenAIAnswer.name(of: $1))
@@ -73,10 +80,11 @@ package struct OpenAIReply: Sendable {
     }
 
     /// What all choices together took.
-    func usage(_ completions: [GeneratedResult]) -> [UInt8] {
+    func usage(_ results: [GenerationResult]) -> [UInt8] {
         event { writer in
             writer.array("choices") { _ in }
-            OpenAIAnswer.writeUsage(completions, &writer)
+            OpenAIAnswer.writeUsage(
+                results.compactMap(\.made?.completion), of: OpenAIRequest(of: results[0]), &writer)
         }
     }
 

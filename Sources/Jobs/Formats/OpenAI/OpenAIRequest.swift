@@ -37,11 +37,18 @@ package struct OpenAIRequest: Sendable, Equatable {
     package var choices: Int?
     /// How many of the likeliest tokens are shown beside each chosen one; nil shows no log-probabilities.
     package var logprobs: Int?
+    /// Prompts of a completion that has several; `choices` are of each.
+    package var prompts: [JSONValue] = []
+    /// `echo`: the prompt stands before the answer.
+    package var echoes = false
+    /// `max_tokens` is 0: the answer is empty.
+    package var asksNothing = false
     /// What its answer can do without; whether it may, the job says (`unsupported`).
     package var unsupported: [Unsupported] = []
 
     /// A request without a limit has none of its own in the API but the context: nobody means 128,000 tokens.
     static let defaultMaxTokens = 4096
+    static let mostChoices = 10_000
 
     /// Whether a line looks like a request, right or wrong, rather than a native line with fields of these names.
     static func isOne(_ line: JSONValue) -> Bool {
@@ -83,6 +90,9 @@ package struct OpenAIRequest: Sendable, Equatable {
             content.fields = .object(JSONObject([("id", id)] + reader.fields))
             content.request?.choices = reader.choices
             content.request?.logprobs = reader.logprobs
+            content.request?.prompts = reader.prompts
+            content.request?.echoes = reader.echoes
+            content.request?.asksNothing = reader.asksNothing
             content.request?.unsupported = reader.unsupported
         } catch {
             content.fault = error
@@ -100,6 +110,8 @@ package struct OpenAIRequest: Sendable, Equatable {
         let writer = JSONWriter.object { writer in
             writer.string("url", (request?.endpoint ?? .chat).rawValue)
             writer.int("n", samples)
+            if let request, request.prompts.count > 1 { writer.int("prompts", request.prompts.count) }
+            if request?.echoes == true { writer.bool("echo", true) }
         }
         return .init(name: keptName, json: writer.text)
     }
@@ -111,6 +123,8 @@ package struct OpenAIRequest: Sendable, Equatable {
         else { return }
         if case .string(let url)? = json["url"] { endpoint = Endpoint(rawValue: url) ?? .chat }
         choices = json.int("n")
+        prompts = Array(repeating: .null, count: json.int("prompts") ?? 1)
+        echoes = json["echo"] == true
     }
 
     init() {}
@@ -122,10 +136,10 @@ extension OpenAIRequest {
     /// - Throws: `LineError` if it can't be answered so.
     func missing(in job: JobSettings) throws(LineError) -> [String] {
         let format = job.outputFormat.format
-        if choices ?? 1 > 1, !format.isByLine {
+        if max(choices ?? 1, prompts.count) > 1, !format.isByLine {
             throw LineError(
                 .badField,
-                "`n` above 1 needs the job's output_format: openai, in which a result holds all answers; samples of the job is for others."
+                "`n` above 1, or a list of prompts, needs the job's output_format: openai, in which a result holds all answers; samples of the job is for others."
             )
         }
         var missing = unsupported

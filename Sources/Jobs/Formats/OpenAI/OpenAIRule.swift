@@ -40,6 +40,26 @@ enum OpenAIRule {
         }
     }
 
+    /// Sentences that say what would do instead of some that are not supported.
+    static let instead = [
+        "suffix": "Put what follows into the prompt, with the model's own tokens for filling in.",
+        "best_of": "`n` with `logprobs` gives all of them, to choose from.",
+        "functions": "`tools` are the same.", "function_call": "`tool_choice` is the same.",
+        "use_beam_search": "`n` with a temperature gives several answers.",
+        "stop_token_ids": "`stop` ends an answer at the tokens' text.",
+        "bad_words": "`logit_bias` of -100 keeps tokens out.",
+        "allowed_token_ids": "`regex` says what may come.",
+        "documents": "Put them into a message.",
+        "web_search_options": "Put what was found into a message.",
+        "chat_template_kwargs": "`reasoning_effort`: \"none\" is an answer without a thought.",
+        "typical_p": "`top_p` and `min_p` do much the same.",
+        "dry_multiplier": "`no_repeat_ngram_size` does much the same.",
+        "truncate_prompt_tokens": "Cut the prompt before it is sent.",
+        "previous_response_id": "Put the messages before into `input`.",
+        "conversation": "Put its messages into `input`.",
+        "verbosity": "Say it in a message.",
+    ]
+
     private static let common: [String: OpenAIRule] = [
         "model": .field, "metadata": .field, "top_logprobs": .own,
         "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
@@ -53,17 +73,18 @@ enum OpenAIRule {
 
     private static let completing: [String: OpenAIRule] = [
         "n": .own, "logprobs": .own, "max_tokens": .own, "response_format": .field, "best_of": .only([1]),
-        "echo": .only([false]),
     ]
 
     private static let chat: [String: OpenAIRule] = [
         "messages": .own, "max_completion_tokens": .own, "modalities": .needed([["text"]]),
-        "audio": .needed([]), "verbosity": .only(["medium"]),
+        "audio": .needed([]), "echo": .only([false]), "verbosity": .only(["medium"]),
         // It makes an answer come sooner, and no other one.
         "prediction": .ignored,
     ]
 
-    private static let completions: [String: OpenAIRule] = ["prompt": .own, "suffix": .needed([""])]
+    private static let completions: [String: OpenAIRule] = [
+        "prompt": .own, "echo": .own, "suffix": .needed([""]),
+    ]
 
     private static let responses: [String: OpenAIRule] = [
         "input": .own, "instructions": .own, "max_output_tokens": .own, "include": .own, "text": .own,

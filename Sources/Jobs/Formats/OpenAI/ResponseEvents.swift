@@ -24,9 +24,9 @@ struct ResponseEvents: AnswerEvents {
         return bytes + delta(text, of: item)
     }
 
-    mutating func end(_ results: [any TaskResult], run: String) -> [UInt8] {
+    mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
         var bytes = begin()
-        guard let result = results.first, let completion = result.completion else { return bytes }
+        guard let result = results.first?.made, let completion = result.completion else { return bytes }
         for item in ResponseItem.all(of: completion, result, reply.id).dropFirst(closed) {
             let isOpen = item.isMessage && told != nil
             if !isOpen { bytes += open(item) }
@@ -128,7 +128,7 @@ package protocol AnswerEvents: Sendable {
     mutating func more(_ text: String, of choice: Int, isThought: Bool) -> [UInt8]
     /// The rest, once all choices are there.
     /// - Parameter run: the digest of the run.
-    mutating func end(_ results: [any TaskResult], run: String) -> [UInt8]
+    mutating func end(_ results: [GenerationResult], run: String) -> [UInt8]
     /// What went wrong in the middle.
     /// - Parameter error: as it would be the answer's body.
     mutating func failure(_ error: JSONValue) -> [UInt8]
@@ -158,7 +158,7 @@ private struct ChoiceEvents: AnswerEvents {
         return reply.more(text, of: choice, isThought: isThought, isFirst: known == nil)
     }
 
-    mutating func end(_ results: [any TaskResult], run: String) -> [UInt8] {
+    mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for (choice, result) in results.enumerated() {
             let told = told[choice]
@@ -166,7 +166,7 @@ private struct ChoiceEvents: AnswerEvents {
                 result, of: choice, told: told?.bytes ?? 0, toldThought: told?.thought ?? false,
                 isFirst: told == nil)
         }
-        if tellsUsage { bytes += reply.usage(results.compactMap(\.completion)) }
+        if tellsUsage { bytes += reply.usage(results) }
         return bytes + OpenAIReply.event(of: Array("[DONE]".utf8))
     }
 

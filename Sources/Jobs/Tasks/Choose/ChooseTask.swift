@@ -118,6 +118,12 @@ struct ChooseTask: LineTask {
         }) {
             throw LineError(.badField, other.choicesProblem)
         }
+        if question.echo != nil || question.asksNothing {
+            throw LineError(
+                .badField,
+                "`echo` and `max_tokens`: 0 have no place where choices are compared; leave them, or the choices, out."
+            )
+        }
         if !Self.doesAll(of: job), job.outputFormat.format.base is DelimitedResults {
             throw LineError(
                 .badField,

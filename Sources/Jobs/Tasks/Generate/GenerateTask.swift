@@ -61,13 +61,16 @@ private struct PreparedGeneration: PreparedLine {
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         // A second attempt belongs to an answer that is judged.
-        let saved = answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
+        let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
+        let saved = isFresh ? nil : saved
         var label = label
         label.attempt = saved?.attempt ?? 0
         let settings = question.settings
-        let part = GenerationPart(
+        var part = GenerationPart(
             label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use,
             tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
+        part.asksNothing = question.asksNothing
+        part.echo = question.echo.map { ($0, LogprobEntry(TokenChoice(token: prompt[0]), text: maker.text)) }
         var goal = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
             thought: reasoning?.thought.leavingRoom(of: maxTokens),
@@ -77,6 +80,7 @@ private struct PreparedGeneration: PreparedLine {
             text: maker.text.makeTextStream(showing: part.tools?.shown ?? []),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
         goal.stopsUntil = part.tools?.opening ?? ""
+        goal.scoresPrompt = question.echo != nil && settings.logprobs != nil
         let request = maker.request(prompt, goal, asked: asked, for: part)
         guard let answer else { return [.request(request)] }
         return [
@@ -99,11 +103,15 @@ struct GenerationPart: WorkPart {
     var tools: ToolText?
     /// What the answer must be like; nil if it may be anything.
     var rule: (any CheckedRule)?
+    /// Text before the answer, and the first of its tokens.
+    var echo: (text: String, first: LogprobEntry)?
+    /// The answer is left out.
+    var asksNothing = false
 
     var mayComeAgain: Bool { rule != nil }
 
     /// A thought that is kept in the text is known once it has ended.
-    var isCertain: Bool { !mayComeAgain && reasoning != .keep }
+    var isCertain: Bool { !mayComeAgain && reasoning != .keep && echo == nil && !asksNothing }
 
     func thought(of sequence: TokenSequence) -> String? {
         reasoning == .separate ? sequence.outcome(SamplingCourse.self).thoughtContent : nil
@@ -136,6 +144,20 @@ struct GenerationPart: WorkPart {
             return ToolCall.list(calls, id: "\(String(decoding: id, as: UTF8.self))_\(label.sample)")
         }
         result.add(completion, as: reasoning)
+        if asksNothing {
+            (result.text, result.finishReason, result.completionTokens) = ("", .length, 0)
+            (result.tokens, result.logprobs) = (
+                result.tokens.map { _ in [] }, result.logprobs.map { _ in [] }
+            )
+        }
+        if let echo {
+            result.text = echo.text + result.text
+            // With the end of sequence, as other servers have it: who takes one answer's token away takes it from the end.
+            let end = asksNothing ? [] : [completion.endNote].compactMap { $0 }
+            result.logprobs = result.logprobs.map {
+                [echo.first] + completion.promptNotes.map(Self.entry) + $0 + end.map(Self.entry)
+            }
+        }
         let made = completion.sampled.count - completion.savedCount
         return .made(
             result, .init(sequence, label, made: made, end: .now), isOwn: sequence.isOwn(label))
