@@ -10,8 +10,15 @@ extension Evaluator {
         let arguments = given.bound(to: name.signature)
         switch name {
         case .default, .d: return try standard(value, arguments)
-        case .upper, .lower, .capitalize, .title, .trim, .indent, .replace, .safe, .string:
+        case .upper, .lower, .capitalize, .title, .trim, .indent, .replace, .safe, .string, .truncate:
             return try apply(text: name, to: value, arguments)
+        case .format:
+            guard !given.named.isEmpty else { return .string(try format(string(value), given.positional)) }
+            guard given.positional.isEmpty else {
+                throw fault("the filter 'format' takes values by place or by name, and not both")
+            }
+            return .string(
+                try format(string(value), []) { name in given.named.first { $0.name == name }?.value })
         case .int, .float, .round: return try apply(number: name, to: value, arguments)
         case .length, .count: return .int(try length(value))
         case .join: return try join(value, arguments)

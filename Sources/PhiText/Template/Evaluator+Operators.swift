@@ -77,7 +77,13 @@ extension Evaluator {
             if let count = b.integer, let product = try repeated(a, count) { return product }
             if let count = a.integer, let product = try repeated(b, count) { return product }
         case .modulo:
-            if a.text != nil { throw fault("formatting a string with '%' is not supported") }
+            guard let text = a.text else { break }
+            switch b {
+            case .dict(let dict):
+                return .string(try format(text, [b]) { try dict.members[self.key(.string($0))] })
+            case .list(let list) where list.kind == .tuple: return .string(try format(text, list.items))
+            default: return .string(try format(text, [b]))
+            }
         default: break
         }
         throw fault("'\(sign.rawValue)' does not work on \(a.typeName) and \(b.typeName)")

@@ -27,8 +27,31 @@ extension Evaluator {
                 try replace(
                     text, try string(arguments[0] ?? .none), try string(arguments[1] ?? .none),
                     limit: limit < 0 ? .max : limit))
+        case .truncate: return .string(try truncate(value, arguments))
         default: return try kept(try indent(value, arguments))
         }
+    }
+
+    private func truncate(_ value: Value, _ arguments: [Value?]) throws -> String {
+        if case .undefined = value { return "" }
+        guard let text = value.text else {
+            throw fault("the filter 'truncate' needs a string, not \(value.typeName)")
+        }
+        let length = try integer(arguments[0] ?? .int(255), "truncate")
+        let end = try string(arguments[2] ?? .string("..."))
+        let leeway =
+            try arguments[3].flatMap { isNone($0) ? nil : $0 }.map { try integer($0, "truncate") } ?? 5
+        let scalars = Array(text.unicodeScalars)
+        guard length >= end.unicodeScalars.count, leeway >= 0 else {
+            throw fault(
+                "the filter 'truncate' needs a length that its end fits into, and a leeway of 0 or more")
+        }
+        if scalars.count - length <= leeway { return text }
+        var head = scalars[..<(length - end.unicodeScalars.count)]
+        if try !isTrue(arguments[1] ?? .bool(false)) {
+            head = head.lastIndex(of: " ").map { head[..<$0] } ?? head
+        }
+        return PythonText.string(head) + end
     }
 
     func integer(_ value: Value, _ filter: String) throws -> Int {

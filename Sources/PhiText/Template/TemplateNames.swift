@@ -34,11 +34,12 @@ struct Signature: Sendable {
 }
 
 enum FilterName: String, Sendable, CaseIterable {
-    case capitalize, count, d, `default`, dictsort, first, float, indent, int, items, join, last, length,
+    case capitalize, count, d, `default`, dictsort, first, float, format, indent, int, items, join, last,
+        length,
         list, lower,
         map, max, min, reject, rejectattr, replace, reverse, round, safe, select, selectattr, sort, string,
         sum, title,
-        tojson, trim, unique, upper
+        tojson, trim, truncate, unique, upper
 
     var signature: Signature {
         switch self {
@@ -50,7 +51,7 @@ enum FilterName: String, Sendable, CaseIterable {
         case .float, .int: Signature(["default"])
         case .indent: Signature(["width", "first", "blank"])
         case .join: Signature(["d", "attribute"])
-        case .map, .reject, .rejectattr, .select, .selectattr: Signature(open: true)
+        case .format, .map, .reject, .rejectattr, .select, .selectattr: Signature(open: true)
         case .max, .min, .unique: Signature(["case_sensitive", "attribute"])
         case .replace: Signature(["old", "new", "count"], required: 2)
         case .round: Signature(["precision"])
@@ -59,6 +60,7 @@ enum FilterName: String, Sendable, CaseIterable {
         // As transformers defines it, without HTML escapes.
         case .tojson: Signature(["ensure_ascii", "indent", "separators"])
         case .trim: Signature(["chars"])
+        case .truncate: Signature(["length", "killwords", "end", "leeway"])
         }
     }
 }
