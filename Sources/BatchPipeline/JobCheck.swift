@@ -150,7 +150,7 @@ package struct JobCheck {
             }
         }
         promptTokens.sort()
-        warnings = preview?.warnings ?? []
+        warnings = (preview?.warnings ?? []) + reader.warnings
         changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
     }
 

@@ -148,7 +148,9 @@ struct Summary {
 
     /// Lines that are said even if the run is to be quiet.
     var warnings: [LogLine] {
-        ((journal?.warnings ?? []) + outcome.missingFields.warnings(job.keep)).map { LogLine("\($0)") }
+        ((journal?.warnings ?? []) + outcome.inputWarnings + outcome.missingFields.warnings(job.keep)).map {
+            LogLine("\($0)")
+        }
             + coveredTokens
             + outcome.unfinished.map {
                 LogLine(

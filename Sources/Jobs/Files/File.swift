@@ -237,6 +237,8 @@ extension File {
             if count == 0 { break }
             try writer.withBuffer { $0 += buffer[..<count] }
         }
+        // A run's own files are packed to their ends.
+        if unpacker.isAtRest { throw PackingFault.damaged(nil) }
         try writer.flush()
         return text
     }

@@ -7,14 +7,18 @@ import OperatingSystem
 package enum Packing: CaseIterable, Sendable {
     case gzip, zstd
 
-    /// How every such file begins.
-    var magic: [UInt8] { self == .gzip ? [0x1f, 0x8b] : [0x28, 0xb5, 0x2f, 0xfd] }
+    /// Beginnings of such files; zstd's may begin with a frame that is passed over, too.
+    var magics: [[UInt8]] {
+        self == .gzip
+            ? [[0x1f, 0x8b]] : [[0x28, 0xb5, 0x2f, 0xfd]] + (0x50...0x5F).map { [$0, 0x2a, 0x4d, 0x18] }
+    }
     var nameEnd: String { self == .gzip ? ".gz" : ".zst" }
     /// As commands and messages call what unpacks it.
     var program: String { self == .gzip ? "gunzip" : "zstd -d" }
 
     init?(start: some Sequence<UInt8>) {
-        guard let one = Self.allCases.first(where: { start.starts(with: $0.magic) }) else { return nil }
+        guard let one = Self.allCases.first(where: { $0.magics.contains { start.starts(with: $0) } })
+        else { return nil }
         self = one
     }
 
@@ -79,6 +83,7 @@ struct CodecStep {
 
 /// Unpacks what comes: one file, or several one after the other.
 final class Unpacker {
+    private let packing: Packing
     private let codec: any PackingCodec
     private var packed: [UInt8]
     private var unread = 0..<0
@@ -86,10 +91,15 @@ final class Unpacker {
     private var isWhole = false
     /// The last buffer was full, so that there may be more without further bytes.
     private var hasMore = false
+    /// After the end there is something that is not packed so: zeros, as some writers fill the last block with, or others.
+    private(set) var hasRest = false
+    /// It has come to others than zeros.
+    private(set) var isAtRest = false
 
     init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(PackingFault) {
+        self.packing = packing
         codec = try packing.codec(packs: false)
-        packed = [UInt8](repeating: 0, count: bufferSize)
+        packed = [UInt8](repeating: 0, count: max(4, bufferSize))
     }
 
     /// - Parameter source: fills a buffer with packed bytes; 0 is their end.
@@ -98,7 +108,7 @@ final class Unpacker {
         into buffer: UnsafeMutableRawBufferPointer,
         from source: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws -> Int {
-        guard buffer.count > 0 else { return 0 }
+        guard buffer.count > 0, !isAtRest else { return 0 }
         while true {
             if unread.isEmpty, !hasMore {
                 let count = try packed.withUnsafeMutableBytes(source)
@@ -109,9 +119,27 @@ final class Unpacker {
                 unread = 0..<count
             }
             if isWhole {
-                // Some writers fill the last block with zeros.
-                while !unread.isEmpty, packed[unread.lowerBound] == 0 { unread.removeFirst() }
+                while !unread.isEmpty, packed[unread.lowerBound] == 0 {
+                    unread.removeFirst()
+                    hasRest = true
+                }
                 if unread.isEmpty { continue }
+                let start = packed[unread].prefix(4)
+                if !packing.magics.contains(where: { start.starts(with: $0) }),
+                    packing.magics.contains(where: { $0.starts(with: start) })
+                {
+                    packed.replaceSubrange(..<start.count, with: Array(start))
+                    let count = try packed.withUnsafeMutableBytes {
+                        try source(UnsafeMutableRawBufferPointer(rebasing: $0[start.count...]))
+                    }
+                    unread = 0..<start.count + count
+                    if count > 0 { continue }
+                } else if Packing(start: start) != packing {
+                    (hasRest, isAtRest) = (true, true)
+                    return 0
+                } else {
+                    hasRest = false
+                }
             }
             let step = try packed.withUnsafeBytes {
                 try codec.step(UnsafeRawBufferPointer(rebasing: $0[unread]), into: buffer, isLast: false)

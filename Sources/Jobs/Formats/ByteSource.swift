@@ -5,6 +5,11 @@ import Faults
 /// with gzip or zstd is unpacked on the way.
 package final class ByteSource {
     let name: String
+    /// A warning, once all is read; nil if there is none.
+    var warning: String? {
+        guard let (packing, unpacker) = unpacking, unpacker.hasRest else { return nil }
+        return "\(name) has bytes after the end of its \(packing) data, which are not read."
+    }
     private let system: any FileSystem
     private let descriptor: Int32
     private let isOurs: Bool
@@ -112,7 +117,7 @@ package final class ByteSource {
         if isOurs, ParquetFile.isArrow(named: name) {
             throw JobError(.inputOutput, at: name, ParquetFile.arrowAdvice)
         }
-        let magics = Packing.allCases.map(\.magic) + [ParquetFile.magic] + ParquetFile.arrowMagics
+        let magics = Packing.allCases.flatMap(\.magics) + [ParquetFile.magic] + ParquetFile.arrowMagics
         while let magic = magics.first(where: { $0.starts(with: start) }) {
             if start == magic { break }
             var next: UInt8 = 0
@@ -136,7 +141,7 @@ package final class ByteSource {
         } else if let packing = Packing(start: start) {
             unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
         } else if let packing = Packing(name: name.lowercased()),
-            packing.magic.starts(with: start)
+            packing.magics.contains(where: { $0.starts(with: start) })
         {
             // Cut at its very beginning.
             throw JobError(.inputOutput, at: name, PackingFault.cut.text(of: packing))

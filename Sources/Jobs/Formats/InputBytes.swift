@@ -23,6 +23,7 @@ package final class InputBytes {
 
     /// As messages name the file.
     var name: String { source.name }
+    var warning: String? { source.warning }
 
     /// - Parameter follow: says whether to read on at the end of what is there.
     package init(_ source: ByteSource, chunkSize: Int, follow: FollowedInput? = nil) {

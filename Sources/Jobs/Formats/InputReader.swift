@@ -17,6 +17,8 @@ package struct InputReader {
     private var file: (name: String, bytes: InputBytes?, cursor: any InputCursor)?
     /// Lines of the files before.
     private var earlierLines = 0
+    /// Warnings of the files before.
+    package private(set) var warnings: [String] = []
 
     /// - Parameter columns: fields that are looked at; tables need not be read for others. Nil for all.
     package init(
@@ -62,6 +64,7 @@ package struct InputReader {
                 return record
             }
             earlierLines += file?.bytes?.lineCount ?? 0
+            if let warning = file?.bytes?.warning { warnings.append(warning) }
             file = nil
         }
     }

@@ -70,6 +70,6 @@ extension JobRun {
             status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
             unfinished: count.unfinished, inputs: followed?.paths ?? job.input,
             hasNumbered: count.numbered > 0,
-            missingFields: count.missingFields)
+            missingFields: count.missingFields, inputWarnings: count.warnings)
     }
 }

@@ -25,6 +25,7 @@ final class LineFeeder: @unchecked Sendable {
         var missing: [String: Int] = [:]
         /// What lines that are taken up lack of the fields that are kept.
         var missingFields = MissingFields()
+        var warnings: [String] = []
         /// Half lines at the end of the input, or of one of its files.
         var unfinished: [UnfinishedLine] = []
         /// Whether `lines` is all there are.
@@ -100,7 +101,7 @@ final class LineFeeder: @unchecked Sendable {
                 counted.withLock { $0.unfinished.append(half) }
                 return true
             }
-            counted.withLock { $0.isWhole = true }
+            counted.withLock { ($0.isWhole, $0.warnings) = (true, reader.warnings) }
             input.lines = place
             let end = InputEnd(
                 lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0,

@@ -168,4 +168,6 @@ public struct RunOutcome: Sendable {
     package var hasNumbered = false
     /// What lines of this run lacked of the fields that are kept.
     package var missingFields = MissingFields()
+    /// Warnings of the input's files.
+    package var inputWarnings: [String] = []
 }

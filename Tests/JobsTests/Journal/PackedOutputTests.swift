@@ -67,7 +67,7 @@ import Testing
             }
         }), count > 0 { made += buffer[..<count] }
         #expect(made == plain)
-        for cut in [whole.count - 1, whole.count - 40, 30, packing.magic.count - 1] {
+        for cut in [whole.count - 1, whole.count - 40, 30, packing.magics[0].count - 1] {
             try folder.write(whole[..<cut], to: "cut" + packing.nameEnd)
             #expect {
                 try ByteSource(path: folder.path("cut" + packing.nameEnd)).readAll(limit: .max)
@@ -96,7 +96,7 @@ import Testing
             to: name + ".phibatch-new")
         #expect(try run(job).status == .complete)
         let made = try bytes(job.output)
-        #expect(made.starts(with: packing.magic))
+        #expect(made.starts(with: packing.magics[0]))
         #expect(try text(job.output) == text(plain.output) && made.count < bytes(plain.output).count)
         // Nothing is left, and nothing to do.
         #expect(try folder.names.filter { $0.contains("phibatch") }.isEmpty)
@@ -135,13 +135,13 @@ import Testing
         for index in 0..<2 {
             let shard = try job("all.jsonl.gz") { $0.selection = .shard(index: index, count: 2) }
             try run(shard)
-            #expect(try bytes(shard.output).starts(with: Packing.gzip.magic), "\(shard.output)")
+            #expect(try bytes(shard.output).starts(with: Packing.gzip.magics[0]), "\(shard.output)")
         }
         _ = try ShardMerge(output: folder.path("all.jsonl.gz"), count: 2, maxFailures: .percent(50))
         #expect(try text(folder.path("all.jsonl.gz")) == text(plain.output))
         let apart = try job("good.jsonl.zst") { $0.errors = folder.path("bad.jsonl.gz") }
         for _ in 0..<2 { #expect(try run(apart).statistics.failed == 1) }
-        #expect(try bytes(folder.path("bad.jsonl.gz")).starts(with: Packing.gzip.magic))
+        #expect(try bytes(folder.path("bad.jsonl.gz")).starts(with: Packing.gzip.magics[0]))
         #expect(try text(folder.path("bad.jsonl.gz")).count == 1 && text(apart.output).count == 9)
         let format = apart.outputFormat.format
         let check = try OutputCheck.read(output: apart.output, format: format, errors: apart.errors)
