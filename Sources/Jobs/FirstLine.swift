@@ -106,7 +106,7 @@ struct FirstLine {
                 "steps: \(step.name): samples is \(step.samples) and temperature 0: all rows that it makes of one will be the same. Set a temperature, such as 0.7."
             )
         }
-        let taken = KeptFields.resultNames(of: job.task)
+        let taken = job.namesOfResults(in: job.outputFormat.format.base)
         let lost =
             job.keep == .all ? fields.filter { taken.contains($0.name) && $0.name != "id" }.map(\.name) : []
         if let first = lost.first {

@@ -19,7 +19,7 @@ package struct DelimitedResults: ResultFormat {
     package static let tsv = DelimitedResults("tsv", separator: 0x09)
 
     /// In a row's order, before those of the line.
-    private static func all(_ columns: [String]) -> [String] {
+    static func all(_ columns: [String]) -> [String] {
         ["id", "sample"] + columns + ["error", "error_message"]
     }
 
@@ -53,7 +53,11 @@ package struct DelimitedResults: ResultFormat {
             return "has no columns for the results of task: \(part.task.rawValue)"
         }
         if let name = job.tokenSetting { return "has no column for \(name)" }
-        if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
+        if job.keep == .all {
+            return job.fieldsOfInput == nil
+                ? "names its columns before the lines are read, which may have any fields: keep: [NAME, NAME] (--keep NAME) says which; CSV, TSV and Parquet as input, or JSON Lines as output, go with keep: all"
+                : nil
+        }
         guard case .fields(let fields) = job.keep else { return nil }
         let all = Self.all(job.task.columns(of: job) ?? [])
         return fields.first { all.contains($0.resultName) }

@@ -68,6 +68,10 @@ extension JobSettings {
         if let columns = format as? DelimitedResults {
             var names: [String] = []
             if case .fields(let fields) = keep { names = fields.map(\.resultName) }
+            if keep == .all {
+                let own = namesOfResults(in: columns)
+                names = (fieldsOfInput ?? []).filter { !own.contains($0) }
+            }
             format = columns.keeping(names, columns: task.columns(of: self))
         }
         if results != .full, let shown = format.showing(results) { format = shown }
@@ -76,6 +80,34 @@ extension JobSettings {
         }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
+    }
+
+    /// Names that results have of their own.
+    func namesOfResults(in format: any ResultFormat) -> Set<String> {
+        let names = KeptFields.resultNames(of: task)
+        guard format is DelimitedResults else { return names }
+        return names.union(DelimitedResults.all(task.columns(of: self) ?? []))
+    }
+
+    /// The names of all fields that lines may have; nil where only the lines themselves say.
+    var fieldsOfInput: [String]? {
+        if rows != nil { return pick.map(\.name) }
+        var (names, reads) = (JSONObject(), InputReader(paths: []))
+        for path in input {
+            let format = inputFormat.format.format(for: path)
+            guard !awaitsInput, path != "-", format is DelimitedRecords || format is ParquetRows else {
+                return nil
+            }
+            reads = InputReader(paths: [path], format: format)
+            do {
+                while let record = try reads.next() {
+                    guard case .object(let fields)? = try? reads.fields(of: record) else { continue }
+                    for field in fields { names[field.name] = .null }
+                    break
+                }
+            } catch { return nil }
+        }
+        return names.names
     }
 
     /// The types, in SQL, of kept fields that are columns of tables with one type in all of the input; by their names in

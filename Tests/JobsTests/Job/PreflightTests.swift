@@ -33,6 +33,31 @@ import Testing
         try job([folder.path("other")], folder.path("out")).checkFiles()
     }
 
+    /// Issue 59, 5: all fields have columns where the input's files name them; what has results' own names is left out.
+    @Test func keepAllGoesIntoCSVWhereColumnsAreKnown() throws {
+        let folder = try TestFolder()
+        try folder.write("id,topic,prompt_tokens,text\n\n1\n1,x,3,y\n".utf8, to: "a.csv")
+        try folder.write("id\textra\n2\tz\n".utf8, to: "b.tsv")
+        try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
+        func columns(_ names: [String], _ change: (inout JobSettings) throws -> Void = { _ in }) throws
+            -> [String]?
+        {
+            var job = job(names.map(folder.path), folder.path("out.csv"))
+            job.keep = .all
+            try change(&job)
+            job.chooseOutputFormat()
+            try job.checkOutputFormat(file: nil)
+            return (job.outputFormat.format as? DelimitedResults)?.kept
+        }
+        #expect(try columns(["a.csv", "b.tsv"]) == ["topic", "extra"])
+        #expect(try columns([]) { ($0.rows, $0.pick) = (3, [try Pick("tone", of: ["kind"])]) } == ["tone"])
+        for names in [["a.csv", "in.jsonl"], ["in.jsonl"]] {
+            let error = #expect(throws: JobError.self) { try columns(names) }
+            #expect(error?.message.contains("(--keep NAME)") == true, "\(names)")
+        }
+        #expect(throws: JobError.self) { try columns(["a.csv"]) { $0.awaitsInput = true } }
+    }
+
     /// Whoever reads a file goes by its name.
     @Test(arguments: [
         ("out.jsonl.xz", "name it out.jsonl.zst, out.jsonl.gz or out.jsonl"),
