@@ -83,7 +83,7 @@ import Testing
         ("schema", "response_format"), ("functons", "functions"), ("temprature", "temperature"),
     ])
     func whatIsNotKnownHasAHint(name: String, meant: String) {
-        let found = content(chat, .object([("messages", question), (name, 1)]))
+        let found = content(chat, .object(JSONObject([("messages", question), (name, 1)])))
         #expect(found.request?.unsupported.first?.message.hasSuffix("Did you mean \(meant)?") == true)
     }
 
