@@ -3,10 +3,11 @@ answer: each as its README says, where that folder is there (PHIBATCH_SHARED).""
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 
-from harness import REFUSALS, Skip, case, expect, rows
+from harness import REFUSALS, Skip, case, expect, rows, wait_until
 
 SHARED = os.environ.get("PHIBATCH_SHARED", "")
 HERE = os.path.join(SHARED, "cases")
@@ -87,7 +88,7 @@ def objects(bench):
                 value = json.loads(row["text"])
                 expect(isinstance(value["age"], int), f"{value}")
                 expect("additionalProperties" in schema or set(value) <= {"name", "age"}, f"junk: {value}")
-        schema.pop("additionalProperties")
+        schema.pop("additionalProperties", None)
         with open(f"{folder}/s.json", "w") as file:
             json.dump(schema, file)
 
@@ -140,7 +141,7 @@ def bodies(bench):
         expect(name not in refused(found), f"{name}: {found[name]}")
     for name in ("p1.5", "tstr", "max-1", "n0", "seed64", "biaslist", "prompt", "schemaown"):
         expect(name in refused(found), f"{name}: {found[name]}")
-    found = answers(bench, place(bench, "responses"))
+    found = answers(bench, place(bench, "responses"), tokens=60)
     only(found, "empty-list")
     found = answers(bench, folder := place(bench, "responses"), tokens=40, input="callonly.jsonl")
     expect(found["c"]["output"][0]["type"] == "function_call", f"{found}")
@@ -187,6 +188,34 @@ def tables(bench):
     expect("case" in said, said)
     said = run(bench, folder, "--keep", "all", input="lateclash.jsonl", output="out.parquet")
     expect("_2" in said, f"no second name is told: {said}")
+
+
+@case("edges/hub", quick=True)
+def hub(bench):
+    folder = place(bench, "hub-configs")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    server = subprocess.Popen([sys.executable, "hub.py", port], cwd=folder, stderr=subprocess.DEVNULL)
+    try:
+        environment = {"HF_ENDPOINT": f"http://127.0.0.1:{port}", "HF_HOME": f"{folder}/hf"}
+
+        def asked(name, codes=(0,)):
+            done = bench.run(bench.command(["--max-tokens", "1", "--restart", "--keep", "prompt"],
+                                           input=f"hf://datasets/{name}"), folder, environment=environment)
+            done.must_end_with(*codes, what=name)
+            return done.err.decode() if codes != (0,) else [row["prompt"] for row in rows(folder)]
+        wait_until(lambda: not socket.socket().connect_ex(("127.0.0.1", int(port))), server)
+        said = asked("o/gsm", REFUSALS)
+        expect("o/gsm/main/train" in said and "o/gsm/socratic/test" in said, said)
+        asked("o/gsm/train", REFUSALS)
+        asked("o/ultra/train", REFUSALS)
+        for name, texts in [("o/gsm/main/train", ["main train"]), ("o/ultra/train_sft", ["sft0", "sft1"]),
+                            ("o/dots/train.clean.100", ["c100"]), ("o/configs/de/train", ["de"]), ("o/dotsplit/train", ["plain"]),
+                            ("piuba-data/art/train", ["t0", "t1"])]:
+            expect(asked(name) == texts, f"{name}: not {texts}")
+    finally:
+        server.kill()
+        server.wait()
 
 
 @case("edges/models", quick=True)

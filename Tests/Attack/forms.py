@@ -130,7 +130,7 @@ def small_inputs(bench):
         expect(said in run.err.decode(), f"{what}: {run}")
 
     line = b'{"prompt":"Hi"}\n'
-    run = bench.command(["--max-tokens", "1"], input="in.jsonl.gz")
+    run = bench.command(["--max-tokens", "1", "--restart"], input="in.jsonl.gz")
     attempt("a bomb of blank lines", "400 times its size", REFUSALS, run, in_jsonl_gz=packed(b"\n" * (1 << 20), 512))
     attempt("a bomb of one line", "400 times its size", REFUSALS, run, in_jsonl_gz=packed(b"a" * (1 << 20), 512))
     attempt("a long beginning that all share", "", [0], run, in_jsonl_gz=packed(

@@ -86,7 +86,7 @@ package final class ByteSource {
     /// - Throws: if small bytes have become so many more that they are there to take time, and say nothing.
     private func checked(_ count: Int, of packed: Int, most ratio: Int) throws(JobError) -> Int {
         made += count
-        guard made > 128 << 20, made / ratio > packed else { return count }
+        guard made > 64 << 20, made / ratio > packed else { return count }
         throw JobError(
             .inputOutput, at: name,
             "unpacks to more than \(ratio) times its size, as no file of prompts does. If it is right, give it unpacked."

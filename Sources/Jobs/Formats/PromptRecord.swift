@@ -127,7 +127,7 @@ package struct PromptRecord: Sendable {
         return id
     }
 
-    private static func idText(_ value: JSONValue) -> String? {
+    static func idText(_ value: JSONValue) -> String? {
         switch value {
         case .int(let number): String(number)
         case .number(let number): number.isWhole ? number.text : value.integer.map { "\($0)" }

@@ -67,10 +67,7 @@ package struct OpenAIRequest: Sendable, Equatable {
             guard let id = content.fields["id"] else {
                 throw LineError(.badField, "`custom_id` is missing.")
             }
-            switch id {
-            case .string, .int: break
-            case .number(let number) where number.isWhole: break
-            default:
+            guard PromptRecord.idText(id) != nil else {
                 content.fields = [:]
                 throw LineError(.badField, "`custom_id` must be a string, but is \(id.kindName).")
             }
