@@ -4,7 +4,7 @@
 # make dev    the program in a minute after an edit: Swift without optimization, kernels with it, in .build-dev
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make mlx    fetch MLX and put it beside the program, for "engine: mlx"
-# make bench-peers  compare the speed with llama.cpp, ik_llama.cpp, OpenVINO and onnxruntime-genai (two hours, 18 GB)
+# make bench-peers  compare the speed with llama.cpp, ik_llama.cpp and OpenVINO (two hours, 18 GB)
 # make wheel  what pip installs: the program and its Python package, in .build/wheel
 # make install  program and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets

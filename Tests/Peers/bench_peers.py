@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare phibatch with llama.cpp, ik_llama.cpp, OpenVINO GenAI and onnxruntime-genai on this machine, in one run.
+"""Compare phibatch with llama.cpp, ik_llama.cpp and OpenVINO GenAI on this machine, in one run.
 
 All engines get a model of the same geometry with random 4-bit weights, made once in the folder
 PHIBATCH_BENCH_DIR (default ./.bench; 18 GB at most while they are made). They take turns, several
@@ -58,8 +58,7 @@ LLAMA = ["--flash-attn", "on", "--cache-type-k", "q8_0", "--cache-type-v", "q8_0
          "--batch-size", "4096", "--ubatch-size", "512"]
 OPENVINO = ["--tuned"]
 IK = ["--flash-attn", "on", *LLAMA[2:], "--run-time-repack"]
-PACKAGES = ["gguf", "numpy", "onnxruntime-genai", "openvino", "openvino-genai", "optimum-intel", "nncf",
-            "onnx", "onnx-ir", "torch", "transformers"]
+PACKAGES = ["gguf", "numpy", "openvino", "openvino-genai", "optimum-intel", "nncf", "torch", "transformers"]
 
 
 class Machine:
@@ -289,12 +288,7 @@ class OpenVINO:
         return r["process_s"]
 
 
-class ONNX(OpenVINO):
-    name = "onnxruntime-genai"
-    script, file, options, long = "onnx", "genai_config.json", [], []
-
-
-ENGINES = {"phibatch": Phibatch, "llama": Llama, "ik": IkLlama, "openvino": OpenVINO, "onnx": ONNX}
+ENGINES = {"phibatch": Phibatch, "llama": Llama, "ik": IkLlama, "openvino": OpenVINO}
 
 
 def python():
