@@ -2,16 +2,6 @@ import BatchEngine
 
 /// Scores that tests and measurements of quality ask of a model.
 extension RowEngine {
-    /// Logits [vocabularySize] after the last of `tokens`, computed from nothing.
-    /// - Throws: as `admit`.
-    package func logits(_ tokens: [Int32]) throws -> [Float] {
-        var row: [Float] = []
-        try scored(tokens, logitRows: 1) { piece in
-            row = Array(UnsafeBufferPointer(start: piece.logits, count: piece.count))
-        }
-        return row
-    }
-
     /// The natural-log probability of each of tokens[from...] after those before it; from >= 1.
     /// - Throws: as `admit`; `ModelError` of kind `malformed` if a logit is not finite.
     package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
