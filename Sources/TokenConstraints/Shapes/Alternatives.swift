@@ -17,8 +17,16 @@ struct Alternatives {
         literals: null + booleans, numbers: [NumberPart()], strings: [StringPart()], arrays: [ArrayPart()],
         objects: [ObjectPart()])
 
-    var isNone: Bool {
-        literals.isEmpty && numbers.isEmpty && strings.isEmpty && arrays.isEmpty && objects.isEmpty
+    /// By type, whether there is a part.
+    private var arePresent: [Bool] {
+        [!numbers.isEmpty, !strings.isEmpty, !arrays.isEmpty, !objects.isEmpty]
+    }
+
+    var hasParts: Bool { arePresent.contains(true) }
+
+    /// Whether both have parts of one type.
+    func sharesParts(with other: Alternatives) -> Bool {
+        zip(arePresent, other.arePresent).contains { $0 && $1 }
     }
 
     var isAny: Bool {

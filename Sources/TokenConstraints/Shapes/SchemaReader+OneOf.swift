@@ -50,12 +50,3 @@ extension SchemaReader {
         }
     }
 }
-
-extension Alternatives {
-    var hasParts: Bool { !numbers.isEmpty || !strings.isEmpty || !arrays.isEmpty || !objects.isEmpty }
-
-    fileprivate func sharesParts(with other: Alternatives) -> Bool {
-        !numbers.isEmpty && !other.numbers.isEmpty || !strings.isEmpty && !other.strings.isEmpty
-            || !arrays.isEmpty && !other.arrays.isEmpty || !objects.isEmpty && !other.objects.isEmpty
-    }
-}
