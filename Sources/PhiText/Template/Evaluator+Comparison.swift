@@ -92,11 +92,10 @@ extension Evaluator {
             try spend(forText: 2 + (text.utf8.count + needle.utf8.count) / 4)
             return PythonText.contains(text, needle)
         case .list(let list):
-            for item in list.items {
+            return try list.items.contains {
                 try spend(1)
-                if try isEqual(item, value) { return true }
+                return try isEqual($0, value)
             }
-            return false
         case .dict(let dict):
             try refuseIfStrict(value)
             return dict.members[try key(value)] != nil

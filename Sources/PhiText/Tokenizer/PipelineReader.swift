@@ -27,11 +27,11 @@ extension TokenizerConfigReader {
         }
         let source = try member(kinds[0])
         let text = try source.string()
-        do {
-            return kinds[0] == "Regex" ? try Pattern(text) : try Pattern(literal: text)
-        } catch let error as PatternError {
-            throw source.unsupported(error.message)
-        }
+        return try source.built { kinds[0] == "Regex" ? try Pattern(text) : try Pattern(literal: text) }
+    }
+
+    private func built(_ make: () throws -> Pattern) throws -> Pattern {
+        do { return try make() } catch let error as PatternError { throw unsupported(error.message) }
     }
 
     // MARK: Normalizer
@@ -101,14 +101,19 @@ extension TokenizerConfigReader {
             try allow("individual_digits")
             let individual = try member("individual_digits").bool(default: false)
             return (
-                [.split(try builtIn(#"\p{N}"#), individual ? .isolated : .contiguous, invert: false)], false
+                [
+                    .split(
+                        try built { try Pattern(#"\p{N}"#) }, individual ? .isolated : .contiguous,
+                        invert: false)
+                ], false
             )
         case "ByteLevel":
             try allow("add_prefix_space", "trim_offsets", "use_regex")
             var steps: [PreTokenizer] = []
             if try member("add_prefix_space").bool(default: true) { steps.append(.prefixSpace) }
             if try member("use_regex").bool(default: true) {
-                steps.append(.split(try builtIn(Self.byteLevelPattern), .isolated, invert: false))
+                steps.append(
+                    .split(try built { try Pattern(Self.byteLevelPattern) }, .isolated, invert: false))
             }
             return (steps, true)
         case "Metaspace":
@@ -116,14 +121,6 @@ extension TokenizerConfigReader {
             let split = try member("split").bool(default: true)
             return ([.metaspace(replacement: mark, scheme: scheme, split: split)], false)
         default: throw unsupportedType(type)
-        }
-    }
-
-    private func builtIn(_ source: String) throws -> Pattern {
-        do {
-            return try Pattern(source)
-        } catch let error as PatternError {
-            throw unsupported(error.message)
         }
     }
 
