@@ -4,7 +4,7 @@
 /// the same byte, before the longest. So the outcome depends on the text alone, not on its pieces.
 package struct StopMatcher: Sendable {
     private let stops: StopSet
-    private var node = 0
+    private var state: Int32 = 0
     private var held: [UInt8] = []
     /// What begins the part of the text that isn't searched; empty if all is.
     private let mark: [UInt8]
@@ -35,17 +35,18 @@ package struct StopMatcher: Sendable {
     }
 
     private mutating func search(_ bytes: some Sequence<UInt8>, _ mayStop: Bool) -> String {
+        let automaton = stops.automaton
         for byte in bytes {
             held.append(byte)
-            node = stops.step(from: node, byte)
-            let match = stops.nodes[node].match
-            if match > 0, mayStop {
+            state = automaton.next(state, byte)
+            let match = automaton.longest[Int(state)]
+            if match >= 0, mayStop {
                 hasStopped = true
-                held.removeLast(match)
+                held.removeLast(automaton.lengths[Int(match)])
                 return release(held.count)
             }
         }
-        return release(held.count - stops.nodes[node].depth)
+        return release(held.count - automaton.depths[Int(state)])
     }
 
     /// What is still held back at the end of the text.
