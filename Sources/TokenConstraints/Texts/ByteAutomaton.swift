@@ -16,8 +16,9 @@ package protocol ByteAutomaton: AnyObject, Sendable {
 
 extension ByteAutomaton {
     /// The state at the end of a text; nil if it is none of the set's.
-    func end(of text: [UInt8]) -> Int32? {
-        var state = start
+    /// - Parameter state: where it begins; the start by default.
+    func end(of text: [UInt8], from state: Int32? = nil) -> Int32? {
+        var state = state ?? start
         for byte in text {
             state = next(state, byte)
             if state < 0 { return nil }

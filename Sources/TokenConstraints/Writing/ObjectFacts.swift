@@ -44,14 +44,7 @@ final class ObjectFacts: Sendable {
 extension ByteAutomaton {
     /// Those of some texts that lead from a state to an end, each once.
     func accepted(_ texts: [[UInt8]], from state: Int32? = nil) -> Set<[UInt8]> {
-        Set(texts).filter { text in
-            var state = state ?? start
-            for byte in text {
-                state = next(state, byte)
-                if state < 0 { return false }
-            }
-            return isFinal(state)
-        }
+        Set(texts).filter { end(of: $0, from: state) != nil }
     }
 }
 
