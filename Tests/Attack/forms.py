@@ -136,10 +136,10 @@ def small_inputs(bench):
     attempt("a long beginning that all share", "", [0], run, in_jsonl_gz=packed(
         json.dumps({"prompt": [5, 6], "x": "".join(map(str, range(6000)))}).encode() + b"\n", 1) + packed(line, 1))
     attempt("empty members", "", [0], run, in_jsonl_gz=packed(b"", 1) * 400_000 + packed(line, 1))
-    steps = b"model: m\ninput: i\noutput: o\nsteps:\n" + b"".join(
+    steps = b"model: m\ninput: in.jsonl.gz\noutput: o\nsteps:\n" + b"".join(
         b"  - {name: s%d, prompt: 'Hi {{ s%d }}'}\n" % (number, number - 1) if number else b"  - {name: s0, prompt: Hi}\n"
         for number in range(3000))
-    attempt("3,000 steps", "m", REFUSALS, ["check", "j.yaml"], j_yaml=steps)
+    attempt("3,000 steps", "at most 256", REFUSALS, ["check", "j.yaml"], j_yaml=steps)
     os.mkfifo(f"{folder}/pipe.yaml")
     attempt("a pipe as a job file", "is no file, but a pipe", REFUSALS, ["run", "pipe.yaml"])
     if os.access("/proc/kmsg", os.R_OK):

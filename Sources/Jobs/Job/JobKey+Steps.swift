@@ -21,7 +21,12 @@ extension SettingValue {
     fileprivate func steps(resolves: Bool) throws(SettingProblem) -> [JobStep] {
         guard let parts else { throw wrong("a list of steps in a job file") }
         var steps: [JobStep] = []
-        for part in try parts() { steps.append(try JobStep(part, resolves: resolves, line: line)) }
+        let given = try parts()
+        // Each is compared with all before it.
+        guard given.count <= 256 else {
+            throw SettingProblem("has \(given.count) steps, but at most 256 are possible")
+        }
+        for part in given { steps.append(try JobStep(part, resolves: resolves, line: line)) }
         return steps
     }
 }
