@@ -226,9 +226,9 @@ def models(bench):
         run(bench, folder, model=model)
     folder = place(bench, "lora")
     made(folder, sys.executable, "mk.py")
-    for name in ("split", "fused", "pattern_re", "rslora", "qonly", "named", "unprefixed", "layers"):
+    for name in ("split", "fused", "pattern_re", "rslora", "qonly", "named", "layers", "dora"):
         run(bench, folder, "--adapter", name)
-    for name in ("wrongrank", "ia3", "dora", "bias"):
+    for name in ("unprefixed", "wrongrank", "ia3", "bias"):
         run(bench, folder, "--adapter", name, codes=REFUSALS)
     folder = place(bench, "gguf")
     made(folder, sys.executable, "mk.py")

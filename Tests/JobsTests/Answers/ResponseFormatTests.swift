@@ -25,7 +25,6 @@ import Testing
             ("text", "must be an object"), ([:], "needs `type`"), (["type": "xml"], "must have text"),
             (["type": "text", "schema": [:]], "has `schema`"),
             (["type": "json_schema"], "needs `json_schema`"),
-            (["type": "json_schema", "name": "n", "schema": [:]], "has `name`"),
             (["type": "json_schema", "json_schema": ["name": "n"]], "has no `schema`"),
             (["type": "json_schema", "json_schema": ["schema": "x"]], "must be a JSON Schema"),
             (["type": "json_schema", "json_schema": ["schema": [:], "strict": 1]], "has a `strict`"),

@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("schema", "response_format"), ("functons", "functions"), ("temprature", "temperature"),
+        ("schema", "response_format"), ("tols", "tools"), ("temprature", "temperature"),
     ])
     func whatIsNotKnownHasAHint(name: String, meant: String) {
         let found = content(chat, .object(JSONObject([("messages", question), (name, 1)])))
@@ -101,7 +101,7 @@ import Testing
         for wrong: JSONValue in [
             ["prompt": "a", "echo": 1], ["prompt": .array(Array(repeating: "a", count: 3000)), "n": 4],
         ] { #expect(request(wrong).fault != nil) }
-        let record = try PromptRecord(fields: ["id": "a", "prompt": ["a", [5]]], .request)
+        let record = try PromptRecord(fields: ["id": "a", "prompt": "x"], .request)
         #expect(try record.asking([5]).content == .tokens([5]) && record.asking("a").fields["prompt"] == "a")
         for wrong: JSONValue in [[1, "a"], ["a"]] {
             #expect(throws: LineError.self) { try record.asking(wrong) }
