@@ -232,7 +232,7 @@ def models(bench):
         run(bench, folder, "--adapter", name, codes=REFUSALS)
     folder = place(bench, "gguf")
     made(folder, sys.executable, "mk.py")
-    for name in ("plain", "eot", "notypes"):
+    for name in ("plain", "eot"):
         run(bench, folder, model=f"{name}.gguf")
-    for name in ("gemma", "missing", "nomerges"):
+    for name in ("gemma", "missing", "nomerges", "notypes"):
         run(bench, folder, model=f"{name}.gguf", codes=REFUSALS)

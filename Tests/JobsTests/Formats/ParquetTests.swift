@@ -60,9 +60,8 @@ import Testing
             let key = WorkKey(id: "\(number)", contentHash: 0)
             try table.append(result, at: ResultPlace(key: key, index: number))
         }
-        #expect(
-            try table.finish(into: made)
-                == ["s.A as A_3", "Topic as Topic_2", "x as x_3", "x. as _2"])
+        let renamed = try table.finish(into: made)
+        #expect(renamed == ["s.A as A_3", "Topic as Topic_2", "x as x_3", "x. as _2"])
         let rows = try DuckDB.rows(of: made.descriptor).readAll().split(separator: 0x0A).map {
             try JSONValue(parsing: Array($0), limits: .ownLine)
         }
@@ -91,7 +90,7 @@ import Testing
         ])
     func membersThatDifferInCaseAreRefused(path: String, table: String) throws {
         let folder = try TestFolder()
-        try folder.write(Array(try #require(Data(base64Encoded: table))), to: "in.parquet")
+        try folder.write(Array(try #require(Data(base64Encoded: table, options: .ignoreUnknownCharacters))), to: "in.parquet")
         let error = #expect(throws: JobError.self) {
             try ByteSource(path: folder.path("in.parquet")).readAll(limit: 10)
         }
