@@ -28,8 +28,10 @@ extension JournalStore: ResultStore {
             guard line.count < SealedLine.maximumLength else {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
-            // A failed line that was tried again to the same end adds nothing.
-            if known.isStored, try holdsAlready(known, result, line) { return }
+            // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
+            if known.isStored, known.isFailed == result.isFailed, try holdsAlready(known, result, line) {
+                return
+            }
             let offset = try journal.append(line)
             claims.store(
                 number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)

@@ -120,10 +120,10 @@ final class OutputWriter {
                 range: written.range, content: written.content,
                 run: recorded.run == run.digest ? nil : recorded.run, json: recorded.json))
         if encoder.isHolding { return }
-        // What one piece of the output holds fails, and is kept or made anew, as a whole.
-        let failed = pending.first(where: \.isFailed)
+        // What one piece of the output holds is kept or made anew as a whole.
+        let isFailed = pending.contains(where: \.isFailed)
         for var entry in pending {
-            if let failed, !entry.isFailed { (entry.isFailed, entry.json) = (true, failed.json) }
+            entry.isFailed = isFailed
             try lines?.appendLine(entry.line)
         }
         pending = []
