@@ -261,7 +261,7 @@ class LLM:
                     found[open_[number]].append(raw)
                 if left == 0:
                     del open_[number]
-                    bar.update(1)
+                    bar.set(bar.count + 1, count)
         finally:
             bar.close()
             if open_:

@@ -21,29 +21,23 @@ class Bar:
         shows: None shows it on terminals and in notebooks.
     """
 
-    def __init__(self, total: int | None, *, shows: bool | None = None, title: str = "phibatch") -> None:
+    def __init__(self, total: int | None, *, shows: bool | None = None) -> None:
         if shows is None:
             shows = sys.stderr.isatty() or in_notebook()
         self._tqdm: Any = None
         self._shows = shows
-        self._title = title
         self._drawn = 0.0
-        self.total = total
         self.count = 0
         if shows:
             try:
                 from tqdm.auto import tqdm  # pyright: ignore
             except ImportError:
                 return
-            self._tqdm = tqdm(total=total, desc=title, unit="result", smoothing=0.1)
-
-    def update(self, more: int, note: str = "") -> None:
-        """Some more are done."""
-        self.set(self.count + more, self.total, note)
+            self._tqdm = tqdm(total=total, desc="phibatch", unit="result", smoothing=0.1)
 
     def set(self, count: int, total: int | None, note: str = "") -> None:
         """So many are done, of so many."""
-        more, self.count, self.total = count - self.count, count, total
+        more, self.count = count - self.count, count
         if not self._shows:
             return
         if self._tqdm is not None:
@@ -58,7 +52,7 @@ class Bar:
         if now - self._drawn > 0.2 or count == total:
             self._drawn = now
             of = "" if total is None else f"/{total}"
-            sys.stderr.write(f"\r{self._title}: {count}{of} {note}\x1b[K")
+            sys.stderr.write(f"\rphibatch: {count}{of} {note}\x1b[K")
             sys.stderr.flush()
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ def table(data: Any) -> Table:
     if module == "datasets" and name == "Dataset":
         return _Dataset(data)
     if isinstance(data, (str, Path)):
-        return _Parquet(Path(data))
+        return table(_read(Path(data)))
     if is_mapping(data):
         raise UsageError("One mapping is one row; give a list of rows.")
     if hasattr(data, "__iter__") and module not in ("pandas", "polars", "datasets"):
@@ -195,26 +195,14 @@ class _Dataset(Table):
         return datasets.concatenate_datasets([self._data, datasets.Dataset(added)], axis=1)
 
 
-class _Parquet(Table):
-    """A file; what comes of it is another file, which `map` writes."""
-
-    def __init__(self, path: Path) -> None:
-        if path.suffix not in (".parquet", ".pq", ".arrow", ".feather"):
-            raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas or polars.")
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file.")
-        is_arrow = path.suffix in (".arrow", ".feather")
-        self._table = table(library("pyarrow.feather").read_table(path) if is_arrow else _read_parquet(path))
-        self.columns = self._table.columns
-
-    def rows(self) -> Iterator[Mapping[str, Any]]:
-        return self._table.rows()
-
-    def with_columns(self, columns: Sequence[Column]) -> Any:
-        return self._table.with_columns(columns)
-
-
-def _read_parquet(path: Path) -> Any:
+def _read(path: Path) -> Any:
+    """The table in a file; what comes of it is another file, which `map` writes."""
+    if path.suffix not in (".parquet", ".pq", ".arrow", ".feather"):
+        raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas or polars.")
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file.")
+    if path.suffix in (".arrow", ".feather"):
+        return library("pyarrow.feather").read_table(path)
     for name, read in (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet")):
         with contextlib.suppress(ImportError):
             return getattr(library(name), read)(path)
