@@ -36,8 +36,7 @@ package struct HubCache: Sendable {
     /// The commit that the id's revision meant when it was last asked for; nil if nobody has.
     package func commit(of id: RepositoryID) -> String? {
         if id.isCommit { return id.revision }
-        guard let bytes = try? Files.contents(of: reference(id), limit: 100) else { return nil }
-        let text = String(decoding: bytes, as: UTF8.self)
+        guard let text = Files.text(of: reference(id), limit: 100) else { return nil }
         let commit = text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
         return commit.utf8.count == 40 && commit.utf8.allSatisfy(\.isHexadecimal) ? commit : nil
     }

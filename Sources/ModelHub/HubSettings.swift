@@ -35,8 +35,7 @@ extension HubSettings {
             return
         }
         let file = path("HF_TOKEN_PATH") ?? Paths.join(home, "token")
-        guard let bytes = try? Files.contents(of: file, limit: 1 << 16) else { return }
-        token = Self.cleaned(String(decoding: bytes, as: UTF8.self))
+        token = Files.text(of: file, limit: 1 << 16).flatMap(Self.cleaned)
         tokenOrigin = token.map { _ in file }
     }
 

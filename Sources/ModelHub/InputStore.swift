@@ -99,9 +99,7 @@ package struct InputStore: Sendable {
     }
 
     private func latest(_ address: String) -> String? {
-        guard let place = place(address, "latest"), let bytes = try? Files.contents(of: place, limit: 200)
-        else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
+        place(address, "latest").flatMap { Files.text(of: $0, limit: 200) }
     }
 
     private func known(_ address: String, _ version: String) -> DistantInput? {

@@ -223,9 +223,7 @@ package enum ObjectUpload {
         do {
             let file = try FileHash(of: OpenFile.at(path))
             let notes = path + ".upload"
-            let noted = (try? Files.contents(of: notes, limit: 1 << 14)).map {
-                String(decoding: $0, as: UTF8.self)
-            }
+            let noted = Files.text(of: notes, limit: 1 << 14)
             func note(_ entry: ObjectStore.Entry) -> String { "\(address)\n\(file.sha256)\n\(entry.tag)" }
             if noted != nil, noted == (try? store.entry(store.key)).map(note) { return false }
             begins(file.state.size)

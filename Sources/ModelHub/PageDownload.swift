@@ -84,9 +84,7 @@ private struct PageDownload {
 
     /// - Throws: `Retry` or `WebFailure` if another one may bring more, also if the object has changed.
     private func attempt(_ part: PartFile, _ own: OpenFolder) throws -> (path: String, tag: String) {
-        let noted = (try? Files.contents(of: tagPath, limit: 1 << 12)).map {
-            String(decoding: $0, as: UTF8.self)
-        }
+        let noted = Files.text(of: tagPath, limit: 1 << 12)
         var request = HubRequest(client: client)
         let condition = noted.flatMap(Self.condition)
         if let condition, part.size > 0 {

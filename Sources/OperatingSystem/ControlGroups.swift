@@ -40,9 +40,7 @@ package struct ControlGroups {
 /// The small text files in which the system tells of itself.
 package enum SystemFile {
     /// Nil if it can't be read.
-    package static func text(_ path: String) -> String? {
-        (try? Files.contents(of: path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }
-    }
+    package static func text(_ path: String) -> String? { Files.text(of: path, limit: 1 << 20) }
 
     /// The numbers in a file; words like "max" are left out.
     package static func numbers(_ path: String) -> [Int] {

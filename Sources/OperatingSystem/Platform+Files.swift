@@ -66,6 +66,11 @@ package enum Files {
         return try contents(of: descriptor, limit: limit)
     }
 
+    /// Nil if it can't be read.
+    package static func text(of path: String, limit: Int) -> String? {
+        (try? contents(of: path, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// What an open file has from where it stands.
     package static func contents(of descriptor: Int32, limit: Int = .max) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []

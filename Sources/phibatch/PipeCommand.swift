@@ -48,12 +48,7 @@ struct PipeCommand: ParsableCommand {
             let pipe = try RequestPipe(job, stopFlag: signals.stopFlag) { message in
                 try StandardOutput.write(message + [0x0A])
             }
-            do throws(WorkerThread.CannotStart) {
-                try WorkerThread.start("requests") { pipe.readStandardInput() }
-            } catch {
-                throw ModelError(
-                    .resources, "the thread that reads requests can't be made: \(error.reason).")
-            }
+            try WorkerThread.startOrExplain("requests") { pipe.readStandardInput() }
             try pipe.run()
             if let signal = signals.received { throw ExitCode(128 + signal) }
         }

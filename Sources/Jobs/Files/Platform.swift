@@ -294,10 +294,9 @@ extension POSIXFileSystem {
         private func mountNumber(of path: String) throws(SystemError) -> Substring? {
             let descriptor = try Self.check(openPath(path))
             defer { close(descriptor) }
-            let text = (try? Files.contents(of: "/proc/self/fdinfo/\(descriptor)")).map {
-                String(decoding: $0, as: UTF8.self)
+            return SystemFile.text("/proc/self/fdinfo/\(descriptor)")?.split(at: "\n").first {
+                $0.hasPrefix("mnt_id:")
             }
-            return text?.split(at: "\n").first { $0.hasPrefix("mnt_id:") }
         }
     #endif
 }

@@ -8,7 +8,8 @@ extension JobKey {
             "what computes (default cpu; \"phibatch help engines\" says what each does)",
             .word(\.engine.kind)),
         JobKey(
-            "workers", "N", "requests that advance together, or auto (default auto: 32, more from 9 threads on)",
+            "workers", "N",
+            "requests that advance together, or auto (default auto: 32, more from 9 threads on)",
             .countOrAuto(\.engine.workers, 1...4096)),
         JobKey(
             "threads", "N", "compute threads, or auto (default auto: the cores that this process may use)",

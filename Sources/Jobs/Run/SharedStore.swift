@@ -99,16 +99,12 @@ final class SharedStore: @unchecked Sendable {
 
     /// - Returns: nil once the run is over.
     func claim(_ key: WorkKey, position: Int) throws -> StoredState? {
-        lock.lock()
-        defer { lock.unlock() }
-        return isClosed ? nil : try store.claim(key, position: position)
+        try use { isClosed ? nil : try $0.claim(key, position: position) }
     }
 
     /// - Returns: nil once the run is over, too.
     func result(at position: Int) throws -> GenerationResult? {
-        lock.lock()
-        defer { lock.unlock() }
-        return isClosed ? nil : try store.result(at: position)
+        try use { isClosed ? nil : try $0.result(at: position) }
     }
 
     /// Results on a disk need not be held in memory; and the loop, which asks, waits for none.
@@ -118,11 +114,11 @@ final class SharedStore: @unchecked Sendable {
 
     /// - Returns: whether to go on: neither is the run over, nor is all known.
     func lookAhead(at key: WorkKey) throws -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        guard !isClosed else { return false }
-        try store.lookAhead(at: key)
-        return store.needsLookAhead
+        try use { store in
+            guard !isClosed else { return false }
+            try store.lookAhead(at: key)
+            return store.needsLookAhead
+        }
     }
 
     func use<Value>(_ body: (any ResultStore) throws -> Value) rethrows -> Value {
@@ -135,9 +131,9 @@ final class SharedStore: @unchecked Sendable {
     /// - Throws: what went wrong with that, or what `body` throws.
     func close(_ body: (any ResultStore) throws -> Void) throws {
         try settle()
-        lock.lock()
-        defer { lock.unlock() }
-        isClosed = true
-        try body(store)
+        try use { store in
+            isClosed = true
+            try body(store)
+        }
     }
 }

@@ -457,16 +457,13 @@ extension YAMLReader {
         let properties = try properties()
         let node: YAMLNode
         switch peek() {
-        case UInt8(ascii: "*"): node = try alias()
-        case UInt8(ascii: "["), UInt8(ascii: "{"): node = try bracketed()
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): node = try quoted()
         case _ where isSign(":"): node = before
         case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"):
             guard properties.isThere else {
                 throw fault("a value is missing before \(Character(Unicode.Scalar(peek())))")
             }
             node = before
-        default: node = try plain(in: -1)
+        default: node = try inline(in: -1)
         }
         remember(node, as: properties.anchor)
         return node
