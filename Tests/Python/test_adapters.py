@@ -72,6 +72,7 @@ def test_lm_eval_of_a_server(model: str, tasks: Path, tmp_path: Path, monkeypatc
     from lm_eval.tasks import TaskManager
     from serving import Server
 
+    import lm_eval.models  # noqa: F401
     import phibatch.lm_eval  # noqa: F401
 
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tasks / "cache"))
@@ -79,19 +80,20 @@ def test_lm_eval_of_a_server(model: str, tasks: Path, tmp_path: Path, monkeypatc
 
     def scores(kind: str, arguments: str, batch: int) -> Any:
         return harness.simple_evaluate(
-            model=kind, model_args=arguments, tasks=["choose", "write", "rolling"], batch_size=batch,
+            model=kind, model_args=arguments, tasks=["choose", "write"], batch_size=batch,
             task_manager=manager, bootstrap_iters=0, log_samples=True, verbosity="ERROR",
         )["samples"]  # fmt: skip
+
+    def numbers(rows: Any) -> Any:
+        answers = [answer for row in rows for answer in row["filtered_resps"]]
+        return [float(part) for answer in answers for part in answer]
 
     server = Server(model, tmp_path / "serve")
     url = f"model=demo,base_url=http://127.0.0.1:{server.port}/v1/completions,tokenizer={model},num_concurrent=2"
     wanted = scores("phibatch", f"model={model}", 1)
     for batch in (1, 3):
         found = scores("local-completions", url, batch)
-        for name in ("choose", "rolling"):
-            for one, other in zip(found[name], wanted[name]):
-                for (value, greedy), (right, was) in zip(one["filtered_resps"], other["filtered_resps"]):
-                    assert value == pytest.approx(right, abs=1e-3) and greedy == was
+        assert numbers(found["choose"]) == pytest.approx(numbers(wanted["choose"]), abs=1e-3)
         assert [one["resps"] for one in found["write"]] == [one["resps"] for one in wanted["write"]]
     server.end()
 

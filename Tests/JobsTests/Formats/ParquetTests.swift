@@ -61,7 +61,7 @@ import Testing
             try table.append(result, at: ResultPlace(key: key, index: number))
         }
         let renamed = try table.finish(into: made)
-        #expect(renamed == ["s.A as A_3", "Topic as Topic_2", "x as x_3", "x. as _2"])
+        #expect(renamed == ["s.A as A_3", "Topic as Topic_2", "x as x_3", "x_3. as _2"])
         let rows = try DuckDB.rows(of: made.descriptor).readAll().split(separator: 0x0A).map {
             try JSONValue(parsing: Array($0), limits: .ownLine)
         }
@@ -90,7 +90,9 @@ import Testing
         ])
     func membersThatDifferInCaseAreRefused(path: String, table: String) throws {
         let folder = try TestFolder()
-        try folder.write(Array(try #require(Data(base64Encoded: table, options: .ignoreUnknownCharacters))), to: "in.parquet")
+        try folder.write(
+            Array(try #require(Data(base64Encoded: table, options: .ignoreUnknownCharacters))),
+            to: "in.parquet")
         let error = #expect(throws: JobError.self) {
             try ByteSource(path: folder.path("in.parquet")).readAll(limit: 10)
         }
