@@ -104,27 +104,19 @@ def cells(bench):
     expect([row["b"] for row in found.values()] == ["1", "2"], f"{found}")
     found = answers(bench, folder, "--quotes", "none", "--keep", "asked=prompt", input="stray.tsv")
     expect([row["asked"] for row in found.values()] == ['"Hi there', "foo", 'bar "x"', 'q"'], f"{found}")
-
-
-@case("edges/numbers", quick=True)
-def numbers(bench):
     folder = place(bench, "floats")
     for name in ("ints.jsonl", "ints.csv", "cid.jsonl"):
         found = answers(bench, folder, "--line-settings", "all", input=name)
         expect(found and not refused(found), f"{name}: {found}")
 
 
-@case("edges/reasoning", quick=True)
-def reasoning(bench):
+@case("edges/logprobs", quick=True)
+def logprobs(bench):
     folder = place(bench, "reasoning-drop")
     row, = answers(bench, folder, "--reasoning", "drop", "--tokens", "--logprobs", "0", "--prefix", "<think>",
                    tokens=60).values()
     text = json.dumps(row)
     expect("secret" not in text and "think" not in text, f"the thought stands in {text}")
-
-
-@case("edges/bytes", quick=True)
-def logprob_bytes(bench):
     found = answers(bench, place(bench, "logprob-bytes"), tokens=30)
     for choice in (body["choices"][0] for body in found.values()):
         if "text" in choice:
