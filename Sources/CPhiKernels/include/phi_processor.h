@@ -18,6 +18,8 @@ typedef struct {
     int32_t shifts;
     // The KV cache is fetched a whole head ahead by instructions, rather than by the hardware alone.
     int32_t fetches_heads;
+    // A single row's weights are fetched 4 KB ahead into the second-level cache, rather than by the hardware alone.
+    int32_t fetches_row;
 } PhiWays;
 
 // This machine's.
@@ -28,6 +30,9 @@ int32_t phi_begin_instructions(void);
 
 // Ends a count. Returns the instructions; -1 if they are not known.
 int64_t phi_end_instructions(int32_t count);
+
+// Whether this machine's suits `fetches_row`; asked once.
+int32_t phi_fetches_row(void);
 
 // What suits a processor; one nobody has measured gets what is simplest.
 PhiWays phi_ways(PhiProcessor processor);

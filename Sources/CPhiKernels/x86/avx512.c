@@ -4,6 +4,7 @@
 #pragma clang attribute push(                                                                              \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), apply_to = function)
 #include "avx512.h"
+#include "phi_processor.h"
 
 #include "../variants.h"
 
@@ -15,9 +16,13 @@
 // From so many on sums are scaled by shifts.
 #define SHIFTED_TOKENS 8
 
-// Fetches weights ahead of their use. Not for a single row: it reads as evenly as the hardware's own fetching likes
-// it, and any more makes it slower.
-INLINE void fetch_ahead(const uint8_t *p) { _mm_prefetch((const char *)p + 4096, _MM_HINT_T0); }
+// Fetches weights ahead of their use: for several rows into the first-level cache; for a single row, which reads evenly,
+// into the second where that is faster than the hardware alone (`fetches_row`).
+enum { ALONE = 0, FIRST = 1, SECOND = 2 };
+INLINE void fetch_ahead(const uint8_t *p, const int how) {
+    if (how == FIRST) _mm_prefetch((const char *)p + 4096, _MM_HINT_T0);
+    if (how == SECOND) _mm_prefetch((const char *)p + 4096, _MM_HINT_T1);
+}
 
 // S[i] += scale * (x.scale * the integer product of one group with token i).
 INLINE void add_group(const uint32_t kind, const size_t group, const uint8_t *integers, const uint8_t *own_scales,
@@ -28,7 +33,7 @@ INLINE void add_group(const uint32_t kind, const size_t group, const uint8_t *in
     for (int i = 0; i < count; i++) sums[i] = _mm512_setzero_si512();
     for (size_t j = 0; j < (kind == PHI_INT4 ? group / 8 : group / 4); j++) {
         const __m512i line = _mm512_loadu_si512(integers + 64 * j);
-        if (prefetch) fetch_ahead(integers + 64 * j);
+        fetch_ahead(integers + 64 * j, prefetch);
         const int8_t *x = values + 4 * j;
         if (kind == PHI_INT8) {
             for (int i = 0; i < count; i++)
@@ -64,12 +69,11 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
     for (size_t p = 0; p < pairs; p++, base += record) {
         const uint8_t *floats = base + bytes, *second = floats + 32 * f;
         add_group(kind, group, base, floats, w->float_type, values, scales, count, prefetch, S);
-        if (prefetch)
-            for (size_t i = 0; i < 32 * f; i += 64) fetch_ahead(floats + i);
+        for (size_t i = 0; prefetch && i < 32 * f; i += 64) fetch_ahead(floats + i, prefetch);
         if (2 * p + 1 < groups)
             add_group(kind, group, second, floats + 16 * f, w->float_type, values + width * group, scales + width,
                       count, prefetch, S);
-        if (prefetch) fetch_ahead(second + bytes);
+        fetch_ahead(second + bytes, prefetch);
         const __m512i biases = _mm512_loadu_si512(second + bytes);
         for (int i = 0; i < count; i++) B[i] = _mm512_dpwssd_epi32(B[i], biases, phi_quad512(factors + 2 * i));
         values += 2 * width * group, scales += 2 * width, factors += 2 * width;
@@ -187,6 +191,7 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const size_t w
 
 INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, const int shifting,
                    const PhiActivations *x, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
+    const int fetches_row = phi_fetches_row();
     size_t panel = PANEL_BYTES / w->columns & ~(size_t)15;
     if (panel < 64) panel = 64;
     for (size_t from = 0; from < tokens; from += panel) {
@@ -203,9 +208,15 @@ INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, 
                 else
                     tile(w, kind, group, x, t, 8, t == 0, block, rows, stride);
             switch (to - t) {
+            case 1:
+                if (t == 0 && fetches_row)
+                    tile(w, kind, group, x, t, 1, SECOND, block, rows, stride);
+                else
+                    tile(w, kind, group, x, t, 1, ALONE, block, rows, stride);
+                break;
 #define CASE(n) \
-    case n: tile(w, kind, group, x, t, n, t == 0 && n > 1, block, rows, stride); break;
-                CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+    case n: tile(w, kind, group, x, t, n, t == 0, block, rows, stride); break;
+                CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
 #undef CASE
             }
         }
