@@ -139,7 +139,7 @@ struct ObjectStore: Sendable {
                 case .string(var tag)? = first("tag", "generation", "ModTime")
             else {
                 throw HubError(
-                    .damaged, address(self.key), "\(program.name) lists an object without its size or version.")
+                    .damaged, address(self.key), "\(program.name) lists an object without size or version.")
             }
             // A listing has fractions of seconds, and what is said of one object has none.
             if program.name == "rclone" { tag = String(tag.prefix(19)) }

@@ -130,7 +130,7 @@ struct PromptBuilder: Sendable {
 
     private static func empty(_ name: String) -> LineError {
         LineError(
-            .emptyPrompt, "\(name) is nothing but white space. `allow_empty: true` in a job asks it all the same.")
+            .emptyPrompt, "\(name) is nothing but white space; `allow_empty: true` in a job asks it.")
     }
 
     private func refuseBoth(_ record: PromptRecord) throws(LineError) {
