@@ -31,7 +31,7 @@ extension Evaluator {
             }
             var value: Value?
             if rest.first == "(", let named {
-                let name = String(Substring(rest.dropFirst().prefix { $0 != ")" }))
+                let name = String(Substring(rest.dropFirst().prefix { $0.value != 0x29 }))
                 rest = rest.dropFirst(name.unicodeScalars.count + 2)
                 value = try named(name)
                 guard value != nil else { throw fault("a format names '\(name)', which is not given") }

@@ -49,7 +49,7 @@ extension Evaluator {
         if scalars.count - length <= leeway { return text }
         var head = scalars[..<(length - end.unicodeScalars.count)]
         if try !isTrue(arguments[1] ?? .bool(false)) {
-            head = head.lastIndex(of: " ").map { head[..<$0] } ?? head
+            head = head.lastIndex { $0.value == 0x20 }.map { head[..<$0] } ?? head
         }
         return PythonText.string(head) + end
     }
