@@ -16,5 +16,5 @@ package struct Request: Sendable {
     }
 
     /// Tokens that prompt and completion may come to.
-    var ceiling: Int { prompt.count + goal.maxTokens }
+    package var ceiling: Int { prompt.count + goal.maxTokens }
 }

@@ -3,7 +3,8 @@ import BatchEngine
 /// Requests and lines that come to nothing.
 extension JobRun {
     package func refused(_ request: Request, _ refusal: Refusal) throws {
-        if piped == nil, let room = refusal.room, let most = job.maxTokens, most >= room {
+        let most = job.maxTokens ?? RequestSettings.defaultMaxTokens
+        if piped == nil, let room = refusal.room, min(most, request.ceiling - request.prompt.count) >= room {
             throw JobError(
                 .badJob,
                 "max_tokens: \(most) alone is more than the KV cache has room for: \(room) tokens. Raise kv_budget, or lower max_tokens."
