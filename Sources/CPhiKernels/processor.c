@@ -34,7 +34,7 @@ PhiWays phi_ways(PhiProcessor p) {
 }
 
 int32_t phi_fetches_row(void) {
-    // A virtual machine takes long to say which processor it has.
+    // cpuid traps in virtual machines, so it runs once.
     static int32_t known = -1;
     int32_t fetches = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (fetches < 0) __atomic_store_n(&known, fetches = phi_ways(phi_this_processor()).fetches_row, __ATOMIC_RELAXED);

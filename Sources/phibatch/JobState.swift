@@ -76,7 +76,7 @@ struct JobState {
 
 extension JobFreshness {
     fileprivate var whatDiffers: Message {
-        // Nobody need have changed the input: a limit leaves lines, too.
+        // `--limit` leaves lines without results although the input is the same.
         if changed == 0, gone == 0 {
             return "results are missing: \(new), of lines that came later or that --limit left"
         }

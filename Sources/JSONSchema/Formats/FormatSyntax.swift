@@ -24,7 +24,7 @@ package enum FormatSyntax {
 
     private static let beyondASCII = #"\u0080-\u{10FFFF}"#
 
-    // MARK: Times (RFC 3339)
+    // MARK: Dates and times (RFC 3339)
 
     package static let date =
         #"\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)"#

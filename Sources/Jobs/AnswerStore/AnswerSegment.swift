@@ -50,7 +50,7 @@ enum AnswerSegment {
             return cursor.hex().flatMap { Int(exactly: $0) }
         }
         guard let offset, offset >= head.count, offset < size - lastCount,
-            // No record is shorter than its place in the index; who claims more wants memory.
+            // A record is longer than its index entry, so an index longer than the records is forged.
             size - lastCount - offset <= min(offset, SealedLine.maximumLength)
         else { return nil }
         let line = try file.bytes(offset..<size - lastCount)

@@ -105,7 +105,7 @@ package final class AnswerStore {
             let size = try file.info().size
             guard size > segments[number].known else { return }
             if segments[number].known == 0 {
-                // Nobody writes one that is larger, with its index.
+                // Writers end a segment at 256 MiB, so a larger file is none.
                 guard size < 1 << 29, try AnswerSegment.isOne(file) else {
                     // Its writer may have made it just now.
                     segments[number].isOver = size >= AnswerSegment.head.count

@@ -50,7 +50,7 @@ extension AnswerForm {
             let known = type == "text" ? ["type"] : ["type", "schema"]
             try Self.refuseOthers(in: members, than: known, of: "the type \(type)")
             self = type == "text" ? .text : AnswerForm(.object)
-        // Some write chat's as the responses' is.
+        // The flat form of responses is accepted in chat, too.
         case "json_schema" where isFlat || members["json_schema"] == nil && members["schema"] != nil:
             try self.init(described: members, allowing: ["type"])
         case "json_schema":

@@ -237,7 +237,7 @@ extension File {
             if count == 0 { break }
             try writer.withBuffer { $0 += buffer[..<count] }
         }
-        // A run's own files are packed to their ends.
+        // Bytes after the packed data are damage in a file that phibatch wrote.
         if unpacker.isAtRest { throw PackingFault.damaged(nil) }
         try writer.flush()
         return text

@@ -29,7 +29,7 @@ package final class ByteSource {
     /// - Parameters:
     ///   - path: a file, or `-` for stdin.
     ///   - columns: of a table, those that are read; nil for all.
-    ///   - isSettings: it is read again later, and so no pipe, nor what waits for more.
+    ///   - isSettings: only a regular file is read, and never waited for: resuming a job reads it again.
     /// - Throws: `JobError` of kind `missingInput`.
     package init(
         path: String, columns: Set<String>? = nil, isSettings: Bool = false,
@@ -79,11 +79,11 @@ package final class ByteSource {
         let count = try Self.unpacking(name, packing) {
             try unpacker.read(into: buffer) { try readPlain(into: $0) }
         }
-        // A long prompt that all lines begin with is packed 160 times as small by gzip.
+        // gzip packs lines that share a long prompt about 160 to 1.
         return try checked(count, of: position, most: packing == .gzip ? 400 : 5_000)
     }
 
-    /// - Throws: if small bytes have become so many more that they are there to take time, and say nothing.
+    /// - Throws: `JobError` if over 64 MiB came of `packed` bytes, more than `ratio` times as many: a decompression bomb.
     private func checked(_ count: Int, of packed: Int, most ratio: Int) throws(JobError) -> Int {
         made += count
         guard made > 64 << 20, made / ratio > packed else { return count }

@@ -153,7 +153,7 @@ final class TableDraft {
     }
 
     /// Makes the table in an empty file.
-    /// - Returns: what goes by a second name in it.
+    /// - Returns: the renamed columns and members, each as `Topic as Topic_2`.
     func finish(into draft: File) throws -> [String] {
         try writer.flush()
         let (renamed, folder, types) = (columns.secondNames, Paths.folder(of: draft.path), columns.types)

@@ -80,7 +80,7 @@ package struct PromptRecord: Sendable {
         }
     }
 
-    /// One of several prompts of a completion.
+    /// Returns the record of one of a completion's prompts.
     func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
         var one = self
         one.fields = fields.asking(prompt)

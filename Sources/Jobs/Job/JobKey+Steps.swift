@@ -22,7 +22,7 @@ extension SettingValue {
         guard let parts else { throw wrong("a list of steps in a job file") }
         var steps: [JobStep] = []
         let given = try parts()
-        // Each is compared with all before it.
+        // Checking takes time quadratic in the number of steps.
         guard given.count <= 256 else {
             throw SettingProblem("has \(given.count) steps, but at most 256 are possible")
         }

@@ -7,8 +7,8 @@ package final class ResultCursor {
         package var recorded: RecordedResult
         /// It alone; where those of a line make one piece, those before it too.
         var results: [RecordedResult]
-        /// Its content; empty where it is not in the output, as it should be; nil where the bytes stand with a later result of
-        /// the line, or are missing.
+        /// Content of the result; empty if the output leaves it out; nil if its bytes are missing, or belong to a later
+        /// result of the line.
         package var bytes: UnsafeRawBufferPointer?
         /// What is wrong with where it ends.
         var fault: Message?

@@ -28,7 +28,7 @@ enum OpenAIRule {
         return endpoint == .responses ? nil : servers[name]
     }
 
-    /// Members that say what is asked, and how.
+    /// Returns the names of the members that the endpoint reads.
     static func names(in endpoint: OpenAIRequest.Endpoint) -> [String] {
         let tables = [
             endpoint == .responses ? responses : completing, endpoint == .chat ? chat : completions, common,
