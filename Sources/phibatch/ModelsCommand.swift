@@ -1,5 +1,7 @@
 import ArgumentParser
+import Essentials
 import ModelHub
+import OperatingSystem
 
 struct ModelsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,6 +40,11 @@ struct ModelsCommand: ParsableCommand {
                 let cache = HubCache(folder: HubSettings().cacheFolder)
                 let console = Console(isQuiet: false)
                 for name in names {
+                    if name == DemoModel.name, Files.kind(of: DemoModel.folder) != nil {
+                        try FileManager.default.removeItem(atPath: DemoModel.folder)
+                        console.say("\(name): removed")
+                        continue
+                    }
                     guard case .repository(let id) = try ModelName(name, path: name) else {
                         throw HubError(
                             .badName, name, "is a folder; only models that phibatch fetched are removed.")
@@ -56,18 +63,26 @@ struct ModelTable {
     let entries: [HubCache.Entry]
 
     var text: String {
-        var rows = [["NAME", "PARAMETERS", "BITS", "CONTEXT", "MEMORY", "HERE", "LICENCE", "REPOSITORY"]]
+        var rows = [["NAME", "PARAMETERS", "BITS", "CONTEXT", "DOWNLOAD", "MEMORY", "HERE"]]
         for model in KnownModel.all {
             let entry = entries.first { $0.id.name.lowercased() == model.repository.lowercased() }
             rows.append([
                 model.name, "\(model.parameters) B", "\(model.bits)", "\(model.contextLength / 1024) K",
-                ModelFetch.size(model.expectedMemory), here(entry), model.licence, model.origin,
+                ModelFetch.size(model.expectedDownload), ModelFetch.size(model.expectedMemory), here(entry),
             ])
         }
+        let demo = Files.kind(of: DemoModel.folder) == nil ? "no" : ModelFetch.size(DemoModel.size)
+        rows.append([DemoModel.name, "0.135 B", "4", "8 K", ModelFetch.size(DemoModel.size), "0.20 GB", demo])
         for entry in entries where KnownModel.of(repository: entry.id.name) == nil && entry.isComplete {
-            rows.append(["-", "-", "-", "-", "-", here(entry), "-", entry.id.name.asMessage])
+            rows.append([entry.id.name.asMessage, "-", "-", "-", "-", "-", here(entry)])
         }
-        return aligned(rows).map { $0.joined(separator: "  ").trimmingSpaces }.joined(separator: "\n")
+        return aligned(rows).map { $0.joined(separator: "  ").trimmingSpaces }.joined(separator: "\n") + """
+
+
+            Phi models are those of mlx-community, in 16 and 32 bits of microsoft, on Hugging Face (MIT).
+            "phibatch quantize NAME FOLDER" makes 4 bits of 16. \(DemoModel.name) is for trying things out
+            (SmolLM2-135M-Instruct, Apache 2.0).
+            """
     }
 
     private func here(_ entry: HubCache.Entry?) -> String {

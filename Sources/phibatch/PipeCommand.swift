@@ -37,7 +37,9 @@ struct PipeCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let console = Console(isQuiet: service.quiet, job: "pipe", form: service.logFormat)
+            let console = Console(
+                isQuiet: service.quiet, job: "pipe", form: service.logFormat,
+                progress: service.logFormat == .json ? .json : .auto)
             LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
             let folder = try ModelFetch(console: console, isOffline: service.offline).folder(
                 model, path: model)

@@ -15,7 +15,7 @@ enum ProgressForm: String, CaseIterable {
 /// Messages of a run about itself: while it goes on, and at its end.
 final class ProgressReport {
     /// Seconds between plain lines where no line can be drawn over.
-    private static let plainInterval = 30.0
+    static let plainInterval = 30.0
     /// Seconds between two writings of the metrics.
     private static let metricsInterval = 5.0
     private let console: Console
@@ -111,30 +111,31 @@ final class ProgressReport {
         }.text
     }
 
+    /// The same numbers at the same places from the first second on.
     static func text(_ statistics: RunStatistics) -> Message {
-        var parts: [Message] = []
+        func right(_ text: String, _ width: Int) -> String {
+            String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+        }
+        var parts: [String] = []
         if let accepted = statistics.accepted, let wanted = statistics.wanted {
-            parts.append("\(accepted)/\(wanted) accepted, \(statistics.finished) done")
-        } else if let total = statistics.total {
-            // Down, so that 100 % means all.
-            let percent = total > 0 ? 100 * statistics.finished / total : 100
-            parts.append("\(statistics.finished)/\(total) \(percent) %")
+            parts.append(
+                "\(right("\(accepted)", "\(wanted)".utf8.count))/\(wanted) accepted, \(statistics.finished) done"
+            )
         } else {
-            parts.append("\(statistics.finished) done")
+            let total = statistics.total.map { "\($0)" } ?? "?"
+            // Down, so that 100 % means all.
+            let percent = statistics.total.map { $0 > 0 ? "\(100 * statistics.finished / $0)" : "100" } ?? "?"
+            parts.append(
+                "\(right("\(statistics.finished)", total.utf8.count))/\(total) \(right(percent, 3)) %")
         }
         if statistics.wanted == nil, !statistics.tally.isEmpty {
             let ended = statistics.tally.values.reduce(0, +)
             parts.append("\(statistics.tally[.accepted] ?? 0) of \(ended) accepted")
         }
-        parts.append("\(grouped(Int(min(statistics.tokensPerSecond, 1e12)))) tokens/s")
-        if let left = statistics.secondsLeft {
-            parts.append("\(clock(left)) left")
-        } else {
-            parts.append("\(clock(statistics.seconds))")
-        }
-        let failed = statistics.failedResults - statistics.passedOn
-        if failed > 0 { parts.append("\(failed) failed") }
-        parts.append("\(statistics.running) running")
-        return parts.joined(separator: "  ")
+        parts.append("\(right(grouped(Int(min(statistics.tokensPerSecond, 1e12))), 6)) tokens/s")
+        parts.append("\(clock(statistics.seconds)), \(statistics.secondsLeft.map(clock) ?? "-:--") left")
+        parts.append("\(right("\(statistics.running)", 2)) running")
+        parts.append("\(statistics.failedResults - statistics.passedOn) failed")
+        return "\(parts.joined(separator: "  "))"
     }
 }

@@ -25,7 +25,7 @@ struct PullCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The model's name.", valueName: "model"),
-        completion: .list(KnownModel.all.map(\.name)))
+        completion: .list(KnownModel.all.map(\.name) + [DemoModel.name]))
     var name: String
 
     @Flag(help: "Read all files, and fetch those again that are not as they were published.")
@@ -38,6 +38,9 @@ struct PullCommand: ParsableCommand {
         try Failure.reported {
             let console = Console(isQuiet: quiet)
             let fetch = ModelFetch(console: console, isOffline: false)
+            if name == DemoModel.name {
+                return console.say("\(name) is in \(try fetch.source(name, path: name))")
+            }
             guard case .repository(let id) = try ModelName(name, path: name) else {
                 throw HubError(.badName, name, "is a folder; there is nothing to fetch.")
             }

@@ -20,7 +20,9 @@ import Testing
         defer { TestFiles.remove(folder) }
         // Even one with a model's name: it is there.
         #expect(try ModelName("phi-4", path: folder) == .folder(folder))
-        for text in ["./m", "../m", "/m", "m/", "~/m"] {
+        #expect(try ModelName("models/none", path: folder + "/none") == .folder(folder + "/none"))
+        #expect(try ModelName(DemoModel.name, path: "/none/x") == .folder(DemoModel.folder))
+        for text in ["./m", "../m", "/m", "m/", "~/m", "a/b/c", "m.gguf", "a/m.gguf"] {
             #expect(try ModelName(text, path: "/none/\(text)") == .folder("/none/\(text)"))
         }
     }

@@ -30,7 +30,7 @@ import Testing
     @Test func knownModelsOfOtherTypes() throws {
         let moe = try #require(KnownModel.named("phi-3.5-moe"))
         #expect(moe.repository == "mlx-community/Phi-3.5-MoE-instruct-4bit")
-        #expect(moe.contextLength == 131_072 && moe.bits == 4 && moe.licence == "MIT")
+        #expect(moe.contextLength == 131_072 && moe.bits == 4 && moe.expectedDownload < moe.expectedMemory)
         let (h, inner, vocabulary, layers) = (4096, 6400, 32064, 32)
         let attention = 2 * h * h + 2 * h * 1024
         let parameters = layers * (attention + 16 * 3 * h * inner + 16 * h) + 2 * vocabulary * h
@@ -42,7 +42,6 @@ import Testing
             let parameters = layers * (attention + 16 * 3 * h * inner + 16 * h) + 2 * vocabulary * h
             #expect(abs(slim.parameters - Double(parameters) / 1e9) < 0.01)
             #expect(slim.repository.hasPrefix("microsoft/Phi-") && slim.bits == 16)
-            #expect(slim.origin.contains("phibatch quantize \(name)"))
         }
         let small = try #require(KnownModel.named("phi-3-small"))
         let layer = h * (6144 + h) + 3 * 14336 * h + 6144 + 3 * h + 2 * 14336 + 4 * h
@@ -56,7 +55,7 @@ import Testing
         }
         #expect(KnownModel.named("phi-4-reasoning-plus")?.contextLength == 32_768)
         let phi2 = try #require(KnownModel.of(repository: "mlx-community/phi-2-hf-4bit-mlx"))
-        #expect(phi2.name == "phi-2" && phi2.contextLength == 2048 && phi2.licence == "MIT")
+        #expect(phi2.name == "phi-2" && phi2.contextLength == 2048)
         let old = 32 * (4 * 2560 * 2560 + 2 * 2560 * 10240) + 2 * 51200 * 2560
         #expect(abs(phi2.parameters - Double(old) / 1e9) < 0.01)
         #expect(KnownModel.named("phi-2-8bit") == nil)

@@ -71,7 +71,7 @@ struct ReadmeTests {
         let command = String(example).replacing("--until 20", with: "--until 4")
         let run = try shell(command, in: folder)
         #expect(run.status == 0, "\(command)\n\(run.errors)")
-        let rows = try String(contentsOfFile: folder + "/out/dataset.jsonl", encoding: .utf8)
+        let rows = try String(contentsOfFile: folder + "/out/questions.jsonl", encoding: .utf8)
         #expect(rows.split(separator: "\n").count >= 4 && !rows.contains("\"dropped\""), "\(rows)")
         if has("command -v make") {
             let rule = try #require(Self.text.firstMatch(of: /Makefile: `([^`]+)`, and below it `([^`]+)`/))
@@ -103,7 +103,7 @@ struct ReadmeTests {
             _ = try PromptBuilder(JobSettings.parse(needed + block))
         }
         let help = try ["run", "status", "quantize", "merge"].map {
-            try RunningProgram([$0, "--help"], folder: NSTemporaryDirectory()).end().output
+            try RunningProgram([$0, "--help-hidden"], folder: NSTemporaryDirectory()).end().output
         }.joined()
         for option in Self.text.matches(of: /--([a-z][a-z-]+)/)
         where option.1 != "help" {
