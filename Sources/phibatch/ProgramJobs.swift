@@ -215,7 +215,8 @@ final class ProgramJobs {
                 isAlone: members.count == 1)
             let didNothing = outcome.statistics.done + outcome.statistics.failedResults == 0
             if isFirst || !didNothing {
-                for line in isFirst ? summary.lines : [summary.counts] {
+                for line in isFirst ? summary.lines : [summary.counts]
+                where !line.isDetail || options.console.isDetailed {
                     member.console.say(line.message, line.figures)
                 }
             }

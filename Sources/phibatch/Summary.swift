@@ -21,12 +21,18 @@ struct Summary {
             return [LogLine("nothing to do: \(what) in \(job.output)", ["lines": .int(statistics.lines)])]
                 + mixture + failedLines
         }
+        var counts = counts
+        if outcome.status == .complete, job.output != "-" {
+            counts.message += "; results are in \(job.output)"
+        }
+        let cut = statistics.finishReasons["length"] ?? 0
         var lines = [
             counts,
             LogLine(
                 "\(counted(statistics.promptTokens, "prompt token")), "
                     + "\(counted(statistics.completionTokens, "completion token")), "
-                    + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
+                    + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))"
+                    + (cut > 0 ? "; \(cut) cut at max_tokens" : ""),
                 [
                     "prompt_tokens": .int(statistics.promptTokens),
                     "completion_tokens": .int(statistics.completionTokens),
@@ -34,8 +40,16 @@ struct Summary {
                     "seconds": .figure(statistics.seconds),
                 ]),
         ]
-        lines += [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook]
-            .compactMap { $0 }
+        var details = [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook].compactMap { $0 }
+        if statistics.guessed > 0 {
+            details.append(
+                LogLine(
+                    "guessed ahead: \(counted(statistics.guessed, "token")), \(statistics.rightGuesses) of them right "
+                        + "(speculate)",
+                    ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
+        }
+        for place in details.indices { details[place].isDetail = true }
+        lines += details
         func add(_ count: Int, _ name: String, _ message: Message) {
             if count > 0 { lines.append(LogLine(message, [name: .int(count)])) }
         }
@@ -53,17 +67,9 @@ struct Summary {
             statistics.preempted, "preempted",
             "the KV cache was full: \(counted(statistics.preempted, "time")) a request gave way to older ones and went on later (kv_budget)"
         )
-        if statistics.guessed > 0 {
-            lines.append(
-                LogLine(
-                    "guessed ahead: \(counted(statistics.guessed, "token")), \(statistics.rightGuesses) of them right "
-                        + "(speculate)",
-                    ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
-        }
         lines += [taken, tally, comparison].compactMap { $0 }
         switch outcome.status {
         case .complete:
-            if job.output != "-" { lines.append(LogLine("results are in \(job.output)")) }
             lines += mixture + failedLines
         case .interrupted:
             lines.append(
@@ -295,6 +301,10 @@ struct Summary {
         }
         let more = outcome.statistics.failed - lines.count
         if more > 0 { lines.append(LogLine("  and \(more) more", ["more": .int(more)])) }
+        if outcome.statistics.errors[.invalidJSON] == outcome.statistics.lines, !lines.isEmpty {
+            lines.append(
+                LogLine("  No line is JSON. If each is a prompt as it stands, say --input-format text."))
+        }
         return lines
     }
 }
