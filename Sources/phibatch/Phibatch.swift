@@ -76,6 +76,11 @@ struct Phibatch: ParsableCommand {
             Console.finish()
             exit(withError: ExitCode.validationFailure)
         }
+        if code == .success, !(error is ExitCode) {
+            print(HelpTopic.shown(fullMessage(for: error), for: ProgramCall.arguments))
+            Console.finish()
+            exit(withError: ExitCode.success)
+        }
         guard !(error is ExitCode), code == .validationFailure else {
             Console.finish()
             exit(withError: error)

@@ -40,7 +40,7 @@ struct RedoCommand: ParsableCommand {
             valueName: "file"), completion: .file())
     var ids: String?
 
-    @OptionGroup var command: RunCommand
+    @OptionGroup(title: "Options of run") var command: RunCommand
 
     func run() throws {
         try Failure.reported {

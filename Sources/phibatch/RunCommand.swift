@@ -13,97 +13,76 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a job: prompts in, results out.",
-        usage: """
-            phibatch run [<job file> ...] [--<setting> <value> ...] [--restart]
-                   [--if-changed refuse|restart|keep] [--prune] [--dry-run]
-                   [--wait | --skip-if-running] [--follow] [--offline] [--quiet]
-            """,
+        usage: "phibatch run [<job file> ...] [--<setting> <value> ...] [<options>]",
         discussion: """
-            The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
-            file says; with options alone, no job file is needed. Paths in a job file are relative to the file, \
-            paths in options to the working directory.
+            A run needs a model, an input and an output, from a job file (YAML or JSON) or from options, which go \
+            before the file. Paths in a file are relative to it, paths in options to the working directory.
 
             EXAMPLE:
               phibatch run jobs/demo.yaml
-              phibatch run jobs/demo.yaml --max-tokens 64 --input - < prompts.jsonl
+              phibatch run jobs/demo.yaml --max-tokens 64 --output out/short.jsonl
+              phibatch run --model phi-4-mini --input prompts.jsonl --output answers.jsonl
 
-            A line of the input is {"prompt": "..."}, {"messages": [{"role": ..., "content": ...}]} or any object \
-            whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
-            it enforces: a line's own temperature, top_p, top_k, min_p, penalties and logit_bias count only where \
-            the job sets none.
+              -m, --model   a name of "phibatch models", org/name on Hugging Face, a folder
+              -i, --input   lines such as {"prompt": "What is salt?"}; also CSV, text, Parquet
+              -o, --output  a result for each line, in their order
+              --prompt, --system, --max-tokens, --temperature, --samples, --schema, ...
 
-            Several job files are run together: jobs with one model share it, and their lines the steps. Each has its \
-            own settings, output and end; options count for all of them. The exit code is 0 if all are complete, else \
-            that of the first that is not.
+            The same command goes on after any kind of end, and does only the lines of an edited input that are new or \
+            changed. Several job files run together, and jobs with one model share it.
 
-            A model that is named and not on this machine is fetched first, into Hugging Face's cache.
-
-            Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
-            by their number) and by what the job uses of them: of an edited input only what is changed in that, or \
-            new, is done. A finished output is taken as it stands, even if it was edited ("phibatch verify --file-only" \
-            tells).
-
-            Results whose lines are no longer in the input go from the output; the earlier output is then kept as \
-            OUTPUT.old-1 or the next number. If more than a tenth would go, the run stops before anything is replaced, \
-            unless --prune is given. An input without lines never replaces results. An input that ends in half a line \
-            (without a line feed, and no whole JSON object) is an error, and what is done is kept; with --follow the \
-            line waits until it is whole.
-
-            \(Failure.exitCodes)
+            TOPICS ("phibatch help <topic>"):
+              \(HelpTopic.all.map(\.name).joined(separator: " "))
             """)
 
-    @Flag(
-        help:
-            "Begin again instead of going on where an earlier run stopped; its journal and output are kept aside."
-    )
+    @Flag(help: "Begin again; what is there is kept aside.")
     var restart = false
 
     @Option(
         help: ArgumentHelp(
-            "If earlier results were made with another model or other settings: refuse to run (the default), restart, or keep them and do only what is left with the new settings; each result names its run.",
+            "With results of another model or other settings: refuse to run, restart, or keep them and do what is left.",
             valueName: "refuse|restart|keep"))
     var ifChanged = SettingsChange.refuse
 
-    @Flag(help: "Let any number of results go whose lines are no longer in the input.")
+    @Flag(help: "Let results go whose lines are gone, however many.")
     var prune = false
 
-    @Flag(help: "If another run is writing the output, wait for its end instead of leaving.")
+    @Flag(help: "Wait for another run that writes the output.")
     var wait = false
 
-    @Flag(help: "If another run is writing the output, leave at once, silently and with 0: for cron.")
+    @Flag(help: "If another run writes the output, leave with 0.")
     var skipIfRunning = false
 
     @Option(
         help: ArgumentHelp(
-            "How lines on stderr look: text, or json with time, job, level and message.",
+            "How lines on stderr look.",
             valueName: "text|json"))
     var logFormat: LogForm?
 
     @Option(
         help: ArgumentHelp(
-            "How progress shows on stderr: auto, or json, an object several times a second, for programs.",
+            "How progress shows on stderr.",
             valueName: "auto|json"))
     var progress = ProgressForm.auto
 
     @Option(
-        help: ArgumentHelp(
-            "A file of the run's numbers in Prometheus' text format, replaced every few seconds.",
-            valueName: "file"), completion: .file())
+        help: ArgumentHelp("A file of the run's numbers for Prometheus.", valueName: "file"),
+        completion: .file())
     var metricsFile: String?
 
-    @Flag(
-        help:
-            "Read on while the input grows, its last file and files that come to match its patterns, until a signal ends the run. The output is put in place whenever all lines are done, at least each minute; with - results leave as they come."
-    )
+    @Flag(help: "Read on while the input grows, until a signal.")
     var follow = false
 
     @Flag(help: "Only say what the run would meet: as \"phibatch check\".")
     var dryRun = false
 
+    @Flag(help: "Say at the end where the time went.")
+    var verbose = false
+
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
-    @Flag(help: "Fetch nothing: a model or an input that is not on this machine is an error.")
+    @Flag(help: "Fetch nothing.")
     var offline = false
 
     @OptionGroup var options: JobOptions
@@ -165,7 +144,8 @@ struct RunCommand: ParsableCommand {
     ) throws -> Int32 {
         let isOne = jobs.count == 1
         let title: Message = isOne ? jobs[0].name : "\(jobs.count) jobs"
-        let console = Console(isQuiet: quiet, job: title, form: logFormat)
+        let console = Console(
+            isQuiet: quiet, isVerbose: verbose, job: title, form: logFormat, progress: progress)
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         var ready: [(name: Message, job: BatchJob)] = []
         var refused: [(name: Message, error: any Error)] = []

@@ -24,8 +24,8 @@ extension JobKey {
                 resolve: { job, _ in job.findInputs() })),
         JobKey(
             "input_format", "FORMAT",
-            "jsonl, json (an array), openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
-                + "file's name and lines by default (auto)",
+            "jsonl, json (an array), openai (its batch files), csv, tsv, parquet (columns are the line's fields), text (a prompt a line) or "
+                + "paragraphs; by the file's name and lines by default (auto)",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     job.inputFormat = FormatChoice(try value.inputFormat())
@@ -66,8 +66,8 @@ extension JobKey {
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",
-            "jsonl, json (an array), openai (as its batch API answers), csv or tsv; by default (auto) json, csv or tsv if the output's name ends "
-                + "so, else openai if the input file's first line is one of its requests, else jsonl",
+            "jsonl, json (an array), openai (as its batch API answers), csv, tsv or parquet; by default (auto) json, csv, tsv or parquet if "
+                + "the output's name ends so, else openai if the input file's first line is one of its requests, else jsonl",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let format = try value.resultFormat()

@@ -44,6 +44,37 @@ struct HelpTopic {
         ].map { title, keys in "\n## \(title)\n\n" + keys.map(item).joined() }.joined()
     }
 
+    /// The parser's own text as it is shown: settings stand in the job's topic, and shells complete topics, too.
+    static func shown(_ text: String, for arguments: [String] = []) -> String {
+        var text = text
+        let (head, end) = ("\nSETTINGS OF THE JOB:\n", "\nOPTIONS:\n")
+        if !arguments.contains(where: { $0.hasSuffix("help-hidden") }), let start = text.firstRange(of: head),
+            let rest = text[start.upperBound...].firstRange(of: end)
+        {
+            let place = "  Each is an option, too (--max-tokens 64): \"phibatch help job\" lists all,\n"
+            text.replaceSubrange(
+                start.upperBound..<rest.lowerBound,
+                with: place + "  \"phibatch help max_tokens\" shows one.\n")
+        }
+        if let start = text.firstRange(of: "\nOPTIONS OF RUN:\n"),
+            let rest = text[start.upperBound...].firstRange(of: end)
+        {
+            let place = "  All of them, too, such as --dry-run: \"phibatch help run\".\n"
+            text.replaceSubrange(start.upperBound..<rest.lowerBound, with: place)
+        }
+        guard arguments.contains(where: { $0.hasPrefix("--generate-completion-script") }) else { return text }
+        let commands = Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName }
+        let names = (commands + all.map(\.name)).joined(separator: " ")
+        let words = "COMPREPLY=($(compgen -W '\(names)' -- \"${COMP_WORDS[COMP_CWORD]}\"))"
+        text = text.replacing(
+            each: "_phibatch_help() {\n    rep", with: "_phibatch_help() {\n    \(words)\n    return\n    rep"
+        )
+        text = text.replacing(each: "'*:subcommands:'", with: "'*:topic:(\(names))'")
+        guard text.contains("__phibatch_should_offer_completions_for_positional") else { return text }
+        return text
+            + "\ncomplete -c phibatch -n '__phibatch_should_offer_completions_for_positional \"phibatch help\" -ge 1' -fa '\(names)'"
+    }
+
     private static func item(_ key: JobKey) -> String {
         var lines = ["- `\(key.name)`:"]
         for word in key.sentence.split(at: " ") {
@@ -65,7 +96,13 @@ struct HelpTopic {
         if arguments.isEmpty || arguments.count == 1 && ["help", "--help", "-h"].contains(arguments[0]) {
             return list
         }
-        guard arguments[0] == "help", !arguments[1].hasPrefix("-"), arguments[1] != "help" else { return nil }
+        guard arguments[0] == "help" else { return nil }
+        if arguments.count == 2, named(arguments[1]) == nil,
+            let key = JobKey.named(arguments[1].drop { $0 == "-" }.replacing(each: "-", with: "_"))
+        {
+            return item(key).dropFirst(2) + (key.isOption ? "\nAs an option: \(key.way)\n" : "")
+        }
+        guard !arguments[1].hasPrefix("-"), arguments[1] != "help" else { return nil }
         let command = Phibatch.configuration.subcommands.first {
             $0.configuration.commandName == arguments[1]
         }
@@ -74,7 +111,7 @@ struct HelpTopic {
             Console.report(unknown(arguments.dropFirst().joined(separator: " ")))
             throw ExitCode(64)
         }
-        return (command.map { Phibatch.helpMessage(for: $0) + "\n\n" } ?? "") + topic.text
+        return (command.map { shown(Phibatch.helpMessage(for: $0)) + "\n\n" } ?? "") + topic.text
     }
 
     private static var list: String {
@@ -82,13 +119,13 @@ struct HelpTopic {
             "  \(topic.name)\(String(repeating: " ", count: max(2, 24 - topic.name.count)))\(topic.summary)\n"
         }
         return Phibatch.helpMessage() + "\n\nTOPICS:\n" + topics.joined()
-            + "\n  See 'phibatch help <topic>' too.\n"
+            + "\n  See 'phibatch help <topic>', and 'phibatch help <setting>' for one of a job's settings.\n"
     }
 
     static func unknown(_ name: String) -> JobError {
         let commands = Phibatch.configuration.subcommands.map { $0.configuration }
         let known = commands.filter(\.shouldDisplay).compactMap(\.commandName)
-        let hint = NearMiss.hint(for: name, among: all.map(\.name) + known)
+        let hint = NearMiss.hint(for: name, among: all.map(\.name) + known + JobKey.all.map(\.name))
         let topics = all.map(\.name).joined(separator: ", ")
         return Failure.usage(
             "there is no help on '\(name)'."

@@ -1,3 +1,7 @@
+import BatchPipeline
+import Faults
+import OperatingSystem
+
 /// The program's arguments, made ready for the parser.
 enum Arguments {
     /// The parser divides `--name=VALUE` by characters, and a value that begins with an accent makes one character
@@ -29,12 +33,20 @@ enum Arguments {
         "bench --kernels": "'make tools' builds 'phibatch-dev kernels', which measures them.",
     ]
 
-    /// Returns what to use instead of a command that there is elsewhere; nil for all others.
+    /// Returns what to use instead of a command that there is not; nil for those that there are.
     static func advice(for arguments: some Collection<String>) -> String? {
         let name =
             arguments.first == "bench" && arguments.contains("--kernels")
             ? "bench --kernels" : arguments.first ?? ""
-        return elsewhere[name].map { "there is no 'phibatch \(name)': \($0)" }
+        if let place = elsewhere[name] { return "there is no 'phibatch \(name)': \(place)" }
+        let commands =
+            Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        guard !name.isEmpty, !name.hasPrefix("-"), !commands.contains(name), !name.hasPrefix("bench ") else {
+            return nil
+        }
+        let hint = Files.kind(of: name) == .regular ? " Did you mean phibatch run \(name)?" : ""
+        let near = hint.isEmpty ? NearMiss.hint(for: name, among: commands) : hint
+        return "there is no command '\(name)'.\(near.isEmpty ? " 'phibatch help' lists them." : near)"
     }
 
     /// `-chat` holds the letter h, and so is a call for help to the parser, which would end well. It is a slip.

@@ -5,37 +5,23 @@ import OperatingSystem
 
 /// The arguments that make a job: its file, and settings that replace what the file says.
 struct JobOptions: ParsableArguments {
-    enum Files: SettingGroup { static var keys: [JobKey] { JobKey.files.filter(\.isOption) } }
-    enum Prompt: SettingGroup { static var keys: [JobKey] { JobKey.prompt.filter(\.isOption) } }
-    enum Sampling: SettingGroup { static var keys: [JobKey] { JobKey.sampling } }
-    enum Answers: SettingGroup { static var keys: [JobKey] { JobKey.answers } }
-    enum Results: SettingGroup { static var keys: [JobKey] { JobKey.results } }
-    enum Engine: SettingGroup { static var keys: [JobKey] { JobKey.engine } }
+    enum All: SettingGroup { static var keys: [JobKey] { JobKey.all.filter(\.isOption) } }
 
     @Argument(
         help: ArgumentHelp("The job file.", valueName: "job file"),
         completion: .file(extensions: ["yaml", "yml", "json", "jsonl"]))
     var files: [String] = []
 
-    @OptionGroup(title: "Files") var fileSettings: SettingOptions<Files>
-    @OptionGroup(title: "Prompts") var promptSettings: SettingOptions<Prompt>
-    @OptionGroup(title: "Sampling") var samplingSettings: SettingOptions<Sampling>
-    @OptionGroup(title: "Answers") var answerSettings: SettingOptions<Answers>
-    @OptionGroup(title: "Results") var resultSettings: SettingOptions<Results>
-    @OptionGroup(title: "Engine") var engineSettings: SettingOptions<Engine>
-
-    private var given: [JobOption] {
-        fileSettings.given + promptSettings.given + samplingSettings.given + answerSettings.given
-            + resultSettings.given + engineSettings.given
-    }
+    /// The help says where they are listed, in place of all of them (`HelpTopic.shown`).
+    @OptionGroup(title: "Settings of the job") var all: SettingOptions<All>
 
     /// No settings beside it.
-    var isFileAlone: Bool { given.isEmpty }
+    var isFileAlone: Bool { all.given.isEmpty }
 
     /// Command line that has these jobs done by another command.
     func command(_ name: String) -> Message {
         var words = ["phibatch", name] + files
-        for option in given {
+        for option in all.given {
             for text in option.texts {
                 guard option.key.kind == .flag else {
                     words += [option.key.option, Addresses.shown(text)]
@@ -93,19 +79,30 @@ struct JobOptions: ParsableArguments {
         guard files.count <= 1 else {
             throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
         }
-        var given = given
+        var given = all.given
         if let output, files.isEmpty, !given.contains(where: { $0.key.name == "output" }),
             let key = JobKey.files.first(where: { $0.name == "output" })
         {
             given.append(JobOption(key, [output]))
         }
-        return try JobSettings.load(
-            file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
+        do {
+            return try JobSettings.load(
+                file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
+        } catch let error as JobError {
+            let inputs = [".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".parquet"]
+            guard let file = files.first, inputs.contains(where: file.hasSuffix), given.isEmpty else {
+                throw error
+            }
+            throw JobError(
+                .usage, at: file,
+                "is no job file. Is this the input? phibatch run --model MODEL --input \(Self.quoted(file)) --output FILE"
+            )
+        }
     }
 
     /// A flag takes no value: in `--chat false` the word would be a job file. One of that name is given as `./true`.
     private func refuseValuesOfFlags() throws {
-        let flags = given.map(\.key).filter { $0.kind == .flag }
+        let flags = all.given.map(\.key).filter { $0.kind == .flag }
         guard let value = files.first(where: { ["true", "false"].contains($0) }), !flags.isEmpty else {
             return
         }

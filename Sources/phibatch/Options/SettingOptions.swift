@@ -59,6 +59,12 @@ extension JobKey {
         }
     }
 
+    /// The option as it is given.
+    var way: String {
+        let names = (letter.map { "-\($0), " } ?? "") + option
+        return kind == .flag ? "\(names) or --no-\(optionName)" : "\(names) <\(placeholder)>"
+    }
+
     /// The help as a sentence.
     var sentence: String {
         let several = kind == .list && !help.contains("several times") ? "; may come several times" : ""

@@ -104,6 +104,7 @@ import Testing
         let program = try Program.run(["help", "samplng"])
         #expect(program.status == 64 && program.output.isEmpty)
         #expect(program.errors == "phibatch: there is no help on 'samplng'. Did you mean sampling?\n")
-        #expect(HelpTopic.unknown("xyzzy").description.contains("Topics are job, input"))
+        let setting = try #require(try HelpTopic.page(["help", "max-tokens"]))
+        #expect(setting.hasPrefix("`max_tokens`: ") && setting.contains("--max-tokens <N>"))
     }
 }

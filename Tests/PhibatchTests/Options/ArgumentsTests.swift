@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         (["score", "job.yaml"], "task: score"), (["schema", "a.json"], "phibatch check"),
         (["perplexity"], "phibatch-dev"), (["manifest", "o"], "verify --manifest"),
-        (["bench", "--kernels"], "phibatch-dev kernels"),
+        (["bench", "--kernels"], "phibatch-dev kernels"), (["rnu", "job.yaml"], "Did you mean run?"),
     ])
     func commandsThatAreElsewhereSayWhere(arguments: [String], place: String) throws {
         #expect(try #require(Arguments.advice(for: arguments)).contains(place))

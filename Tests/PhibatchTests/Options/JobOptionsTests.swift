@@ -71,27 +71,22 @@ import Testing
 
     /// Each declared setting is an option, with a value or as a flag; but for what a job file alone can say.
     @Test func everySettingIsAnOption() throws {
-        let groups = [
-            JobOptions.Files.keys, JobOptions.Prompt.keys, JobOptions.Sampling.keys, JobOptions.Answers.keys,
-            JobOptions.Results.keys, JobOptions.Engine.keys,
-        ]
-        #expect(groups.joined().map(\.name) == JobKey.all.filter(\.isOption).map(\.name))
         for key in JobKey.all.filter(\.isOption) {
             let arguments = key.kind == .flag ? [key.option] : [key.option, "odd value"]
-            let given = try SettingOptions<All>.parse(arguments).given
+            let given = try JobOptions.parse(arguments).all.given
             #expect(given.map(\.key.name) == [key.name])
             #expect(given.first?.texts == [key.kind == .flag ? "true" : "odd value"])
         }
     }
-
-    private enum All: SettingGroup { static var keys: [JobKey] { JobKey.all.filter(\.isOption) } }
 
     @Test(arguments: [CompletionShellName.bash, .zsh, .fish])
     func completionScriptsNameTheOptions(shell: CompletionShellName) throws {
         let error = #expect(throws: (any Error).self) {
             try Phibatch.parseAsRoot(["--generate-completion-script=\(shell)"])
         }
-        let script = try Phibatch.message(for: #require(error))
+        let arguments = ["--generate-completion-script=\(shell)"]
+        let script = try HelpTopic.shown(Phibatch.message(for: #require(error)), for: arguments)
+        for topic in HelpTopic.all.map(\.name) { #expect(script.contains(" \(topic)"), "\(topic)") }
         for key in JobKey.all.filter(\.isOption) {
             #expect(script.contains(key.optionName))
             for word in key.words { #expect(script.contains(word)) }
