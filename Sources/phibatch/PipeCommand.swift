@@ -41,9 +41,10 @@ struct PipeCommand: ParsableCommand {
                 isQuiet: service.quiet, job: "pipe", form: service.logFormat,
                 progress: service.logFormat == .json ? .json : .auto)
             LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
-            let folder = try ModelFetch(console: console, isOffline: service.offline).folder(
+            var job = try BatchJob(.pipe(model: model, name: model, options: options.given))
+            // Wrong settings are told before anything is fetched.
+            job.settings.model = try ModelFetch(console: console, isOffline: service.offline).folder(
                 model, path: model)
-            var job = try BatchJob(.pipe(model: folder, name: model, options: options.given))
             job.cache = .standard()
             job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
             let signals = SignalWatch(resumable: false, job: "pipe", form: service.logFormat)
