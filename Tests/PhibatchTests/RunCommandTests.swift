@@ -45,12 +45,12 @@ struct RunCommandTests {
         (["bad.yaml"], 65, "bad.yaml:2: unknown key \"modle\". Did you mean model?"),
         (["job.yaml", "--prompt", "{{ oops"], 65, "prompt template"),
         (["none.yaml"], 66, "none.yaml: there is no such job file."),
-        (["job.yaml", "--input", "none.jsonl"], 66, "none.jsonl: there is no such input file."),
+        (["job.yaml", "-i", "none.jsonl"], 66, "none.jsonl: there is no such input file."),
         (["job.yaml", "--input", "model"], 66, "model: is a folder"),
-        (["job.yaml", "--output", "model"], 73, "model: is a folder"),
+        (["job.yaml", "-o", "model"], 73, "model: is a folder"),
         (["job.yaml", "--output", "in.jsonl/out"], 73, "in.jsonl: is not a folder"),
         (["job.yaml", "--output", "in.jsonl"], 65, "overwrite the input"),
-        (["job.yaml", "--model", "none"], 69, "none: there is no such folder, and no such model."),
+        (["job.yaml", "-m", "none"], 69, "none: there is no such folder, and no such model."),
         (["job.yaml"], 69, "model: is no model folder: it has no config.json."),
     ])
     func badJobsNeverStart(arguments: [String], status: Int32, message: String) throws {

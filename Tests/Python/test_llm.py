@@ -121,6 +121,7 @@ def test_async(llm: LLM) -> None:
         stream = llm.astream("Count to five.", max_tokens=12)
         parts = [part async for part in stream]
         assert "".join(parts) == stream.result.text
+        assert (await llm.agenerate(PROMPTS[0], max_tokens=8)).text == results[0].text
         task = asyncio.create_task(llm.agenerate("Tell a story.", max_tokens=4096, ignore_eos=True))
         done, _ = await asyncio.wait([task], timeout=0.2)
         assert not done

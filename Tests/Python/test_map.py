@@ -6,6 +6,7 @@ import datetime
 import decimal
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -94,6 +95,8 @@ def test_arrow_and_parquet(model: str, expected: List[Dict[str, Any]], tmp_path:
     needs("pyarrow.feather").write_feather(table, tmp_path / "in.arrow")
     path = phibatch.map(tmp_path / "in.arrow", **asked(model, output=tmp_path / "other.parquet"))
     assert parquet.read_table(path).equals(made)
+    phibatch.map([{"text": "Hello"}], "{{ text }}", model=model, max_tokens=2, output=tmp_path / "k.csv", progress=False)
+    assert (tmp_path / "k.csv").read_text().startswith("text,answer\n")
     with pytest.raises(phibatch.UsageError):
         phibatch.map(tmp_path / "in.parquet", **asked(model, output=tmp_path / "in.parquet"))
 
@@ -136,8 +139,15 @@ def test_only_what_is_new_is_computed_again(model: str, tmp_path: Path) -> None:
 
 def test_failures(model: str) -> None:
     rows: List[Any] = [{"text": "Hello"}, {"text": None}]
-    with pytest.raises(phibatch.TooManyFailuresError, match="text"):
-        phibatch.map(rows, **asked(model))
+    with pytest.raises(phibatch.TooManyFailuresError, match="1 of 2 rows failed; row 1: template_error.* kept in ") as failed:
+        phibatch.map(rows, **asked(model, on_error="raise"))
+    # What is done is kept where it says, and the same call goes on there.
+    results = Path(str(failed.value).rpartition("kept in ")[2].rstrip("."))
+    assert "stars" in results.read_text()
+    with pytest.warns(UserWarning, match="1 of 2 rows"):
+        made = phibatch.map(rows, **asked(model, output=results))
+    assert made[1]["stars"] is None and "error" not in made[0]
+    shutil.rmtree(results.parent)
     made = phibatch.map(rows, **asked(model, on_error="null"))
     assert made[0]["error"] is None and made[1]["error"].startswith("template_error: ")
     assert made[1]["stars"] is None and made[0]["stars"] is not None
@@ -145,6 +155,8 @@ def test_failures(model: str) -> None:
 
 def test_one_column(model: str, expected: List[Dict[str, Any]]) -> None:
     made = phibatch.map([{"text": text} for text in TEXTS], **asked(model, into="found"))
+    several = phibatch.map([{"text": text} for text in TEXTS], **asked(model, samples=2, temperature=0.9))
+    assert [len(row["stars"]) for row in several] == [2, 2, 2] and several[0]["day"][1].year
     assert [row["found"] for row in made] == [{name: row[name] for name in NAMES} for row in expected]
     with pytest.raises(phibatch.UsageError, match="into"):
         phibatch.map([{"text": "a", "stars": 1}], **asked(model))
@@ -199,6 +211,10 @@ def test_columns_that_would_be_settings(model: str) -> None:
     assert made[0]["answer"] in ("x", "y") and made[0]["temperature"] == 20
     with pytest.raises(phibatch.UsageError, match="no column"):
         phibatch.map([{"a": 1}], "{{ a }}", model=model, id="b")
+    with pytest.raises(phibatch.UsageError, match='no column "txt"; columns are text, n'):
+        phibatch.map([{"text": "a", "n": 1}], "{% set x = n %}{{ x }} {{ y | default('') }} {{ txt }}", model=model)
+    with pytest.raises(phibatch.UsageError, match="Did you mean max_tokens"):
+        phibatch.map([{"a": 1}], "{{ a }}", model=model, max_tokns=1)  # type: ignore[call-arg]
     with pytest.raises(phibatch.UsageError):
         phibatch.map({"a": 1}, "{{ a }}", model=model)
     with pytest.raises(phibatch.UsageError, match="bytes"):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import doctest
+import importlib
 import os
+import re
 import subprocess
 import sys
-import zipfile
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,8 @@ import pytest
 from conftest import needs
 
 import phibatch
+from phibatch._parameters import JobKeywords
+from phibatch._process import in_python
 
 BIN = Path(sys.executable).parent
 
@@ -57,7 +62,7 @@ def test_demo(tmp_path: Path, model: str) -> None:
     assert "-- What is gravity?" in done.stdout and (tmp_path / "demo" / "answers.jsonl").exists()
 
 
-def test_types() -> None:
+def test_types(tmp_path: Path) -> None:
     """pyright's strict mode finds nothing in the package."""
     needs("pyright")
     sources = Path(__file__).parents[2] / "Sources" / "Python"
@@ -65,8 +70,33 @@ def test_types() -> None:
     if "0 errors" not in done.stdout and "error:" not in done.stdout:
         pytest.skip("pyright could not get its own parts (no network?)")
     assert done.returncode == 0, done.stdout
+    wrong = [
+        'llm.generate("Hello", temprature=1)', 'llm.generate("Hello", max_tokens="5")', 'phibatch.run("j", max_tokns=5)',
+        'text: str = llm.generate("Hello", max_tokens=5).text + llm.chat([{"role": "user", "content": "Hello"}]).text',
+    ]  # fmt: skip
+    head = "# pyright: strict\nimport phibatch\nllm = phibatch.LLM('x')\n"
+    (tmp_path / "wrong.py").write_text(head + "\n".join(wrong) + "\n")
+    found = run(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, tmp_path / "wrong.py").stdout
+    assert [line for line in range(2, 9) if f"wrong.py:{line}:" in found] == [4, 5, 6], found
 
 
-def test_wheel_is_whole() -> None:
-    for path in (Path(__file__).parents[2] / ".build" / "wheel").glob("*.whl"):
-        assert zipfile.ZipFile(path).testzip() is None
+def test_examples_run_as_they_stand(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "smollm2-demo").symlink_to(model)
+    monkeypatch.chdir(tmp_path)
+    names: Any = {"phibatch": phibatch, "asyncio": asyncio}
+    for name in ("", "._llm", "._run", "._map"):
+        for test in doctest.DocTestFinder().find(importlib.import_module("phibatch" + name)):
+            for example in test.examples:
+                exec(compile(example.source, test.name, "single"), names)
+    assert (tmp_path / "answers.jsonl").exists() and (tmp_path / "reviews.jsonl").exists()
+
+
+def test_settings_are_those_of_the_program() -> None:
+    listed = re.findall("^- `([a-z_]+)`:", run(BIN / "phibatch", "help", "job").stdout, re.M)
+    assert set(listed) == set(JobKeywords.__annotations__)
+
+
+def test_messages_are_of_python() -> None:
+    assert in_python("--if-changed keep or --max-failures 2.") == 'if_changed="keep" or max_failures=2.'
+    assert in_python("--no-chat, --top-k must be") == "chat=False, top_k must be"

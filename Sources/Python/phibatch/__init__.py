@@ -1,7 +1,7 @@
 """Phi models on this machine's processors: many prompts at once, nothing lost, the same bytes again.
 
 >>> import phibatch
->>> with phibatch.LLM("phi-4-mini") as llm:
+>>> with phibatch.LLM("smollm2-demo") as llm:
 ...     print(llm.generate("What is salt?", max_tokens=64).text)
 
 `LLM` answers prompts, `run` runs a job file, and `map` adds a column of answers to a table. Each speaks to the

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import queue
 import weakref
-from typing import Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Sequence, Union, overload
+from typing import (
+    TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Sequence, Union, overload,
+)  # fmt: skip
 
 from ._errors import PhibatchError, UsageError, error_of_code
 from ._options import options
-from ._parameters import Prompt, SamplingParams, Schema, is_one, parameters
+from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, is_one, parameters
 from ._process import Answer, PipeProcess
 from ._progress import Bar
 from ._narrow import is_list
-from ._results import Result, result, scores
+from ._results import Result, Scores, result, scores
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Requests that are sent before the first of them is answered.
 _WINDOW = 1024
@@ -27,7 +32,7 @@ class LLM:
     It may be used by several threads and by asyncio; what they ask shares the model's steps. After a fork it
     belongs to the parent, and it can't be pickled: each process loads its own.
 
-    >>> llm = LLM("phi-4-mini")
+    >>> llm = phibatch.LLM("smollm2-demo")
     >>> for result in llm.generate(["What is rain?", "What is salt?"], max_tokens=64):
     ...     print(result.text)
 
@@ -84,24 +89,25 @@ class LLM:
 
     @overload
     def generate(self, prompts: str | Mapping[str, Any], params: SamplingParams | None = None, *,
-                 progress: bool = False, **settings: Any) -> Result: ...
+                 progress: bool = False, **settings: Unpack[Settings]) -> Result: ...
 
     @overload
     def generate(self, prompts: List[str], params: SamplingParams | None = None, *,
-                 progress: bool = False, **settings: Any) -> List[Result]: ...
+                 progress: bool = False, **settings: Unpack[Settings]) -> List[Result]: ...
 
     @overload
-    def generate(self, prompts: Iterable[Any], params: SamplingParams | None = None, *,
-                 progress: bool = False, **settings: Any) -> Any: ...
+    def generate(self, prompts: Iterable[Prompt] | Iterable[int], params: SamplingParams | None = None, *,
+                 progress: bool = False, **settings: Unpack[Settings]) -> Result | List[Result]: ...
 
     def generate(self, prompts: Any, params: SamplingParams | None = None, *,
-                 progress: bool = False, **settings: Any) -> Any:
+                 progress: bool = False, **settings: Unpack[Settings]) -> Result | List[Result]:
         """Answers prompts, together, in their order.
 
         A prompt is a text, a list of messages, a list of token ids, or a mapping as a line of a job's input, which
         may have settings of its own. One prompt gives one result, several give a list.
 
-        A prompt that can't be answered has a result with an `error`; the others are answered.
+        A prompt that can't be answered has a result with an `error`; the others are answered. A text is what a user
+        says, in the model's chat template; with ``chat=False`` it is given to the model as it is, to be continued.
 
         Args:
             prompts: one prompt or an iterable of them.
@@ -115,22 +121,44 @@ class LLM:
         """
         return self._one_or_all(prompts, parameters(params, settings), progress)
 
+    def chat(
+        self, messages: Sequence[Message], params: SamplingParams | None = None, **settings: Unpack[Settings]
+    ) -> Result:
+        """Answers a conversation.
+
+        >>> print(llm.chat([{"role": "user", "content": "What is salt?"}], max_tokens=64).text)
+        """
+        return self._generate([messages], parameters(params, settings), False)[0]
+
+    @overload
+    def choose(self, prompts: str, choices: Sequence[str], params: SamplingParams | None = None,
+               **settings: Unpack[Asked]) -> Result: ...
+
+    @overload
+    def choose(self, prompts: Prompt | Iterable[Prompt], choices: Sequence[str], params: SamplingParams | None = None,
+               **settings: Unpack[Asked]) -> Result | List[Result]: ...
+
     def choose(
-        self, prompts: Any, choices: Sequence[str], params: SamplingParams | None = None, **settings: Any
-    ) -> Any:
+        self, prompts: Any, choices: Sequence[str], params: SamplingParams | None = None, **settings: Unpack[Asked]
+    ) -> Result | List[Result]:
         """As `generate`, but each answer is the likeliest of the choices, with the probability of each."""
         asked = parameters(params, {**settings, "choices": choices})
         return self._one_or_all(prompts, asked, False)
 
-    def score(
-        self,
-        prompts: Any,
-        completions: Any,
-        *,
-        chat: bool = True,
-        tokens: bool = False,
-        system: str | None = None,
-    ) -> Any:
+    @overload
+    def score(self, prompts: str, completions: str | Sequence[str], *, chat: bool = True, tokens: bool = False,
+              system: str | None = None) -> Scores: ...
+
+    @overload
+    def score(self, prompts: List[str], completions: Iterable[str | Sequence[str]], *, chat: bool = True,
+              tokens: bool = False, system: str | None = None) -> List[Scores]: ...
+
+    @overload
+    def score(self, prompts: Prompt | Iterable[Prompt], completions: Iterable[str | Sequence[str]], *, chat: bool = True,
+              tokens: bool = False, system: str | None = None) -> Scores | List[Scores]: ...
+
+    def score(self, prompts: Any, completions: Any, *, chat: bool = True, tokens: bool = False,
+              system: str | None = None) -> Scores | List[Scores]:
         """Says how likely the model finds completions, each after its prompt.
 
         Args:
@@ -157,7 +185,7 @@ class LLM:
         ]
         return found[0] if one else found
 
-    def stream(self, prompt: Prompt, params: SamplingParams | None = None, **settings: Any) -> Stream:
+    def stream(self, prompt: Prompt, params: SamplingParams | None = None, **settings: Unpack[Settings]) -> Stream:
         """Answers one prompt, piece by piece.
 
         >>> for text in llm.stream("What is salt?"):
@@ -170,7 +198,21 @@ class LLM:
         )
         return Stream(self, number, events, asked.schema)
 
-    async def agenerate(self, prompts: Any, params: SamplingParams | None = None, **settings: Any) -> Any:
+    @overload
+    async def agenerate(self, prompts: str, params: SamplingParams | None = None,
+                        **settings: Unpack[Settings]) -> Result: ...
+
+    @overload
+    async def agenerate(self, prompts: List[str], params: SamplingParams | None = None,
+                        **settings: Unpack[Settings]) -> List[Result]: ...
+
+    @overload
+    async def agenerate(self, prompts: Prompt | Iterable[Prompt], params: SamplingParams | None = None,
+                        **settings: Unpack[Settings]) -> Result | List[Result]: ...
+
+    async def agenerate(
+        self, prompts: Any, params: SamplingParams | None = None, **settings: Unpack[Settings]
+    ) -> Result | List[Result]:
         """As `generate`, for asyncio. Where the task is cancelled, so are its requests."""
         asked = parameters(params, settings)
         if is_one(prompts):
@@ -188,11 +230,15 @@ class LLM:
             for task in tasks:
                 task.cancel()
 
-    def astream(self, prompt: Prompt, params: SamplingParams | None = None, **settings: Any) -> AsyncStream:
+    def astream(
+        self, prompt: Prompt, params: SamplingParams | None = None, **settings: Unpack[Settings]
+    ) -> AsyncStream:
         """As `stream`, for asyncio.
 
-        >>> async for text in llm.astream("What is salt?"):
-        ...     print(text, end="", flush=True)
+        >>> async def show():
+        ...     async for text in llm.astream("What is salt?"):
+        ...         print(text, end="", flush=True)
+        >>> asyncio.run(show())
         """
         return AsyncStream(self, prompt, _single(parameters(params, settings)))
 
@@ -208,6 +254,12 @@ class LLM:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> LLM:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
     def __reduce__(self) -> Any:
         raise PhibatchError(
             "An LLM can't be sent to another process; make one there, or let threads share this one.",
@@ -219,7 +271,7 @@ class LLM:
 
     # Requests
 
-    def _one_or_all(self, prompts: Any, asked: SamplingParams, progress: bool) -> Any:
+    def _one_or_all(self, prompts: Any, asked: SamplingParams, progress: bool) -> Result | List[Result]:
         if is_one(prompts):
             return self._generate([prompts], asked, False)[0]
         return self._generate(prompts, asked, progress)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
+import re
+import shutil
 import tempfile
+import warnings
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping
 
-from ._errors import UsageError
+from ._errors import TooManyFailuresError, UsageError
 from ._kinds import ANY, TEXT, Kind, kind, members
-from ._parameters import OF_LINE, Schema, json_schema, parsed
+from ._parameters import OF_LINE, MapKeywords, Schema, check_names, json_schema, parsed
+from ._process import logger
 from ._results import line_error
 from ._run import run
-from ._tables import Column, replaced, table, write_parquet
+from ._tables import Column, replaced, table, write_table
 from ._values import fields
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: What a line of that name would set.
 _SETTINGS = (*OF_LINE, "logit_bias", "stop", "choices", "schema")
@@ -32,21 +40,21 @@ def map(
     schema: Schema | None = None,
     into: str | None = None,
     id: str | None = None,
-    on_error: str = "raise",
+    on_error: str = "warn",
     objects: bool = False,
     progress: bool | None = None,
     if_changed: str | None = None,
     offline: bool = False,
-    **settings: Any,
+    **settings: Unpack[MapKeywords],
 ) -> Any:
     """Answers a prompt for each row, and gives the table back with the answers.
 
-    >>> class Review(pydantic.BaseModel):
-    ...     sentiment: Literal["good", "bad"]
-    ...     stars: int
-    >>> frame = phibatch.map(frame, "Judge this review: {{ text }}", model="phi-4-mini", schema=Review,
-    ...                      output="reviews.jsonl")
-    >>> frame.stars.mean()
+    >>> reviews = [{"text": "A fine film."}, {"text": "A dull film."}]
+    >>> schema = {"type": "object", "properties": {"stars": {"type": "integer", "minimum": 1, "maximum": 5}},
+    ...           "required": ["stars"]}
+    >>> rows = phibatch.map(reviews, "Judge this review: {{ text }}", model="smollm2-demo", schema=schema,
+    ...                     output="reviews.jsonl")
+    >>> print(rows[0]["stars"])
 
     The rows' order stays, and so does an index. With the same `output`, only rows that are new or changed are
     computed again, also after an interruption.
@@ -56,20 +64,21 @@ def map(
             an iterable of mappings or of texts, which are the prompts.
         prompt: a template over the columns (Jinja): ``"Translate: {{ text }}"``.
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder.
-        output: where results are kept, a JSONL file. A name in .parquet is where the table is written, too; results
-            are then beside it. Without one nothing is kept.
+        output: where results are kept, a JSONL file. A name in .parquet or .csv is where the table is written, too;
+            results are then beside it. Without one they are kept only if the call fails, in a folder that is told.
         schema: a pydantic model or a JSON Schema that answers follow: each of its members is a column of its type.
         into: the column of the answers (``answer``). With a schema: one column for all, instead of one for each
             member.
         id: the column that tells rows apart; by default what the templates use of them.
-        on_error: ``raise`` if any row fails (what is done is kept), or ``null``: the row's new columns are missing,
-            and a column ``error`` says why.
+        on_error: what a row that fails does: ``warn``, and its new columns are missing; ``null``: so, and a column
+            ``error`` says why; ``raise``, once all others are done and kept.
         objects: with `into` and a pydantic model: objects of it, and not mappings.
         progress: show a bar; by default on terminals and in notebooks.
         if_changed: if results of another model or other settings are there: ``refuse`` (the default), ``restart`` or
             ``keep``.
         offline: fetch no model.
-        settings: others of a job: ``max_tokens``, ``temperature``, ``system``, ``choices`` and so on.
+        settings: others of a job: ``max_tokens``, ``temperature``, ``system``, ``choices`` and so on. With several
+            ``samples`` a new column has lists.
 
     Returns:
         The same kind of table with new columns; for texts a list of answers; for a Parquet file the path of the new one.
@@ -79,12 +88,13 @@ def map(
         InterruptedRun: after Ctrl-C; the same call goes on.
         PhibatchError: if the job can't be run.
     """
-    if on_error not in ("raise", "null"):
-        raise UsageError(f'on_error is "raise" or "null", but here "{on_error}".')
+    if on_error not in ("warn", "null", "raise"):
+        raise UsageError(f'on_error is "warn", "null" or "raise", but here "{on_error}".')
+    check_names(settings, [*MapKeywords.__annotations__, "steps", "keep"], False)
     is_file = isinstance(data, (str, Path))
     target = None if output is None else Path(output)
-    if is_file and (target is None or target.suffix != ".parquet"):
-        raise UsageError("For a file output names the new one, and ends in .parquet.")
+    if is_file and (target is None or target.suffix not in (".parquet", ".csv")):
+        raise UsageError("For a file output names the new one, and ends in .parquet or .csv.")
     if is_file and target is not None and target.exists() and os.path.samefile(str(data), target):
         raise UsageError("output would overwrite the data.")
     rows = table(data)
@@ -93,31 +103,52 @@ def map(
         job["prompt"] = prompt
     if schema is not None:
         job["schema"] = json_schema(schema)
-    if on_error == "null":
-        job.setdefault("max_failures", "100%")
-    plan = _Plan(schema, into, objects, on_error == "null")
+    job.setdefault("max_failures", "100%")
+    plan = _Plan(schema, into, objects, on_error == "null", (settings.get("samples") or 1) > 1)
     plan.check(rows.columns)
-    with tempfile.TemporaryDirectory(prefix="phibatch-") as folder:
-        place = Path(folder) / "results.jsonl" if target is None else target
-        if place.suffix == ".parquet":
-            place = place.with_name(place.name + ".jsonl")
-        lines = Path(str(place) + ".input")
+    used = _used(rows.columns, job, id)
+    own = Path(tempfile.mkdtemp(prefix="phibatch-map-")) if target is None else None
+    place = target or Path(own or "") / "results.jsonl"
+    if place.suffix in (".parquet", ".csv"):
+        place = place.with_name(place.name + ".jsonl")
+    lines = Path(str(place) + ".input")
+    try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with replaced(lines) as part, open(part, "w", encoding="utf-8") as file:
-            file.writelines(_lines(rows.rows(), _used(rows.columns, job, id), id))
+            file.writelines(_lines(rows.rows(), used, id))
         job.update(id="phibatch_id", input=str(lines), output=str(place), input_format="jsonl", output_format="jsonl")
         done = run(job, progress=progress, if_changed=if_changed, prune=True, offline=offline)
-        made = rows.with_columns(plan.columns(done.raw()))
-    if target is not None and target.suffix == ".parquet":
-        write_parquet(made, target)
+        columns = plan.columns(done.raw())
+        failed = [f"row {number}: {error}" for number, error in enumerate(plan.errors) if error is not None]
+        said = f"{len(failed)} of {len(plan.errors)} rows failed; {'; '.join(failed[:3])}"
+        if failed and on_error == "raise":
+            raise TooManyFailuresError(f"{said}. All others are done, and kept in {place}.", exit_code=3)
+        if failed and on_error == "warn":
+            warnings.warn(said, stacklevel=2)
+        made = rows.with_columns(columns)
+        if target is not None and target.suffix in (".parquet", ".csv"):
+            write_table(made, target)
+    except BaseException:
+        if own is not None and any(path != lines for path in own.iterdir()):
+            logger.warning('What is done is in %s; the same call with output="%s" goes on with it.', own, place)
+            own = None
+        raise
+    finally:
+        if own is not None:
+            shutil.rmtree(own, ignore_errors=True)
     return target if is_file else made
 
 
 class _Plan:
     """Which columns answers make."""
 
-    def __init__(self, schema: Schema | None, into: str | None, objects: bool, has_errors: bool) -> None:
+    def __init__(
+        self, schema: Schema | None, into: str | None, objects: bool, has_errors: bool, are_lists: bool
+    ) -> None:
         self._schema = schema
+        self._are_lists = are_lists
+        #: Why rows failed; None for those that did not.
+        self.errors: List[str | None] = []
         self._objects = objects and hasattr(schema, "model_validate_json")
         self._has_errors = has_errors
         said: Any = None if schema is None else json_schema(schema)
@@ -137,23 +168,23 @@ class _Plan:
                 raise UsageError(f'There is a column "{name}" already; into="NAME" names another one.')
 
     def columns(self, raws: Iterator[Mapping[str, Any]]) -> List[Column]:
-        answers: List[Any] = []
-        errors: List[str | None] = []
-        for raw in raws:
-            error = line_error(raw)
-            errors.append(None if error is None else f"{error.code}: {error.message}")
-            answers.append(None if error is not None else self._answer(raw["text"]))
-        made: List[Column]
-        if self._parts is None:
-            made = [(self._into, answers, self._kind)]
-        else:
-            made = [
-                (name, [None if one is None else part.value(one.get(name)) for one in answers], part)
-                for name, part in self._parts
-            ]
+        rows: List[List[Any]] = []
+        for _, group in itertools.groupby(raws, key=lambda raw: raw["id"]):
+            samples = [(raw, line_error(raw)) for raw in group]
+            errors = [f"{error.code}: {error.message}" for _, error in samples if error is not None]
+            self.errors.append(errors[0] if errors else None)
+            rows.append([None if error is not None else self._answer(raw["text"]) for raw, error in samples])
+        made = [self._column(self._into, rows, self._kind, lambda one: one)] if self._parts is None else [
+            self._column(name, rows, part, lambda one, name=name, part=part: part.value(one.get(name)))
+            for name, part in self._parts
+        ]
         if self._has_errors:
-            made.append(("error", errors, Kind("str")))
+            made.append(("error", self.errors, Kind("str")))
         return made
+
+    def _column(self, name: str, rows: List[List[Any]], kind: Kind, value: Callable[[Any], Any]) -> Column:
+        values = [[None if one is None else value(one) for one in row] for row in rows]
+        return (name, values, Kind("list", element=kind)) if self._are_lists else (name, [row[0] for row in values], kind)
 
     def _answer(self, text: str) -> Any:
         if self._schema is None:
@@ -173,6 +204,10 @@ def _used(columns: Any, job: Mapping[str, Any], id: str | None) -> List[str]:
     if "steps" in job:
         raise UsageError("steps make several answers of a row, and here it has one; run takes them.")
     texts = json.dumps([job.get(name) for name in _TEMPLATES], ensure_ascii=False)
+    # Names that stand alone, and that no statement of a template makes.
+    for name in re.findall(r"{{-?\s*([A-Za-z_]\w*)\s*(?:-?}}|[.\[]|\|(?!\s*d(?:efault)?\b))", texts):
+        if name not in columns and name != "loop" and not re.search(rf"{{%[^%]*\b{name}\b", texts):
+            raise UsageError(f'There is no column "{name}"; columns are {", ".join(columns)}.')
     if "prompt" not in job:
         texts += " prompt messages"
     used = [name for name in columns if name in texts]

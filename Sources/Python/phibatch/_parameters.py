@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, TypedDict, Union
 
 from ._errors import UsageError
 from ._narrow import is_list, is_mapping
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from pydantic import BaseModel
+    from typing_extensions import Unpack
 
     Schema = Union[Mapping[str, Any], type[BaseModel]]
 else:
@@ -21,6 +24,72 @@ Message = Mapping[str, str]
 #: A text, messages, a line with its own settings, or token ids.
 Prompt = Union[str, Sequence[Message], Mapping[str, Any], Sequence[int]]
 
+#: Settings of answers, as keywords; `SamplingParams` says what each does.
+Asked = TypedDict("Asked", {
+    "max_tokens": "int | None", "temperature": "float | None", "top_p": "float | None", "top_k": "int | None",
+    "min_p": "float | None", "presence_penalty": "float | None", "frequency_penalty": "float | None",
+    "repetition_penalty": "float | None", "no_repeat_ngram_size": "int | None", "min_tokens": "int | None",
+    "logit_bias": "Mapping[int, float] | None", "seed": "int | None", "stop": "str | Sequence[str] | None",
+    "regex": "str | None", "grammar": "str | None", "json_mode": "bool | str | None",
+    "response_format": "Mapping[str, object] | None", "tools": "Sequence[Mapping[str, object]] | None",
+    "tool_choice": "str | None", "max_tool_calls": "int | None", "samples": "int | None", "logprobs": "int | None", "tokens": "bool | None", "indent": "int | None",
+    "open_objects": "bool | None", "retries": "int | None", "ignore_eos": "bool | None", "reasoning": "str | None",
+    "max_reasoning_tokens": "int | None", "reasoning_effort": "str | None", "reasoning_ending": "str | None",
+    "chat": "bool | None", "system": "str | None", "prefix": "str | None", "control_tokens": "str | None",
+}, total=False)  # fmt: skip
+
+
+class Settings(Asked, total=False):
+    """Keywords of `LLM.generate` and its kin."""
+
+    schema: Schema | None
+    choices: Sequence[str] | None
+
+
+#: Keywords of `map`, besides its own parameters.
+MapSettings = TypedDict("MapSettings", {
+    "adapter": "str | PathLike[str]", "answers": "str | PathLike[str]", "answers_limit": "int | str",
+    "allow_empty": "bool", "messages": "Sequence[Mapping[str, str]]", "task": "str", "completion": "str",
+    "choices": "Sequence[str]", "max_failures": "int | str", "limit": "int", "checkpoint_interval": "float", "keep_old": "int", "provenance": "bool",
+    "engine": "str", "workers": "int", "threads": "int", "kv_budget": "int | str", "kv": "str", "long_rope": "str",
+    "prefill_chunk": "int", "speculate": "int | str",
+}, total=False)  # fmt: skip
+
+
+class MapKeywords(Asked, MapSettings, total=False):
+    """All keywords of `map`'s settings."""
+
+
+#: What a job says besides; "phibatch help job" says what each does.
+_JobAlone = TypedDict("_JobAlone", {
+    "model": "str | PathLike[str]", "input": "str | PathLike[str] | Sequence[str | PathLike[str]]", "input_format": "str",
+    "delimiter": "str", "quotes": "str", "rows": "int", "pick": "Mapping[str, object]", "output": "str | PathLike[str]",
+    "output_format": "str", "errors": "str | PathLike[str]", "shard": "str", "until": "int | str", "prompt": "str",
+    "prompt_file": "str | PathLike[str]", "steps": "Sequence[Mapping[str, object]]", "id": "str",
+    "line_settings": "str | Sequence[str]", "keep": "Sequence[str] | Mapping[str, str]", "results": "str",
+    "error_lines": "str", "unsupported": "str",
+}, total=False)  # fmt: skip
+
+
+class JobKeywords(MapKeywords, _JobAlone, total=False):
+    """All settings of a job."""
+
+    schema: Schema | str | PathLike[str] | None
+
+
+def check_names(names: Iterable[str], known: Iterable[str], must_be_known: bool) -> None:
+    """Says what a mistyped setting may be meant for.
+
+    Raises:
+        UsageError: for a name that is near to a known one, or if it must be known.
+    """
+    for name in set(names).difference(known):
+        near = difflib.get_close_matches(name, list(known), 1)
+        if near or must_be_known:
+            hint = f"Did you mean {near[0]}?" if near else f"Settings are {', '.join(known)}."
+            raise UsageError(f'There is no setting "{name}". {hint}')
+
+
 #: Fields that go into the settings; the others into the line.
 _OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "open_objects", "retries", "ignore_eos", "reasoning",
                 "reasoning_ending", "chat", "control_tokens")
@@ -28,7 +97,6 @@ _OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "open_objects", "retr
 _MADE = ("logit_bias", "stop", "schema", "choices", "system", "prefix")
 
 
-@dataclass(frozen=True)
 class SamplingParams:
     """How answers are generated. What is None is left to the program's defaults, which are those of a job.
 
@@ -72,51 +140,26 @@ class SamplingParams:
         control_tokens: what texts such as ``<|end|>`` in a prompt are: ``text`` or ``parse``.
     """
 
-    max_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
-    min_p: float | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
-    repetition_penalty: float | None = None
-    no_repeat_ngram_size: int | None = None
-    min_tokens: int | None = None
-    logit_bias: Mapping[int, float] | None = None
-    seed: int | None = None
-    stop: str | Sequence[str] | None = None
-    schema: Schema | None = None
-    regex: str | None = None
-    grammar: str | None = None
-    json_mode: bool | str | None = None
-    response_format: Mapping[str, Any] | None = None
-    tools: Sequence[Mapping[str, Any]] | None = None
-    tool_choice: str | None = None
-    max_tool_calls: int | None = None
-    choices: Sequence[str] | None = None
-    samples: int | None = None
-    logprobs: int | None = None
-    tokens: bool | None = None
-    indent: int | None = None
-    open_objects: bool | None = None
-    retries: int | None = None
-    ignore_eos: bool | None = None
-    reasoning: str | None = None
-    max_reasoning_tokens: int | None = None
-    reasoning_effort: str | None = None
-    reasoning_ending: str | None = None
-    chat: bool | None = None
-    system: str | None = None
-    prefix: str | None = None
-    control_tokens: str | None = None
+    def __init__(self, **settings: Unpack[Settings]) -> None:
+        check_names(settings, Settings.__annotations__, True)
+        self.given: Dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Settings.__annotations__:
+            raise AttributeError(name)
+        return self.given.get(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SamplingParams) and self.given == other.given
+
+    def __repr__(self) -> str:
+        return f"SamplingParams({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
 
     def line(self, prompt: Prompt) -> Dict[str, Any]:
         """What a job's input would have for the prompt."""
+        given = self.given
         line = _line(prompt, self.system)
-        for name in OF_LINE:
-            value = getattr(self, name)
-            if value is not None:
-                line[name] = value
+        line.update((name, given[name]) for name in OF_LINE if name in given)
         if self.logit_bias is not None:
             line["logit_bias"] = {str(token): bias for token, bias in self.logit_bias.items()}
         if self.stop is not None:
@@ -131,14 +174,14 @@ class SamplingParams:
 
     def settings(self) -> Dict[str, Any]:
         """What a job would say."""
-        settings = {name: getattr(self, name) for name in _OF_SETTINGS if getattr(self, name) is not None}
+        settings = {name: self.given[name] for name in _OF_SETTINGS if name in self.given}
         if self.prefix is not None:
             settings["prefix"] = "{{ prefix }}"
         return settings
 
 
 #: Fields that go into the line as they are.
-OF_LINE = tuple(one.name for one in fields(SamplingParams) if one.name not in (*_OF_SETTINGS, *_MADE))
+OF_LINE = tuple(name for name in Settings.__annotations__ if name not in (*_OF_SETTINGS, *_MADE))
 
 
 def parameters(base: SamplingParams | None, keywords: Mapping[str, Any]) -> SamplingParams:
@@ -147,11 +190,7 @@ def parameters(base: SamplingParams | None, keywords: Mapping[str, Any]) -> Samp
     Raises:
         UsageError: for a keyword that there is none.
     """
-    known = [field.name for field in fields(SamplingParams)]
-    for name in keywords:
-        if name not in known:
-            raise UsageError(f'There is no setting "{name}". Settings are {", ".join(known)}.')
-    return replace(base or SamplingParams(), **keywords)
+    return SamplingParams(**{**(base.given if base else {}), **keywords})
 
 
 def is_one(prompts: Any) -> bool:

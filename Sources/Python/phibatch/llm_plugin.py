@@ -88,10 +88,9 @@ def register_models(register: Any) -> None:
 
 
 def _names() -> List[str]:
-    """Reads ``phibatch models``: the first column of its table, and what is here besides."""
+    """Reads ``phibatch models``: the first column of its table, which a blank line ends."""
     try:
         table = subprocess.run([program(), "models"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError, PhibatchError):
         return []
-    rows = [row.split() for row in table.splitlines()[1:] if row.strip()]
-    return [row[-1] if row[0] == "-" else row[0] for row in rows]
+    return [row.split()[0] for row in table.partition("\n\n")[0].splitlines()[1:]]

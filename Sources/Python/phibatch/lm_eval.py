@@ -11,7 +11,7 @@ Requests go to the model all at once, and scores don't depend on how many run to
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple, cast
 
 from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
@@ -19,6 +19,7 @@ from lm_eval.api.registry import register_model
 from ._errors import UsageError
 from ._llm import LLM
 from ._parameters import SamplingParams
+from ._results import Result
 
 
 @register_model("phibatch")
@@ -65,7 +66,7 @@ class PhibatchLM(LM):
             [context for context, _ in pairs], [text for _, text in pairs], chat=False, tokens=True
         )
         # What greedy generation writes after the context, as many tokens as the continuation has.
-        greedy = self._llm.generate(
+        greedy = cast(List[Result], self._llm.generate(
             [
                 {"prompt": context, "max_tokens": max(1, len(one[0].token_logprobs))}
                 for (context, _), one in zip(pairs, scored)
@@ -74,7 +75,7 @@ class PhibatchLM(LM):
             tokens=True,
             temperature=0,
             ignore_eos=True,
-        )
+        ))  # fmt: skip
         return [
             (one[0].logprob, list(one[0].tokens or ()) == list(written.tokens or ()) and written.ok)
             for one, written in zip(scored, greedy)
@@ -95,7 +96,8 @@ class PhibatchLM(LM):
             line["prompt"] = context
             prompts.append(line)
         params = SamplingParams(chat=False)
-        return [result.text for result in self._llm.generate(prompts, params, progress=not disable_tqdm)]
+        made = cast(List[Result], self._llm.generate(prompts, params, progress=not disable_tqdm))
+        return [result.text for result in made]
 
 
 def _line(said: Dict[str, Any], most: int) -> Dict[str, Any]:
