@@ -266,6 +266,7 @@ model: $(MODEL)/model.safetensors
 
 $(MODEL)/model.safetensors:
 	@$(MAKE) --no-print-directory build
+	@mkdir -p $(dir $(MODEL))
 	@PHIBATCH_CACHE="$(CURDIR)/$(dir $(MODEL))" $(PHIBATCH) pull $(notdir $(MODEL))
 
 check-swift:

@@ -13,6 +13,7 @@ import pytest
 from conftest import bare, needs
 
 import phibatch
+from phibatch._process import MessageLog
 
 Lines = Callable[[List[Any]], Path]
 
@@ -171,6 +172,10 @@ def test_a_bar(model: str, lines: Lines, capsys: pytest.CaptureFixture[str]) -> 
     needs("tqdm")
     phibatch.run(job(model, lines([{"prompt": "Hello"}])), progress=True)
     assert "1/1" in capsys.readouterr().err
+    log = MessageLog(shows=True)
+    log.take(b'{"fetch":{"done":1000000,"total":2000000}}\n')
+    log.take(b'{"level":"info","message":"fetching it: 2 MB"}\n')
+    assert "1.00M/2.00M" in (said := capsys.readouterr().err) and "phibatch: fetching it: 2 MB" in said
 
 
 def test_in_a_thread(model: str, lines: Lines) -> None:

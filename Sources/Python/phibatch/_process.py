@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import weakref
 from collections import deque
@@ -17,7 +18,7 @@ from typing import Any, Callable, Mapping, Sequence
 from ._errors import PhibatchError, ProcessError, error_of_exit
 from ._parameters import JobKeywords
 from ._program import environment, program
-from ._progress import Bar
+from ._progress import Bar, shown
 
 logger = logging.getLogger("phibatch")
 
@@ -78,6 +79,8 @@ class MessageLog:
         message = in_python(message)
         if message.strip():
             self._last.append((level, message))
+            if message.startswith("fetching ") and shown(self._shows):
+                print(f"phibatch: {message}", file=sys.stderr)
             if level != "error":
                 logger.log(_LEVELS.get(level, logging.INFO), "%s", message)
         return None

@@ -13,6 +13,11 @@ def in_notebook() -> bool:
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
+def shown(shows: bool | None) -> bool:
+    """Whether progress shows: as asked, else on terminals and in notebooks."""
+    return sys.stderr.isatty() or in_notebook() if shows is None else shows
+
+
 class Bar:
     """How far something is.
 
@@ -23,8 +28,7 @@ class Bar:
     """
 
     def __init__(self, total: int | None, *, shows: bool | None = None, unit: str = "result") -> None:
-        if shows is None:
-            shows = sys.stderr.isatty() or in_notebook()
+        shows = shown(shows)
         self._tqdm: Any = None
         self._scale = 1_000_000 if unit == "B" else 1
         self._shows = shows
