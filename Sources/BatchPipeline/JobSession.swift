@@ -259,10 +259,11 @@ extension BatchJob {
     }
 
     fileprivate func noteRedo(chosen: Int, total: Int) {
+        let isReseeded = redo?.keepsSeed == false
         log.info(
-            "\(chosen) of \(counted(total, "result")) \(chosen == 1 ? "is" : "are") made again, with the next seed"
+            "\(chosen) of \(counted(total, "result")) \(chosen == 1 ? "is" : "are") made again\(isReseeded ? ", with the next seed" : "")"
         )
-        guard chosen > 0 else { return }
+        guard chosen > 0, isReseeded else { return }
         if !settings.draws {
             log.warning(
                 "at temperature 0 another seed gives the same answer: only lines with a temperature of their own come out anew"

@@ -63,7 +63,17 @@ struct JobState {
             }
         case .complete:
             guard let freshness, !freshness.isFresh else {
-                kind = .complete
+                let failures = status.failures
+                let allowed = failures.map {
+                    (job?.maxFailures ?? $0.limit).allowed(of: (total ?? status.done) / (job?.samples ?? 1))
+                }
+                kind = failures.map(\.lines) ?? 0 > allowed ?? 0 ? .failed : .complete
+                if kind == .failed {
+                    reason =
+                        "\(counted(failures?.lines ?? 0, "line")) failed; max_failures allows \(allowed ?? 0)"
+                    next =
+                        "mend the lines and run \(command) again, do them again with redo --failed, or allow more with --max-failures"
+                }
                 return
             }
             kind = .outOfDate

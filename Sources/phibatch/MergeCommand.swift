@@ -13,7 +13,7 @@ struct MergeCommand: ParsableCommand {
             Each shard of a job (shard: I/N, --shard) writes OUTPUT.shard-I-of-N. Once all of them are complete, this joins \
             them in the input's order: byte for byte what a run without shards makes, but for its timing. A shard that is \
             missing, not complete, edited, or of another job or another version of the input is named, and nothing is written. \
-            max_failures counts for all shards together. The shards stay, and another output that was there as OUTPUT.old-1 \
+            If more lines failed in all shards together than max_failures allows, it ends with 3. The shards stay, and another output that was there as OUTPUT.old-1 \
             or so.
 
             EXAMPLE:
@@ -47,6 +47,7 @@ struct MergeCommand: ParsableCommand {
             console.say(
                 "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"
             )
+            if let excess = merge.excess { throw excess }
         }
     }
 }

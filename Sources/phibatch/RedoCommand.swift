@@ -7,7 +7,7 @@ struct RedoCommand: ParsableCommand {
         commandName: "redo",
         abstract: "Make chosen results of a finished job again, with the next seed.",
         usage:
-            "phibatch redo <job file> --where <condition> | --ids <file> [--dry-run] [<options of run> ...]",
+            "phibatch redo <job file> --failed | --where <condition> | --ids <file> [--dry-run] [<options of run> ...]",
         discussion: """
             Each result that is chosen is made as if its seed were the next one; all others stay byte for byte, but for the \
             sums at their ends. The earlier output stays as OUTPUT.old-1 or the next number (keep_old). Where nothing is \
@@ -28,6 +28,9 @@ struct RedoCommand: ParsableCommand {
             A row that is chosen again takes the seed after that. Rows that stay are decided as they were: in a job with \
             distinct "phibatch verify" may name some that would be decided otherwise now; they can be chosen, too.
             """)
+
+    @Flag(help: "Those that failed, with the same seed.")
+    var failed = false
 
     @Option(
         name: .customLong("where"),
@@ -53,11 +56,12 @@ struct RedoCommand: ParsableCommand {
 
     private var choice: RedoChoice {
         get throws {
-            switch (condition, ids) {
-            case (let condition?, nil): try RedoChoice(where: condition)
-            case (nil, let ids?): RedoChoice(ids: try TextFile.contents(of: ids == "-" ? "/dev/stdin" : ids))
-            case (nil, nil): RedoChoice()
-            default: throw JobError(.usage, "--where and --ids can't be combined.")
+            switch (failed, condition, ids) {
+            case (false, let condition?, nil): try RedoChoice(where: condition)
+            case (false, nil, let ids?):
+                RedoChoice(ids: try TextFile.contents(of: ids == "-" ? "/dev/stdin" : ids))
+            case (let failed, nil, nil): failed ? .failed : RedoChoice()
+            default: throw JobError(.usage, "--failed, --where and --ids can't be combined.")
             }
         }
     }

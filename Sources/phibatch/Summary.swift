@@ -69,15 +69,16 @@ struct Summary {
         )
         lines += [taken, tally, comparison].compactMap { $0 }
         switch outcome.status {
-        case .complete:
-            lines += mixture + failedLines
+        case .complete, .tooManyFailures:
+            if outcome.endedEarly { break }
+            lines += mixture + (outcome.status == .complete ? failedLines : [])
         case .interrupted:
             lines.append(
                 LogLine(
                     job.output == "-"
                         ? "stopped before the end; the results so far are out, and another run begins anew"
                         : "stopped before the end; run the same command again to go on"))
-        case .tooManyFailures, .tooFewAccepted: break
+        case .tooFewAccepted: break
         }
         return lines
     }
@@ -277,8 +278,10 @@ struct Summary {
         let advice: Message =
             job.output == "-"
             ? "Mend them and run again, or allow failures with --max-failures \(failed)."
-            : "All results are kept, but \(job.output) is not written. Mend the lines and run again (only they are "
-                + "redone), or allow failures with --max-failures \(failed) (then they are error rows in the output)."
+            : (outcome.endedEarly
+                ? "All results are kept, but \(job.output) is not written. Mend the lines and run again"
+                : "\(job.errors ?? job.output) has them as error rows. Mend the lines and run again, do them again as they are with redo --failed")
+                + " (only they are redone), or allow failures with --max-failures \(failed)."
         let end: Message = outcome.endedEarly ? " The run ended early; other lines may be left." : ""
         let head: Message = "failed lines: \(failed); max_failures allows \(allowed).\(end)"
         let lines = failedLines

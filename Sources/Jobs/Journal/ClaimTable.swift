@@ -71,9 +71,10 @@ package final class ClaimTable {
             claimedStored += 1
             if known.contentHash == key.contentHash {
                 counts.kept += 1
-                if known.isFailed { counts.keptFailed += 1 }
                 carried[known.nameHash] = nil
-                return .done(failed: known.isFailed)
+                if !known.isFailed || known.isInOutput { return .done(failed: known.isFailed) }
+                counts.keptFailed += 1
+                return .new
             }
             counts.changed += 1
         } else if known.isToRedo, known.contentHash == key.contentHash {

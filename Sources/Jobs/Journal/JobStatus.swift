@@ -25,6 +25,8 @@ package struct JobStatus: Sendable, Equatable {
     /// What the run itself said last; nil if it said nothing yet.
     package var progress: JobProgress?
     package var damagedLines: Int
+    /// Lines of a complete job that failed, and how many may.
+    package var failures: AllowedFailures?
     /// What the results were made with, those of the latest run first, and what that is; nil if nobody knows.
     package var madeBy: [RunShare] = []
     package var latest: RunFingerprint?
@@ -88,6 +90,7 @@ package struct JobStatus: Sendable, Equatable {
             earlier = try EarlierOutput.find(at: paths, format, into: index, in: system) { _ in true }
         }
         status.completionTokens += earlier?.outcome.completionTokens ?? 0
+        if journal == nil { status.failures = settings?.failures }
         status.latest = header?.fingerprint ?? settings?.fingerprint
         status.madeBy = index.countByRun().described(
             by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)

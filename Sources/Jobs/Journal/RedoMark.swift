@@ -1,6 +1,6 @@
 import JSON
 
-/// That a result is to be made again, with the next seed: a line that a redo begins its journal with.
+/// That a result is to be made again, mostly with the next seed: a line that a redo begins its journal with.
 ///
 ///     {"sum":"…","redo":"<the choice's hash>","id":"…","sample":S,"line_hash":"…"}
 ///
@@ -61,14 +61,14 @@ extension JournalStore {
     /// Has a run that begins after this make results again, and closes the store. They are marked all at once: whatever
     /// ends this or that run, the next one goes on.
     /// - Parameters:
-    ///   - keys: those of the results that are there.
+    ///   - keys: those of the results to come.
     ///   - choice: by what they were chosen.
     package func redo(_ keys: [WorkKey], choice: UInt64) throws {
         precondition(journal.file == nil, "an unfinished run goes on first")
         defer { close() }
         try failing {
             try journal.begin(
-                with: keys.flatMap { RedoMark(key: $0.again, choice: choice).line + [0x0a] })
+                with: keys.flatMap { RedoMark(key: $0, choice: choice).line + [0x0a] })
         }
     }
 }

@@ -156,7 +156,9 @@ extension ResultIndex {
         var entry = Entry(nameHash: name, contentHash: key.contentHash, repetition: 0)
         entry.waitForRedo()
         // Else the run was ended right after it had put the new output in place.
-        if let number = find(name), self[number].isStored, self[number].contentHash == key.contentHash {
+        if let number = find(name), case let known = self[number], known.isStored, !known.isFailed,
+            known.contentHash == key.contentHash
+        {
             return false
         }
         return put(entry)

@@ -15,6 +15,7 @@ package struct InFlightRecord: Sendable, Equatable {
 package enum StoredState: Sendable, Equatable {
     case new
     case inFlight(InFlightRecord)
+    /// A failed result counts as done once its job was complete; that of an unfinished run is new.
     case done(failed: Bool)
 }
 

@@ -11,10 +11,6 @@ extension JobRun {
             forgetFailuresBeyondEnough()
             if let end = gates?.end { (count.positions, count.lines) = (end, end / job.sampleCount) }
             let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
-            guard statistics.failed <= allowed else {
-                try store.close { try $0.suspend() }
-                return outcome(.tooManyFailures(allowed: allowed))
-            }
             if gates?.end == nil {
                 if !follows, let half = count.unfinished.first { throw JobError(half) }
                 if let wanted = gates?.wanted {
@@ -27,7 +23,7 @@ extension JobRun {
                     lines: statistics.failed, limit: job.maxFailures ?? .count(0))
                 try store.finish(count: count.positions)
             }
-            return outcome(.complete)
+            return outcome(statistics.failed > allowed ? .tooManyFailures(allowed: allowed) : .complete)
         }
     }
 

@@ -26,10 +26,14 @@ extension JobRun {
 
     /// A completion has failed under way; those of the line's other samples need not.
     func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
-        let isNew = faulty.insert(
-            label, lowest: [open.keys.min(), queue.lowestIndex].compactMap { $0 }.min())
+        let isFirst = isFirstFault(of: label)
         close(label)
-        try file(error, label, counts: isNew, text: text)
+        try file(error, label, counts: isFirst, text: text)
+    }
+
+    /// Whether no other sample of the line has failed before; notes that this one has.
+    func isFirstFault(of label: WorkLabel) -> Bool {
+        faulty.insert(label, lowest: [open.keys.min(), queue.lowestIndex].compactMap { $0 }.min())
     }
 
     func close(_ label: WorkLabel) {

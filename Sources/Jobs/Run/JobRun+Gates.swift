@@ -22,6 +22,7 @@ extension JobRun {
         gates?.ended(
             label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
         try tellEnd()
+        if label.isDone { return }
         if let end = gates?.end, label.position >= end { return }
         let (key, position) = (label.key, label.position)
         try store.handOver { try $0.append(result, key: key, position: position) }

@@ -161,7 +161,7 @@ package final class JobRun: RequestSource {
                 guard try isShared(request) else { return .request(request) }
                 copies += 1
             case .failure(let label, let error):
-                try file(error, label)
+                try file(error, label, counts: label.isDone ? isFirstFault(of: label) : nil)
                 try decide()
             case .outcome(let label, let outcome):
                 open[label.index, default: 0] += 1

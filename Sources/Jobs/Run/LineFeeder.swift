@@ -150,8 +150,12 @@ final class LineFeeder: @unchecked Sendable {
             }
             guard let state = try store.claim(label.key, position: label.position) else { return false }
             counted.withLock { $0.positions += 1 }
-            // A failed piece is tried again: perhaps what made it fail has been mended.
-            if case .done(failed: false) = state {
+            if case .done(let failed) = state {
+                if failed, case .failed(let failure)? = try store.result(at: label.position)?.content {
+                    label.isDone = true
+                    guard queue.push(.failure(label, failure.error)) else { return false }
+                    continue
+                }
                 counted.withLock { $0.done += 1 }
                 guard try pushPast(label, parsed.fields) else { return false }
                 continue

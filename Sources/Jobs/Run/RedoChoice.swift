@@ -8,6 +8,7 @@ package struct RedoChoice: Sendable {
         case condition(TextTemplate)
         /// In UTF-8.
         case ids(Set<[UInt8]>)
+        case failed
         /// What a redo that was interrupted has chosen.
         case earlier
     }
@@ -30,6 +31,15 @@ package struct RedoChoice: Sendable {
         hash = LineHash.value(of: Array("where \(condition)".utf8))
     }
 
+    /// Failed results, which are made again with the same seed.
+    package static var failed: RedoChoice {
+        RedoChoice(.failed, hash: LineHash.value(of: Array("failed".utf8)))
+    }
+
+    private init(_ rule: Rule, hash: UInt64) { (self.rule, self.hash) = (rule, hash) }
+
+    package var keepsSeed: Bool { if case .failed = rule { true } else { false } }
+
     /// - Parameter list: an id a line. Empty lines count for nothing.
     package init(ids list: String) {
         let lines = list.utf8.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }
@@ -42,7 +52,7 @@ package struct RedoChoice: Sendable {
     ///   it doesn't have; `StoreError` if the output is not complete, or can't be read.
     package func results(of job: JobSettings) throws -> (chosen: [WorkKey], total: Int) {
         if case .earlier = rule {
-            throw JobError(.usage, "say which results: --where CONDITION, or --ids FILE.")
+            throw JobError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
         }
         let (path, format, system) = (job.output, job.outputFormat.format, POSIXFileSystem())
         let paths = try OutputPaths(output: path, format: format, in: system)
@@ -73,6 +83,7 @@ package struct RedoChoice: Sendable {
     ) throws -> Bool {
         switch rule {
         case .earlier: return false
+        case .failed: return result.isFailed
         case .ids(let ids): return ids.contains(Array(result.key.id.utf8))
         case .condition(let template):
             do {
@@ -143,7 +154,7 @@ package struct RedoChoice: Sendable {
             let (chosen, total) = try results(of: job)
             note(chosen.count, total)
             if chosen.isEmpty { return store }
-            try store.redo(chosen, choice: hash)
+            try store.redo(keepsSeed ? chosen : chosen.map(\.again), choice: hash)
         } catch {
             try? store.suspend()
             throw error

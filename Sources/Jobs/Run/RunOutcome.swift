@@ -146,7 +146,7 @@ public struct RunOutcome: Sendable {
     public enum Status: Sendable, Equatable {
         /// All is done and the output in place.
         case complete
-        /// More lines failed than `max_failures` allows. Every line was tried, unless the run ended early.
+        /// More lines failed than `max_failures` allows. All is done and the output in place, unless the run ended early.
         case tooManyFailures(allowed: Int)
         /// The input has come to its end before as many rows were accepted as `until` wants.
         case tooFewAccepted(accepted: Int, wanted: Int)

@@ -12,6 +12,8 @@ package struct ShardMerge {
     /// The name under which another output that was there stays.
     package private(set) var keptName: String?
     package private(set) var warnings: [String] = []
+    /// Failed lines, where they are more than may be.
+    package private(set) var excess: StoreError?
 
     /// - Parameters:
     ///   - output: the path that the job names; the shards lie beside it.
@@ -44,7 +46,7 @@ package struct ShardMerge {
         settings.pins = first.pins
         settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.settings.lines) }
         settings.input = try Self.checkInputs(shards)
-        settings.failures = try Self.checkFailures(shards, of: total, maxFailures, output)
+        settings.failures = checkFailures(shards, of: total, maxFailures, output)
         let paths = try OutputPaths(output: output, format: format, in: system)
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: nil, in: system)
@@ -133,17 +135,17 @@ package struct ShardMerge {
     }
 
     /// What one run may have of failed lines, the shards may have together.
-    private static func checkFailures(
+    private mutating func checkFailures(
         _ shards: [Shard], of lines: Int, _ own: FailureLimit?, _ output: String
-    ) throws -> AllowedFailures {
+    ) -> AllowedFailures {
         let failed = shards.reduce(0) { $0 + $1.failures.lines }
         let limits = shards.map(\.failures.limit)
         let limit = own ?? limits.max { $0.allowed(of: lines) < $1.allowed(of: lines) } ?? limits[0]
         let allowed = limit.allowed(of: lines)
-        guard failed <= allowed else {
-            throw StoreError(
+        if failed > allowed {
+            excess = StoreError(
                 .tooManyFailures, path: output,
-                "the shards have \(counted(failed, "failed line")); max_failures allows \(allowed) of the whole job. Mend the lines and run their shards again, or allow more with --max-failures \(failed)."
+                "has \(counted(failed, "failed line")); max_failures allows \(allowed) of the whole job. Mend the lines and run their shards again, or allow more with --max-failures \(failed)."
             )
         }
         return AllowedFailures(lines: failed, limit: limit)

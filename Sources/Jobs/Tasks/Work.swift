@@ -18,6 +18,8 @@ package struct WorkLabel: Sendable {
     var attempt = 0
     /// How many times the result was made before, and not wanted: it has the seed that is so many further on.
     var redo = 0
+    /// The store has its result, that it failed.
+    var isDone = false
     /// The step of the row; nil where a job has none.
     var step: String?
 

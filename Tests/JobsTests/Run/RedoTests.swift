@@ -60,6 +60,19 @@ import Testing
         }
     }
 
+    @Test func failedResultsAreMadeAgainWithTheSameSeed() throws {
+        let (whole, job) = (try job("whole.jsonl"), try job())
+        try run(whole)
+        let expected = try rows(whole)
+        let faulty = ScriptedModel()
+        faulty.isFaulty = { tokens, _ in tokens.count % 5 == 3 }
+        #expect(try run(job, faulty).status == .tooManyFailures(allowed: 0))
+        #expect(try run(job).statistics.done == 0)
+        let outcome = try run(job, redo: .failed)
+        #expect(outcome.status == .complete && outcome.statistics.done > 0)
+        #expect(try rows(job) == expected)
+    }
+
     private func verification(_ job: JobSettings) throws -> Verification {
         try ScriptedRun.verification(job) { try store($0) }
     }

@@ -31,11 +31,14 @@ final class MemoryStore: ResultStore {
         let slot = Slot(key: key, repetition: repetitions[key, default: 0])
         repetitions[key, default: 0] += 1
         slots.append(slot)
-        if let result = results[slot] { return .done(failed: result.isFailed) }
+        if let result = results[slot], !result.isFailed || output != nil {
+            return .done(failed: result.isFailed)
+        }
         return saved[key].map { .inFlight($0) } ?? .new
     }
 
     func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+        output = nil
         if let error = failAppend?(appended) { throw error }
         appended += 1
         precondition(slots[position].key == key)
