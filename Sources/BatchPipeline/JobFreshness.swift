@@ -18,13 +18,15 @@ package struct JobFreshness: Sendable, Equatable {
     package var new = 0
     package var changed = 0
     package var gone = 0
+    /// Why the output is to be written again from its log; nil if it is not.
+    package var rewrite: Message?
     /// So many would go that a run asks for leave.
     package var losesTooMany = false
     /// The input has no lines, which never replace results.
     package var hasNoLines = false
 
     package var isFresh: Bool {
-        changes.isEmpty && unknown == nil && new == 0 && changed == 0 && gone == 0
+        changes.isEmpty && unknown == nil && rewrite == nil && new == 0 && changed == 0 && gone == 0
     }
 
     /// Reads what is there and, unless it can be read but once, the input.
@@ -36,10 +38,16 @@ package struct JobFreshness: Sendable, Equatable {
     package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
         let job = try job.asFinished(in: job.output)
         let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: job.output, format: job.outputFormat.format, in: system)
+        let paths = try OutputPaths(output: job.output, in: system)
         let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
-        let output = try File.textIfPresent(paths.output, in: system)
-        guard journal != nil || output != nil else { return nil }
+        let output = try File.openIfPresent(paths.output, .read, in: system)
+        let log: OutputLog?
+        do {
+            log = try OutputLog.find(at: paths, in: system)
+        } catch let error as StoreError where error.kind == .mismatch {
+            (log, unknown) = (nil, "\(error)")
+        }
+        guard journal != nil || output != nil || log != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
         let claims = ClaimTable()
         var header: JournalHeader?
@@ -51,19 +59,33 @@ package struct JobFreshness: Sendable, Equatable {
         case .damaged, nil: break
         }
         if let header { compare(with: header.fingerprint) }
-        let settings = try OutputSettings.read(at: paths, in: system)
+        let settings = log?.header
         let known =
             header.map { header in (header.accepted, header.run) }
             ?? settings.map { settings in
                 (Set(settings.fingerprint == now ? settings.kept.map(\.digest) : []), settings.run)
             }
-        if let output, header?.usesOutput ?? true {
-            let digests = try read(output, paths, job, into: claims.index, in: system)
+        if let log, header?.usesOutput ?? true {
+            var digests: Set<String> = []
+            let earlier = try EarlierOutput(log, of: output, index: claims.index) {
+                digests.insert($0)
+                return true
+            }
+            let format = job.outputFormat.format
+            if !earlier.isAsWritten {
+                rewrite = "\(paths.output) is not as it was written"
+            } else if log.header.format != format.name || log.header.layout != format.layout {
+                rewrite = "the format has changed, or what results show"
+            }
             let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }
             if changes.isEmpty, let now, let other = others.min() {
                 changes = [now.changedGroups(fromDigest: other)]
                 if let old = known?.1(other) { compare(with: old) }
             }
+        } else if let output, unknown == nil, log == nil, header?.usesOutput ?? true,
+            try output.info().size > 0
+        {
+            unknown = "\(paths.output) has no log \(paths.log) that says what it holds"
         }
         if let journal { _ = try JournalReader(file: journal).records(into: claims.index) { _ in true } }
         claims.begin()
@@ -76,7 +98,7 @@ package struct JobFreshness: Sendable, Equatable {
         }
         guard comparesLines, try job.canReadTwice() else { return }
         var schemes = header?.lines ?? []
-        if output != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? []) }
+        if log != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? []) }
         try compareLines(job, claims, LineKeys(job, earlier: schemes))
     }
 
@@ -84,37 +106,6 @@ package struct JobFreshness: Sendable, Equatable {
         guard let now else { return }
         changes = now.changes(from: old)
         concernsSteps = !changes.isEmpty && now.steps(of: old) != nil
-    }
-
-    /// - Returns: the digests of the runs that have made results there.
-    private mutating func read(
-        _ output: File, _ paths: OutputPaths, _ job: JobSettings, into index: ResultIndex,
-        in system: any FileSystem
-    ) throws -> Set<String> {
-        let format = job.outputFormat.format
-        let run = job.resultRun(digest: "")
-        var record: File?
-        if paths.keepsRecord {
-            do {
-                let found = try OutputRecord.needed(for: output, format, at: paths, in: system)
-                record = found.file
-                if found.header.start != format.start(of: run) {
-                    unknown = "the output has other columns than the job makes"
-                }
-            } catch let error as StoreError where error.kind == .mismatch {
-                if try output.info().size > 0 { unknown = "\(error)" }
-                return []
-            }
-        }
-        var digests: Set<String> = []
-        let earlier = try EarlierOutput(output, record: record, format: format, run: run, index: index) {
-            digests.insert($0)
-            return true
-        }
-        if earlier.outcome.lines > 0, earlier.outcome.foreign == earlier.outcome.lines {
-            unknown = "\(paths.output) was not made by phibatch, or not in the format \(format.base.name)"
-        }
-        return digests
     }
 
     /// Claims each result as a run does.

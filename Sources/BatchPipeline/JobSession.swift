@@ -214,8 +214,7 @@ package final class JobSession {
         }
         let store = try job.redo?.store(of: settings, note: job.noteRedo, open: open) ?? open()
         if let path = job.verified,
-            let verified = try FinishedOutput(
-                path, settings.outputFormat.format, samples: settings.sampleCount)
+            let verified = try FinishedOutput(path)
         {
             store.others = verified
             store.earlierSchemes = store.earlierSchemes.adding(verified.lines)

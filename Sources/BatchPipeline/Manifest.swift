@@ -20,11 +20,10 @@ package struct Manifest: Sendable {
     ///   - energy: joules for 1,000 tokens in the run that ends now; nil where nobody knows.
     /// - Throws: `StoreError` or `JobError` if the output is not there or not complete, or a file can't be read.
     package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
-        let format = job.outputFormat.format
         let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: job.output, format: format, in: system)
-        let status = try JobStatus.read(output: job.output, format: format)
-        guard status.state == .complete, let settings = try OutputSettings.read(at: paths, in: system) else {
+        let paths = try OutputPaths(output: job.output, in: system)
+        let status = try JobStatus.read(output: job.output)
+        guard status.state == .complete, let settings = try OutputLog.header(at: paths, in: system) else {
             throw JobError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }
         let parts = Parts(
@@ -102,7 +101,7 @@ package struct Manifest: Sendable {
         let path = OutputPaths.manifest(of: output)
         let file = try ReplacedFile(path, start: Self.start, what: "manifest")
         let bytes = Array(json.indentedText.utf8)
-        if (try? Files.contents(of: path)) != bytes { try file.replace(with: bytes) }
+        if (try? Files.contents(of: path)) != bytes { try file.replace(with: bytes, isDurable: true) }
         return path
     }
 
@@ -194,8 +193,8 @@ package struct Manifest: Sendable {
         with job: JobSettings, output: String, errors: String?, check: OutputCheck, cache: WeightCacheLocation
     ) throws -> Comparison {
         let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, format: job.outputFormat.format, in: system)
-        let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
+        let paths = try OutputPaths(output: output, in: system)
+        let settings = (try? OutputLog.header(at: paths, in: system)) ?? nil
         let parts = Parts(
             output: output, errors: errors, made: try job.runFingerprint(cache: cache), kept: settings?.kept,
             results: check.results, failed: check.failed, completionTokens: check.completionTokens)

@@ -52,11 +52,7 @@ package struct Verification {
         guard let total = try job.settings.countLines() else {
             throw JobError(.usage, "an input that is read but once can't be verified; give a file.")
         }
-        let format = job.settings.outputFormat.format
-        guard let there = try OutputCheck.read(output: results, format: format, errors: errors) else {
-            throw JobError(.missingInput, at: results, "there are no such results.")
-        }
-        (check, self.total, lines) = (there, total, extent.count(of: total))
+        (self.total, lines) = (total, extent.count(of: total))
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
         // The output may be for its owner only.
@@ -75,8 +71,8 @@ package struct Verification {
         let statistics = try run(again)
         let made = try MadeResults(again.settings, places)
         var (compared, different, first) = (0, 0, Message?.none)
-        try check.compare(with: job.settings, output: results, errors: errors) { spot, piece in
-            guard let difference = try made?.difference(at: spot, piece, in: results) else { return }
+        check = try OutputCheck(job.settings, output: results, errors: errors) { spot, record in
+            guard let difference = try made?.difference(at: spot, record, in: results) else { return }
             compared += 1
             guard let difference else { return }
             different += 1
@@ -107,9 +103,9 @@ package struct Verification {
     /// - Returns: those of runs that the output keeps.
     private mutating func checkRuns(_ job: BatchJob, _ results: String) throws -> [RunShare] {
         guard let now = try job.settings.runFingerprint(cache: job.cache) else { return [] }
-        let format = job.settings.outputFormat.format
-        let paths = try OutputPaths(output: results, format: format, in: POSIXFileSystem())
-        let kept = (try? OutputSettings.read(at: paths, in: POSIXFileSystem()))?.kept.map(\.digest) ?? []
+        let paths = try OutputPaths(output: results, in: POSIXFileSystem())
+        let kept =
+            ((try? OutputLog.header(at: paths, in: POSIXFileSystem())) ?? nil)?.kept.map(\.digest) ?? []
         let others = check.madeBy.filter { $0.run != now.digest }
         for share in others where !kept.contains(share.run) {
             faults.append(
@@ -140,7 +136,6 @@ package struct Verification {
             unseen.append(
                 "\(counted(share.results, "result")) that are kept of run \(share.run), with other settings")
         }
-        unseen.append("the times in timing")
         unseen += check.unseen
         unseen +=
             manifest?.unseen.map { "the manifest's \($0)" } ?? ["a manifest, as none lies beside the output"]
@@ -151,64 +146,49 @@ package struct Verification {
 /// The results that were made again, in the input's order.
 private final class MadeResults {
     private let places: [Int]
-    private let cursor: ResultCursor
-    private let format: any ResultFormat
+    private let output: FinishedOutput
     private var place = 0
     private var number = 0
 
     /// - Returns: nil if there are none.
     init?(_ job: JobSettings, _ places: [Int]) throws {
-        (self.places, format) = (places, job.outputFormat.format.base)
-        guard !places.isEmpty,
-            let output = try FinishedOutput(job.output, job.outputFormat.format, samples: job.sampleCount)
-        else { return nil }
-        cursor = ResultCursor(output)
+        guard !places.isEmpty, let output = try FinishedOutput(job.output) else { return nil }
+        (self.places, self.output) = (places, output)
     }
 
     /// Compares a result in the output with the one that was made anew. It is asked for all places in their order.
     /// - Parameter there: nil if the output has none.
     /// - Returns: the difference, if there is one; nil if none was made anew.
     func difference(
-        at spot: OutputCheck.Spot, _ there: ResultCursor.Piece?, in path: String
+        at spot: OutputCheck.Spot, _ there: JournalRecord?, in path: String
     ) throws -> Message?? {
         while place < places.count, places[place] < spot.place { place += 1 }
-        guard place < places.count, places[place] == spot.place, number < cursor.output.count else {
-            return nil
-        }
-        let following =
-            try number + 1 < cursor.output.count
-            ? cursor.output.with(number + 1) { made, _ in made.key.sample } : 0
+        guard place < places.count, places[place] == spot.place, number < output.count else { return nil }
         defer { number += 1 }
-        return try cursor.with(number, isLast: following == 0) { made -> Message?? in
-            guard let there else { return "\(path) has no result of this line." }
-            return .some(difference(there, made, in: path))
-        }
+        let made = try output.record(number)
+        guard let there else { return "\(path) has no result of this line." }
+        return .some(Self.difference(there, made, in: path))
     }
 
-    private func difference(
-        _ there: ResultCursor.Piece, _ made: ResultCursor.Piece, in path: String
+    private static func difference(
+        _ there: JournalRecord, _ made: JournalRecord, in path: String
     ) -> Message? {
-        if there.recorded.key.contentHash != made.recorded.key.contentHash {
+        if there.key.contentHash != made.key.contentHash {
             return "the line has another content now than when \(path) was made."
         }
-        if there.recorded.isFailed != made.recorded.isFailed {
-            return "it \(made.recorded.isFailed ? "fails" : "does not fail"), and \(path) says otherwise."
+        if there.result.isFailed != made.result.isFailed {
+            return "it \(made.result.isFailed ? "fails" : "does not fail"), and \(path) says otherwise."
         }
-        let run = there.recorded.run
-        if !run.utf8.elementsEqual(made.recorded.run.utf8) {
+        if !there.run.utf8.elementsEqual(made.run.utf8) {
             return
-                "\(path) was made with another model, arithmetic or settings (run \(run), and here \(made.recorded.run)); phibatch status says which."
+                "\(path) was made with another model, arithmetic or settings (run \(there.run), and here \(made.run)); phibatch status says which."
         }
-        guard let (old, new) = there.bytes.flatMap({ old in made.bytes.map { (old, $0) } }) else {
-            // The bytes of all of a line's results stand with the last.
-            return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
-        }
-        // What a result is that is not in the output, the record says.
-        if old.isEmpty, new.isEmpty {
-            return there.recorded.hasSame(made.recorded) ? nil : "the record has it otherwise."
-        }
-        let (first, second) = (format.lasting(in: old), format.lasting(in: new))
-        return first != nil && first == second ? nil : Self.shown(first ?? [], second ?? [])
+        return there.result.withoutTiming == made.result.withoutTiming
+            ? nil : shown(text(there.result), text(made.result))
+    }
+
+    private static func text(_ result: GenerationResult) -> [UInt8] {
+        JSONWriter.object { ResultCoding.write(result.withoutTiming, to: &$0) }.bytes
     }
 
     /// Both from a little before the first byte that differs.

@@ -86,6 +86,7 @@ struct JobState {
 
 extension JobFreshness {
     fileprivate var whatDiffers: Message {
+        if let rewrite, new == 0, changed == 0, gone == 0 { return rewrite }
         // `--limit` leaves lines without results although the input is the same.
         if changed == 0, gone == 0 {
             return "results are missing: \(new), of lines that came later or that --limit left"

@@ -9,13 +9,11 @@ struct RedoCommand: ParsableCommand {
         usage:
             "phibatch redo <job file> --failed | --where <condition> | --ids <file> [--dry-run] [<options of run> ...]",
         discussion: """
-            Each result that is chosen is made as if its seed were the next one; all others stay byte for byte, but for the \
-            sums at their ends. The earlier output stays as OUTPUT.old-1 or the next number (keep_old). Where nothing is \
+            Each result that is chosen is made as if its seed were the next one; all others stay byte for byte. The earlier output stays as OUTPUT.old-1 or the next number (keep_old). Where nothing is \
             drawn, as at temperature 0, the answer is the same again.
 
-            A condition is one of the templates' language. It sees the members of a result as the output has it, the fields \
-            of the line that it keeps, and in a job with steps what each made, by its name. A cell of CSV is a text: \
-            'completion_tokens | int < 5'. Of a failed line in a file of its own (errors) there are only id and error.
+            A condition is one of the templates' language. It sees the members of a result in full, its seed too, \
+            whatever the output shows: the fields of the line that it keeps, and in a job with steps what each made, by its name.
 
             EXAMPLE:
               phibatch redo jobs/demo.yaml --where 'text | length < 20' --dry-run

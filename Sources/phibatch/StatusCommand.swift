@@ -56,9 +56,7 @@ struct StatusCommand: ParsableCommand {
     }
 
     private func report(ofOutput output: String) throws -> StatusReport {
-        let format = try ResultFormats.format(ofOutput: output)
-        let status = try JobStatus.read(
-            output: output, format: format)
+        let status = try JobStatus.read(output: output)
         let total = status.state == .complete ? status.done : status.progress?.resultsTotal
         return StatusReport(
             output: output, status: status, total: total,
@@ -75,9 +73,7 @@ struct StatusCommand: ParsableCommand {
         job.model = name.folder(in: HubCache(folder: HubSettings().cacheFolder)) ?? job.model
         if let converted = try PublishedModel(job.model)?.cached(in: .standard()) { job.model = converted }
         job = try job.asFinished(in: job.output)
-        let format = job.outputFormat.format
-        let status = try JobStatus.read(
-            output: job.output, format: format, tallies: job.task == .steps)
+        let status = try JobStatus.read(output: job.output, tallies: job.task == .steps)
         // Lines may ask for more than one result themselves.
         let total =
             try job.countLines().map { max($0 * job.sampleCount, status.done) }

@@ -93,9 +93,7 @@ struct VerifyCommand: ParsableCommand {
             }
             let console = Console(isQuiet: quiet)
             if fileOnly, let results, options.files.isEmpty, options.isFileAlone {
-                return try finish(
-                    OutputCheck(output: results, format: ResultFormats.format(ofOutput: results)), results,
-                    console)
+                return try finish(OutputCheck(output: results), results, console)
             }
             let inputs = ModelFetch(console: console, isOffline: offline)
             var settings = try options.settings(output: results, bring: inputs.bring)
@@ -123,7 +121,7 @@ struct VerifyCommand: ParsableCommand {
         let isFine = check.faultCount == 0
         print(
             isFine
-                ? "all \(check.lines) results are as they were written"
+                ? "all \(check.results) results are as they were written"
                 : "\(path) is not as it was written, or not complete")
         let unseen =
             check.unseen + ["whether the answers are the model's (phibatch verify without --file-only)"]

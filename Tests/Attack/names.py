@@ -7,7 +7,7 @@ from kills import faulty, spread
 
 MINE = b"This is mine, and nobody else's.\n"
 # The names of files beside an output, of this version and the ones before.
-SUFFIXES = [".tmp", ".journal", ".lock", ".journal.tmp", ".journal.inflight", ".journal.inflight.tmp",
+SUFFIXES = [".tmp", ".log", ".journal", ".lock", ".journal.tmp", ".journal.inflight", ".journal.inflight.tmp",
             ".journal.index.tmp", ".journal.ids.tmp", ".journal.old-1", ".old-1"]
 
 
@@ -116,7 +116,7 @@ def not_utf8(bench):
         for attempt in ("", ", once more"):
             bench.run(command, folder, what=f"{name}{attempt}").must_end_with(0, what=f"{name}{attempt}")
             expect(results(folder, name) == expected, f"{name}{attempt}: other results")
-            there = set(os.listdir(folder)) - {b"i\xfe.jsonl", b"m\xff", name.split(b"/")[0], name + b".settings"}
+            there = set(os.listdir(folder)) - {b"i\xfe.jsonl", b"m\xff", name.split(b"/")[0], name + b".log"}
             expect(not there, f"{name}: there is also {there}")
         status = bench.run(["status", *command[1:]], folder)
         status.must_end_with(0, what=f"status of {name}")

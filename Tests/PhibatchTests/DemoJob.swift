@@ -73,14 +73,14 @@ struct DemoJob {
     func results(in file: String) -> [String]? {
         guard let data = FileManager.default.contents(atPath: folder + "/" + file) else { return nil }
         return String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
-            .map { String($0).replacing(/"timing":\{[^{}]*\},/, with: "") }
+            .map { String($0).replacing(/,"timing":\{[^{}]*\}/, with: "") }
     }
 
     /// But for the settings that lie beside each finished output.
     var files: [String] {
         get throws {
             try FileManager.default.subpathsOfDirectory(atPath: folder)
-                .filter { !$0.hasSuffix(".settings") }.sorted()
+                .filter { !$0.hasSuffix(".log") }.sorted()
         }
     }
 }

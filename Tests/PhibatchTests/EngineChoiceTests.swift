@@ -132,7 +132,7 @@ struct EngineChoiceTests {
             let whole = try job.run()
             try #require(whole.status == 0, "\(whole.errors)")
             let expected = try tokens(job)
-            for file in ["out.jsonl", "out.jsonl.settings"] {
+            for file in ["out.jsonl", "out.jsonl.log"] {
                 try FileManager.default.removeItem(atPath: job.folder + "/" + file)
             }
             let journal = job.folder + "/out.jsonl.journal"

@@ -39,9 +39,10 @@ struct FailedLinesTests {
             ["verify"] + job.arguments(keep + ["--sample", "4", "-q"]), folder: job.folder)
         #expect(verified.status == 0, "\(verified.errors) \(verified.output)")
         let other = try job.run(["--keep", "topic", "--if-changed", "keep"])
-        #expect(other.status == 65 && other.errors.contains("has the columns"), "\(other.errors)")
-        #expect(try text(job, "out.jsonl") == table)
-        try table.replacing(",length,", with: ",stop,", maxReplacements: 1)
+        #expect(other.status == 0, "\(other.errors)")
+        let narrow = try text(job, "out.jsonl")
+        #expect(narrow != table && narrow.split(separator: "\n")[0].hasSuffix(",topic"))
+        try narrow.replacing(",length,", with: ",stop,", maxReplacements: 1)
             .write(toFile: job.folder + "/out.jsonl", atomically: true, encoding: .utf8)
         #expect(try Program.run(["verify", "out.jsonl", "--file-only"], folder: job.folder).status == 1)
     }

@@ -2,6 +2,8 @@ import Foundation
 import JSON
 import Testing
 
+@testable import Jobs
+
 /// `phibatch report`, run as users run it, on results that lie there.
 @Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
 struct ReportCommandTests {
@@ -11,38 +13,46 @@ struct ReportCommandTests {
 
     private let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
 
-    private static func line(_ id: String, _ index: Int, _ members: String) -> String {
-        var writer = JSONWriter()
-        writer.string(id)
-        return "{\"id\":\(writer.text),\"index\":\(index),\(members),"
-            + "\"line_hash\":\"00000000000000aa\",\"run\":\"r\",\"sum\":\"00000000000000bb\"}\n"
+    private typealias Answer = (id: String, result: GenerationResult)
+
+    private static func answer(
+        _ id: String, _ text: String, _ tokens: Int, _ kept: [GenerationResult.KeptValue] = [],
+        probabilities: [ChosenResult.Probability] = []
+    ) -> Answer {
+        let answer = GeneratedResult(
+            text: text, finishReason: .stop, promptTokens: 2, completionTokens: tokens, seed: 1)
+        let made: any TaskResult = probabilities.isEmpty ? answer : ChosenResult(answer, probabilities)
+        let timing = GenerationResult.Timing(
+            queued: 0, prefill: 1, decode: 1, tokensPerSecond: Double(tokens / 2), ended: 1_790_000_000.5)
+        return (id, GenerationResult(made, timing: timing, kept: kept))
     }
 
-    private static func answer(_ text: String, _ tokens: Int) -> String {
-        var writer = JSONWriter()
-        writer.string(text)
-        return "\"text\":\(writer.text),\"finish_reason\":\"stop\","
-            + "\"usage\":{\"prompt_tokens\":2,\"completion_tokens\":\(tokens)},\"seed\":1,"
-            + "\"timing\":{\"queued\":0,\"prefill\":1,\"decode\":1,\"tokens_per_second\":\(tokens / 2),"
-            + "\"ended\":1790000000.5}"
-    }
+    /// The last has a field of the line whose name and value are hostile.
+    private static let results: [Answer] = [
+        answer("first", "Gravity pulls.", 4),
+        answer(
+            hostile, hostile, 6,
+            [.init(name: hostile, json: JSONWriter.text(of: .string(hostile)))]),
+        ("bad", .failure(.init(LineError(.badPrompt, "</script>"), line: 3))),
+    ]
 
-    /// A field of the line whose name and value are hostile.
-    private static var hostileField: String {
-        var writer = JSONWriter()
-        writer.object { $0.string(hostile, hostile) }
-        return "," + writer.text.dropFirst().dropLast()
-    }
-
-    private static let results =
-        line("first", 0, answer("Gravity pulls.", 4)) + line(hostile, 1, answer(hostile, 6) + hostileField)
-        + line("bad", 2, "\"error\":{\"code\":\"bad_prompt\",\"message\":\"</script>\",\"line\":3}")
-
-    private func with(_ files: [String: String], _ body: () throws -> Void) throws {
+    private func with(
+        _ outputs: [String: [Answer]], _ files: [String: String] = [:], _ body: () throws -> Void
+    ) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for (name, text) in files {
             try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
+        }
+        for (name, answers) in outputs {
+            let store = try JournalStore(
+                output: folder + "/" + name, fingerprint: RunFingerprint([("job.seed", "1")]))
+            let keys = answers.map { WorkKey(id: $0.id, contentHash: 0xaa) }
+            for (place, key) in keys.enumerated() { _ = try store.claim(key, position: place) }
+            for (place, key) in keys.enumerated() {
+                try store.append(answers[place].result, key: key, position: place)
+            }
+            try store.finish(count: keys.count)
         }
         try body()
     }
@@ -74,7 +84,7 @@ struct ReportCommandTests {
 
     @Test func thePageHasAllOfTheResults() throws {
         let prompt = "{\"id\":\"first\",\"prompt\":\"What is gravity?\"}"
-        try with(["out.jsonl": Self.results, "in.jsonl": prompt]) {
+        try with(["out.jsonl": Self.results], ["in.jsonl": prompt]) {
             let run = try report("out.jsonl")
             #expect(run.status == 0 && run.output.isEmpty)
             #expect(run.errors.contains("3 results is in out.jsonl.html"))
@@ -100,17 +110,17 @@ struct ReportCommandTests {
 
     /// Classes, members of answers and fields of lines: what they hold in all, and their values in the rows.
     @Test func fieldsAreCountedAndHaveColumns() throws {
-        func chosen(_ id: String, _ name: String, _ value: Double, _ more: String = "") -> String {
-            let answer = Self.answer(name, 1)
-            let place = answer.firstRange(of: ",\"usage\"")?.lowerBound ?? answer.endIndex
-            let chances = ",\"probabilities\":{\"yes\":\(value),\"no\":\(1 - value)}"
-            return Self.line(id, 0, answer[..<place] + chances + answer[place...] + more)
+        func chosen(_ id: String, _ name: String, _ value: Double, _ topic: String? = nil) -> Answer {
+            Self.answer(
+                id, name, 1, topic.map { [.init(name: "topic", json: $0)] } ?? [],
+                probabilities: [.init(text: "yes", value: value), .init(text: "no", value: 1 - value)])
         }
-        let classes =
-            chosen("a", "yes", 0.75, ",\"topic\":{\"name\":\"bees\",\"n\":-2}")
-            + chosen("b", "no", 0.25) + chosen("c", "yes", 0.75, ",\"topic\":[1,2]")
+        let classes = [
+            chosen("a", "yes", 0.75, "{\"name\":\"bees\",\"n\":-2}"), chosen("b", "no", 0.25),
+            chosen("c", "yes", 0.75, "[1,2]"),
+        ]
         let members = [#"{"score":4,"tags":["x"]}"#, #"{"score":4.5,"why":"so"}"#, "none"]
-        let answers = members.enumerated().map { Self.line("\($0)", $0, Self.answer($1, 1)) }.joined()
+        let answers = members.enumerated().map { Self.answer("\($0)", $1, 1) }
         try with(["out.jsonl": classes, "json.jsonl": answers]) {
             #expect(try report("out.jsonl").status == 0)
             let fields = try blocks(page(), "id=\"report\"")[0]["fields"]
@@ -142,7 +152,7 @@ struct ReportCommandTests {
 
     /// Whatever the results say, the page has its own elements and no others, and its own script alone may run.
     @Test func textsFromResultsAreNeverHTML() throws {
-        let plain = Self.line("a", 0, Self.answer("b", 2))
+        let plain = [Self.answer("a", "b", 2)]
         try with(["out.jsonl": Self.results, "plain.jsonl": plain]) {
             #expect(try report("out.jsonl").status == 0)
             #expect(try report("plain.jsonl").status == 0)
@@ -159,7 +169,7 @@ struct ReportCommandTests {
     }
 
     @Test func whatIsNoReportIsNotReplaced() throws {
-        try with(["out.jsonl": Self.results, "mine.html": "<p>mine</p>"]) {
+        try with(["out.jsonl": Self.results], ["mine.html": "<p>mine</p>"]) {
             let refused = try report("out.jsonl", "--output", "mine.html")
             #expect(refused.status == 73)
             #expect(refused.errors.contains("mine.html: is there already and is no report of phibatch"))
@@ -173,19 +183,19 @@ struct ReportCommandTests {
             #expect(try page("page.html") != first)
             let streamed = try report("out.jsonl", "-o", "-")
             #expect(streamed.status == 0 && streamed.output.hasPrefix("<!doctype html>"))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 4)
         }
     }
 
     @Test func wrongArgumentsAreNamed() throws {
-        try with(["csv": "a,b\n1,2\n", "empty": ""]) {
+        try with([:], ["csv": "a,b\n1,2\n", "empty": ""]) {
             let missing = try report("none.jsonl")
             #expect(missing.status == 66 && missing.errors.contains("none.jsonl: there are no such results."))
             #expect(try report().status == 64)
             #expect(try report("a", "b", "c").status == 64)
             #expect(try report("csv", "--rows", "-1").status == 64)
             let foreign = try report("csv")
-            #expect(foreign.status == 65 && foreign.errors.contains("csv: holds no results: line 1"))
+            #expect(foreign.status == 65 && foreign.errors.contains("csv: has no log beside it"))
             #expect(try report("empty").status == 0)
             #expect(try blocks(page("empty.html"), "id=\"report\"")[0]["results"] == 0)
         }

@@ -57,7 +57,7 @@ struct ShardTests {
         #expect(over.status == 0 && over.errors.contains("out.jsonl.old-1"), "\(over.errors)")
         #expect(try bytes(job) == expected && bytes(job, "out.jsonl.old-1") == "mine")
         // Renamed shards are not taken for each other.
-        for end in ["", ".settings"] + (format.isEmpty ? [] : [".record"]) {
+        for end in ["", ".log"] {
             let names = ["1-of-3", "2-of-3"].map { job.folder + "/out.jsonl.shard-\($0)\(end)" }
             try FileManager.default.moveItem(atPath: names[0], toPath: names[0] + "x")
             try FileManager.default.moveItem(atPath: names[1], toPath: names[0])
@@ -75,7 +75,7 @@ struct ShardTests {
         let other = try DemoJob(Self.lines, ["--max-tokens", "3", "--max-failures", "3"])
         defer { other.remove() }
         #expect(try other.run(["--shard", "2/2"]).status == 0)
-        for name in ["out.jsonl.shard-2-of-2", "out.jsonl.shard-2-of-2.settings"] {
+        for name in ["out.jsonl.shard-2-of-2", "out.jsonl.shard-2-of-2.log"] {
             try FileManager.default.moveItem(
                 atPath: other.folder + "/" + name, toPath: job.folder + "/" + name)
         }
@@ -85,7 +85,7 @@ struct ShardTests {
         #expect(try job.run(["--shard", "2/2", "--if-changed", "restart"]).status == 0)
         let path = job.folder + "/out.jsonl.shard-1-of-2"
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        try text.replacing("\"seed\":3", with: "\"seed\":5", maxReplacements: 1)
+        try text.replacing("\"text\":\"", with: "\"text\":\"x", maxReplacements: 1)
             .write(toFile: path, atomically: true, encoding: .utf8)
         let edited = try merge(job, 2)
         #expect(edited.status != 0 && edited.errors.contains("not as it was written"), "\(edited.errors)")
@@ -100,9 +100,10 @@ struct ShardTests {
         let system = POSIXFileSystem()
         let path = job.folder + "/" + name
         let place = try OutputPlace(try OutputPaths(output: path, in: system), output: path, in: system)
-        var settings = try #require(try OutputSettings.read(at: place.paths, in: system))
-        settings.input = input
-        try settings.put(at: place)
+        let log = try #require(try OutputLog.find(at: place.paths, in: system))
+        var header = log.header
+        header.input = input
+        try log.put(header, at: place)
     }
 
     @Test func shardsOfTwoInputsAreNotMerged() throws {

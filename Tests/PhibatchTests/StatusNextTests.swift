@@ -47,17 +47,17 @@ struct StatusNextTests {
             more: ["--seed", "5"], next: " --if-changed keep --prune does"),
         Case(
             testDescription: "other columns", settings: ["--output-format", "csv"],
-            more: ["--keep", "topic"], next: " --restart begins again"),
+            more: ["--keep", "topic"], next: " --if-changed keep does"),
         Case(
-            testDescription: "no record", settings: ["--output-format", "csv"],
-            change: { try FileManager.default.removeItem(atPath: $1.folder + "/out.jsonl.record") },
+            testDescription: "no log", settings: ["--output-format", "csv"],
+            change: { try FileManager.default.removeItem(atPath: $1.folder + "/out.jsonl.log") },
             next: " --restart begins again"),
         Case(
             testDescription: "another's file",
             change: {
                 try "mine\n".write(toFile: $1.folder + "/out.jsonl", atomically: true, encoding: .utf8)
             },
-            next: " --restart begins again"),
+            next: " does what is new"),
         Case(
             testDescription: "a quoted argument", change: { try $0.put(lines(0..<6), $1) },
             more: ["--stop", "don't $stop"], next: " --if-changed keep does"),

@@ -19,6 +19,7 @@ Exit status 1 if anything is lost, doubled or different, or if the program ever 
 """
 import argparse
 import collections
+import gzip
 import itertools
 import json
 import os
@@ -32,9 +33,9 @@ import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TIMING = re.compile(rb'"timing":\{[^{}]*\},')
-# In a record timing comes last, and the sum covers it.
-RECORD_TIMING = re.compile(rb'"sum":"[0-9a-f]*",|,"timing":\{[^{}]*\}')
+TIMING = re.compile(rb',"timing":\{[^{}]*\}')
+# In a log sums cover the times.
+LOG_TIMING = re.compile(rb'"sum":"[0-9a-f]*",|,"timing":\{[^{}]*\}|,"size":\d+,"content":"[0-9a-f]*"')
 LEAVE_SECONDS = 2.0
 HANG_SECONDS = 600
 
@@ -203,19 +204,19 @@ class Torture:
         if process.wait(HANG_SECONDS) != 0:
             sys.exit("torture: the undisturbed run failed: " + self.errors_text())
         job.seconds = time.monotonic() - start
-        job.expected, job.record = self.made(f"expected-{job.name}")
+        job.expected, job.log = self.made(f"expected-{job.name}")
         # A line for each result and one for its header; more if failed lines were tried again.
         job.whole_journal = job.expected.count(b"\n") + 1
         print(f"torture: {job.name}: {job.whole_journal - 1} lines undisturbed took {job.seconds:.1f} s", flush=True)
 
     def made(self, output):
-        """An output but for its times, and its record, if it has one."""
+        """An output but for its times, and its log, if that is there."""
         with open(self.path(output), "rb") as file:
             results = TIMING.sub(b"", file.read())
-        if not os.path.exists(self.path(output + ".record")):
+        if not os.path.exists(self.path(output + ".log")):
             return results, None
-        with open(self.path(output + ".record"), "rb") as file:
-            return results, RECORD_TIMING.sub(b"", file.read())
+        with gzip.open(self.path(output + ".log"), "rb") as file:
+            return results, LOG_TIMING.sub(b"", file.read())
 
     def settings(self):
         rng = self.rng
@@ -299,21 +300,21 @@ class Torture:
 
     def check(self, when, code=None):
         """Compares the output with the undisturbed run's."""
-        got, record = self.made("out.jsonl")
+        got, log = self.made("out.jsonl")
         self.counts["lines"] += got.count(b"\n")
         if got == self.job.expected:
             # It is put in place after the output: a kill may come between the two.
-            if record != self.job.record and (record or code is not None):
+            if log != self.job.log and (log or code is not None):
                 self.counts["different"] += 1
-                self.complain(f"{when}: the record differs")
+                self.complain(f"{when}: the log differs")
             return
         expected = [line for line in self.job.expected.split(b"\n") if line]
         found = [line for line in got.split(b"\n") if line]
-        # Results are told apart by their place and sample: two lines have the same id.
+        # Of two lines with the same id the second fails.
         def place(line):
             try:
                 result = json.loads(line)
-                return result["index" if "index" in result else "id"], result.get("sample")
+                return result["id"], result.get("sample"), "error" in result
             except ValueError:
                 return line
         by_place = collections.defaultdict(list)
@@ -360,7 +361,7 @@ class Torture:
                 self.counts["failures"] += 1
                 continue
             self.check(f"round {number}", code)
-            stay = ("out.jsonl.settings", "out.jsonl.manifest.json", "out.jsonl.record")
+            stay = ("out.jsonl.log", "out.jsonl.manifest.json")
             left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.") and name not in stay]
             if left:
                 self.complain(f"left behind: {left}")

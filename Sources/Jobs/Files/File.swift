@@ -28,7 +28,8 @@ package final class File {
                 throw StoreError(.io, path: path, "cannot be opened for reading", error)
             case .readWrite:
                 throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
-            case .createNew: throw StoreError(.cannotCreate, path: path, "cannot be created", error)
+            case .createNew, .nameless:
+                throw StoreError(.cannotCreate, path: path, "cannot be created", error)
             }
         }
     }
@@ -217,6 +218,8 @@ extension File {
             return try file.unpacked(packing)
         } catch let fault as PackingFault {
             throw StoreError(.io, path: path, fault.text(of: packing))
+        } catch let error as StoreError {
+            throw StoreError(.io, path: path, "can't be unpacked: \(error)", code: error.code ?? 0)
         }
     }
 
@@ -251,6 +254,7 @@ extension File {
     }
 
     static func nameless(in folder: String, _ system: any FileSystem) throws -> File {
+        if let file = try? open(folder, .nameless, in: system) { return file }
         // One that a kill leaves with its name is empty, and harms nobody.
         let path = "\(folder)/phibatch-scratch-\(UInt64.random(in: 0 ... .max)).tmp"
         let file = try open(path, .createNew(mode: 0o600), in: system)

@@ -16,6 +16,8 @@ package enum FileAccess: Sendable, Equatable {
     /// For reading and writing, with these permissions less the user's umask. Only if there is nothing of that
     /// name, not even a symbolic link.
     case createNew(mode: UInt32 = 0o666)
+    /// A new file without a name in this folder, for its owner alone, where the system has that.
+    case nameless
 }
 
 /// What `stat` tells of a path or descriptor, as far as it matters here.

@@ -8,6 +8,12 @@ enum ErrorCode {
     static let interrupted = EINTR
     static let notFound = ENOENT
     static let exists = EEXIST
+    #if os(Linux)
+        /// O_TMPFILE, which is a macro that Swift doesn't see.
+        static let namelessFlag: Int32? = 0o20_000_000 | O_DIRECTORY
+    #else
+        static let namelessFlag: Int32? = nil
+    #endif
     /// A hard link can't be made: the file system has none, or not of this file.
     static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
     static let nameTooLong = ENAMETOOLONG
@@ -65,6 +71,9 @@ package struct POSIXFileSystem: FileSystem {
         case .createNew(let bits):
             flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
             mode = mode_t(truncatingIfNeeded: bits)
+        case .nameless:
+            guard let nameless = ErrorCode.namelessFlag else { throw SystemError(code: ENOTSUP) }
+            (flags, mode) = (O_RDWR | nameless, 0o600)
         }
         return try Self.check(systemOpen(path, flags | O_CLOEXEC | O_NOCTTY, mode))
     }

@@ -28,11 +28,8 @@ package struct ChosenResult: TaskResult {
     package var completionTokens: Int { answer.completionTokens }
     package var completion: GeneratedResult? { answer }
 
-    package func write(to writer: inout JSONWriter) { answer.write(to: &writer, more: writeMore) }
-
-    package func writeData(to writer: inout JSONWriter) {
-        answer.writeData(to: &writer)
-        writeMore(to: &writer)
+    package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
+        answer.write(members, to: &writer, more: writeMore)
     }
 
     package func writeMore(to writer: inout JSONWriter) {

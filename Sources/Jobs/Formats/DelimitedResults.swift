@@ -41,11 +41,13 @@ package struct DelimitedResults: ResultFormat {
             self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator))
     }
 
-    package func beginning(with start: [UInt8]) -> any ResultFormat {
-        let names = DelimitedRecords.cells(of: start.dropLast()[...], separator) ?? []
+    /// The first line, whose columns between ours and the errors' are those of the task.
+    package var layout: String { String(decoding: head, as: UTF8.self) }
+
+    package func having(layout: String) -> any ResultFormat {
+        let names = DelimitedRecords.cells(of: Array(layout.utf8.dropLast())[...], separator) ?? []
         let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
-        return Self(
-            self, kept: Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)), head: start)
+        return keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
     }
 
     package func problem(with job: JobSettings) -> String? {

@@ -43,16 +43,23 @@ package struct GeneratedResult: TaskResult {
 
     package var completion: GeneratedResult? { self }
 
-    package func write(to writer: inout JSONWriter) { write(to: &writer) { _ in } }
+    package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
+        write(members, to: &writer) { _ in }
+    }
 
     /// - Parameter more: writes what comes before the counts.
-    func write(to writer: inout JSONWriter, more: (inout JSONWriter) -> Void) {
-        writeData(to: &writer)
+    func write(
+        _ members: ResultMembers, to writer: inout JSONWriter, more: (inout JSONWriter) -> Void
+    ) {
+        writer.string("text", text)
+        if let reasoning { writer.string("reasoning", reasoning) }
+        if let toolCalls { ToolCall.write(toolCalls, to: &writer) }
+        if members == .data { return more(&writer) }
         if reasoningIsCut { writer.bool("reasoning_cut", true) }
         writer.optional("finish_reason", finishReason) { $0.string($1.rawValue) }
         more(&writer)
         ResultCoding.writeUsage(of: self, reasoning: reasoningTokens, &writer)
-        writer.int("seed", seed)
+        if members == .log { writer.int("seed", seed) }
         if let tokens { ResultCoding.write(tokens, &writer) }
         if let logprobs {
             writer.object("logprobs") { writer in
@@ -70,12 +77,6 @@ package struct GeneratedResult: TaskResult {
             case .object(let members)? = try? JSONValue(parsing: Array(text.utf8), limits: .line)
         else { return nil }
         return members
-    }
-
-    package func writeData(to writer: inout JSONWriter) {
-        writer.string("text", text)
-        if let reasoning { writer.string("reasoning", reasoning) }
-        if let toolCalls { ToolCall.write(toolCalls, to: &writer) }
     }
 
     package func cell(_ column: String) -> String? {

@@ -1,35 +1,24 @@
 import JSON
 
-/// JSON lines that hold nothing but the data: what a result is known by, and how it came about, is in the output's
-/// record.
+/// JSON lines that hold nothing but the data: how a result came about is in the output's log.
 ///
-///     {"id":"…"[,"sample":S],<data><kept>}
-///     {"id":"…"[,"sample":S],"error":{…}<kept>}
+///     {"id":"…"[,"sample":S]<kept>,<data>}
+///     {"id":"…"[,"sample":S]<kept>,"error":{…}}
 ///
-/// The data are what the task's result takes for it (`TaskResult.writeData`). `sample` is there if a line has several
+/// The data are what the task's result takes for it (`ResultMembers.data`). `sample` is there if a line has several
 /// results. A row that was dropped has nothing in the output.
 package struct LeanResults: ResultFormat {
     package let name = "jsonl+lean"
 
     package init() {}
 
-    package func leavesOut(_ result: GenerationResult) -> Bool { result.isDropped }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
 
-    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(hasSamples: run.samples > 1) }
-
-    private struct Encoder: ResultEncoder {
-        let hasSamples: Bool
-
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            if result.isDropped { return }
-            let writer = JSONWriter.object { writer in
-                writer.string("id", place.key.id)
-                if hasSamples { writer.int("sample", place.key.sample) }
-                ResultCoding.writeData(of: result, to: &writer)
-            }
-            output += writer.bytes
-            output.append(0x0a)
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
+        RowEncoder(hasSamples: run.samples > 1) { result, writer in
+            if result.isDropped { return false }
+            ResultCoding.write(result.withoutTiming, .data, to: &writer)
+            return true
         }
     }
 }
@@ -38,7 +27,10 @@ package struct LeanResults: ResultFormat {
 public struct ResultDetail: RawRepresentable, CaseIterable, Sendable, Equatable {
     /// All.
     public static let full = ResultDetail("full", "all", NativeResults())
-    /// The data alone: the rest is in the record beside it.
+    /// All but times: two runs give the same file.
+    public static let data = ResultDetail(
+        "data", "all but timing, so that two runs give the same file", NativeResults.data)
+    /// The data alone: the rest is in the log beside it.
     public static let lean = ResultDetail(
         "lean", "the data alone (id, texts, classes, scores, steps, fields that keep names)", LeanResults())
     /// The conversation with its answer, to train a model with.
@@ -46,7 +38,7 @@ public struct ResultDetail: RawRepresentable, CaseIterable, Sendable, Equatable 
         "messages", "conversations to train a model with, failed and dropped ones left out", MessagesResults()
     )
 
-    public static let allCases = [full, lean, messages]
+    public static let allCases = [full, data, lean, messages]
 
     /// As a job file names it.
     public let rawValue: String

@@ -21,7 +21,7 @@ package struct LineKeys: Sendable {
     func fields(of job: JobSettings) -> Set<String>? {
         var names = Set(LineScheme.settings).union([idField ?? "id", "prompt"])
         // Fields of an earlier step's results, of OpenAI's requests, and those that the job's steps make themselves.
-        names.formUnion(["error", "line_hash", "run", "sample", "custom_id", "method", "url", "body"])
+        names.formUnion(["error", "usage", "sample", "custom_id", "method", "url", "body"])
         names.formUnion(job.steps.map(\.name) + [JobStep.item])
         for scheme in [scheme] + earlier {
             guard scheme.allBut == nil else { return nil }

@@ -42,8 +42,6 @@ package struct MessagesResults: ResultFormat {
 
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
 
-    package func leavesOut(_ result: GenerationResult) -> Bool { Self.conversation(of: result) == nil }
-
     package func problem(with job: JobSettings) -> String? {
         if job.errors != nil { return "leaves failed lines out, and has no file of them (errors)" }
         if !job.chat { return "is of conversations, and with chat: false there are none" }

@@ -2,17 +2,16 @@ import Faults
 import JSON
 import OperatingSystem
 
-/// A Parquet file with a row a result. Its columns are the members that a line of JSON has, but for those that say how
-/// it came about: id, index, sample, those of the task, error, and the fields that are kept.
+/// A Parquet file with a row a result. Its columns are the members that a line of JSON has, but for its times.
 ///
-/// It is made as a whole once all results are there: `OutputRecord` has them in full, and the sum of the file.
+/// It is made as a whole once all results are there.
 package struct ParquetResults: ResultFormat {
     private let lines: any ResultFormat
     private let example: JSONValue
     /// Types of columns in SQL, by their names, where what results hold doesn't say all of them.
     private let types: JSONObject
 
-    package init() { self.init(of: TableLines(), example: [:], types: [:]) }
+    package init() { self.init(of: NativeResults.data, example: [:], types: [:]) }
 
     private init(of lines: any ResultFormat, example: JSONValue, types: JSONObject) {
         (self.lines, self.example, self.types) = (lines, example, types)
@@ -23,14 +22,14 @@ package struct ParquetResults: ResultFormat {
         Self(of: lines, example: example, types: types)
     }
 
-    package var name: String { "parquet\(lines.name.dropFirst("jsonl".count))" }
+    package var name: String {
+        lines.name == NativeResults.data.name ? "parquet" : "parquet\(lines.name.dropFirst("jsonl".count))"
+    }
     package let nameEnds = ["parquet"]
     package var carried: CarriedPrompt? { lines.carried }
-    package func leavesOut(_ result: GenerationResult) -> Bool { true }
-    package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? { nil }
 
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
-        Self(of: detail == .full ? TableLines() : detail.lines, example: [:], types: types)
+        Self(of: detail == .full ? NativeResults.data : detail.lines, example: [:], types: types)
     }
 
     package func problem(with job: JobSettings) -> String? {
@@ -87,36 +86,15 @@ package struct ParquetResults: ResultFormat {
 extension JobTask {
     /// A row that has the columns that are always there, even where no result is.
     func exampleRow(_ detail: ResultDetail) -> JSONValue {
-        guard detail == .full else {
+        guard detail == .full || detail == .data else {
             return detail == .messages ? [MessagesResults.member: [["role": "", "content": ""]]] : ["id": ""]
         }
         let text =
             self == .generate
-            ? #""text":"","finish_reason":"","usage":{"prompt_tokens":0,"completion_tokens":0},"seed":0,"#
+            ? #""text":"","finish_reason":"","usage":{"prompt_tokens":0,"completion_tokens":0},"#
             : ""
-        let row = #"{"id":"","index":0,\#(text)"error":{"code":"","message":"","line":0}}"#
+        let row = #"{"id":"",\#(text)"error":{"code":"","message":"","line":0}}"#
         return (try? JSONValue(parsing: Array(row.utf8), limits: .line)) ?? [:]
-    }
-}
-
-/// What becomes a row of a table: a result without what says how it came about.
-private struct TableLines: ResultFormat {
-    let name = "jsonl"
-
-    func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(hasSamples: run.samples > 1) }
-
-    private struct Encoder: ResultEncoder {
-        let hasSamples: Bool
-
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            let writer = JSONWriter.object { writer in
-                writer.string("id", place.key.id)
-                writer.int("index", place.index)
-                if hasSamples { writer.int("sample", place.key.sample) }
-                ResultCoding.write(result.withoutTiming, to: &writer)
-            }
-            output += writer.bytes + [0x0A]
-        }
     }
 }
 

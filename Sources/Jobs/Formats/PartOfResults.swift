@@ -1,5 +1,5 @@
 /// A format of which an output has one part: the results of lines that went well, or of those that failed
-/// (`errors` of a job). What the part lacks has no bytes there, but its place in the output's record.
+/// (`errors` of a job).
 package struct PartOfResults: ResultFormat {
     package let base: any ResultFormat
     /// The part.
@@ -9,8 +9,8 @@ package struct PartOfResults: ResultFormat {
     package var name: String { base.name + Self.nameEnd }
     package var inner: (any ResultFormat)? { base }
 
-    package func beginning(with start: [UInt8]) -> any ResultFormat {
-        Self(base: base.beginning(with: start), ofFailedLines: ofFailedLines)
+    package func having(layout: String) -> any ResultFormat {
+        Self(base: base.having(layout: layout), ofFailedLines: ofFailedLines)
     }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
@@ -44,14 +44,6 @@ package struct PartOfResults: ResultFormat {
             }
             if hasFailed == ofFailedLines { output += bytes } else { encoder = start }
             (before, bytes, hasFailed) = (nil, [], false)
-        }
-
-        mutating func append(
-            kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8]
-        ) {
-            // Its line has failed, or it is one of several samples that stand with the last.
-            if bytes.isEmpty || ofFailedLines { return }
-            encoder.append(kept: bytes, at: place, to: &output)
         }
     }
 }

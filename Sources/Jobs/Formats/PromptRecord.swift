@@ -149,8 +149,9 @@ extension JSONValue {
 /// A line that is the result of an earlier step.
 enum EarlierStep {
     static func isResult(_ fields: JSONValue) -> Bool {
-        guard case .string? = fields["line_hash"], case .string? = fields["run"] else { return false }
-        return true
+        let usage = fields["usage"]
+        return fields["id"] != nil && usage?.int("prompt_tokens") != nil
+            && usage?.int("completion_tokens") != nil
     }
 
     /// The error that a line carries, as phibatch writes them; nil if it carries none.

@@ -40,10 +40,11 @@ package struct ReportedResult: Sendable {
         self.status = status
     }
 
-    init(_ result: GenerationResult, _ recorded: RecordedResult) {
-        self.init(id: recorded.key.id, status: "unknown")
-        (sample, lineHash) = (recorded.key.sample, recorded.key.contentHash)
-        (index, run) = (recorded.index, recorded.run)
+    init(_ record: JournalRecord) {
+        let result = record.result
+        self.init(id: record.key.id, status: "unknown")
+        (sample, lineHash) = (record.key.sample, record.key.contentHash)
+        run = record.run
         timing = result.timing
         switch result.content {
         case .made(let made):
@@ -62,12 +63,6 @@ package struct ReportedResult: Sendable {
             facts.append((kept.name, Self.text(of: value)))
             fields += ReportedField.parts(of: value, at: [kept.name], .line)
         }
-    }
-
-    /// A line of a native output; nil if it is none.
-    init?(native line: UnsafeRawBufferPointer) {
-        guard let native = NativeLine(line), let result = NativeLine.result(in: line) else { return nil }
-        self.init(result, native.recorded)
     }
 
     /// A string without its quotes, other values as JSON.

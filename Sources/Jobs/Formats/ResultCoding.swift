@@ -1,43 +1,39 @@
 import JSON
 
-/// A result as members of a JSON object, the same in the journal and in native outputs.
+/// Which members of a result are written.
+package enum ResultMembers: Sendable {
+    /// All, which make the result again.
+    case log
+    /// Those of an output's row: not the seed.
+    case row
+    /// What it is, in a plain form, and not how it came about.
+    case data
+}
+
+/// A result as members of a JSON object.
 ///
 ///     <members, see the task's result><kept>[,"timing":{…}]
 ///     "error":{"code","message"[,"file"],"line"[,"text"]}<kept>
 ///
-/// Members of any other name are those of the input's line that the job keeps. What differs from run to run is in
-/// `timing`, at the end.
+/// Members of any other name are those of the input's line that the job keeps; in a row they come first. What differs
+/// from run to run is in `timing`, at the end.
 package enum ResultCoding {
-    /// - Returns: where in the writer's bytes that stands which is between the braces of `timing`; empty if there is
-    ///   none.
-    @discardableResult
-    package static func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Range<Int> {
+    package static func write(
+        _ result: GenerationResult, _ members: ResultMembers = .log, to writer: inout JSONWriter
+    ) {
+        func writeKept() { for value in result.kept { writer.raw(value.name, value.json) } }
+        if members != .log { writeKept() }
         switch result.content {
-        case .made(let made): made.write(to: &writer)
+        case .made(let made): made.write(members, to: &writer)
         case .failed(let failure): write(failure, &writer)
         }
-        write(result.kept, &writer)
-        return result.timing.map { write($0, &writer) } ?? 0..<0
-    }
-
-    /// The data alone, or the error.
-    static func writeData(of result: GenerationResult, to writer: inout JSONWriter) {
-        switch result.content {
-        case .made(let made): made.writeData(to: &writer)
-        case .failed(let failure): write(failure, &writer)
-        }
-        write(result.kept, &writer)
+        if members == .log { writeKept() }
+        if let timing = result.timing { write(timing, &writer) }
     }
 
     /// An object of its members.
     static func text(of result: GenerationResult) -> String {
-        JSONWriter.object { _ = write(result, to: &$0) }.text
-    }
-
-    private static func write(_ kept: [GenerationResult.KeptValue], _ writer: inout JSONWriter) {
-        for value in kept {
-            writer.raw(value.name, value.json)
-        }
+        JSONWriter.object { write(result, to: &$0) }.text
     }
 
     /// - Parameter reasoning: the tokens of a thought before an answer.
@@ -62,17 +58,14 @@ package enum ResultCoding {
         }
     }
 
-    private static func write(_ timing: GenerationResult.Timing, _ writer: inout JSONWriter) -> Range<Int> {
-        writer.key("timing")
-        let start = writer.bytes.count + 1
-        writer.object { writer in
+    private static func write(_ timing: GenerationResult.Timing, _ writer: inout JSONWriter) {
+        writer.object("timing") { writer in
             writer.number("queued", timing.queued)
             writer.number("prefill", timing.prefill)
             writer.number("decode", timing.decode)
             writer.number("tokens_per_second", timing.tokensPerSecond)
             if let ended = timing.ended { writer.number("ended", ended) }
         }
-        return start..<writer.bytes.count - 1
     }
 
     private static func write(_ failure: GenerationResult.Failure, _ writer: inout JSONWriter) {
@@ -89,21 +82,6 @@ package enum ResultCoding {
 }
 
 extension ResultCoding {
-    /// - Parameter others: names of the object's members that are none of the result's.
-    /// - Returns: nil if the rest don't make a result.
-    static func result(in object: UnsafeRawBufferPointer, but others: [StaticString] = [])
-        -> GenerationResult?
-    {
-        var reader = Reader(keeps: true)
-        let isRead: Void? = try? JSONScanner.scan(object, limits: .ownLine) { scanner in
-            try scanner.object { scanner, name in
-                if others.contains(where: { name.spells($0) }) { return try scanner.skip() }
-                try reader.take(name, from: &scanner)
-            }
-        }
-        return isRead == nil ? nil : reader.result
-    }
-
     /// Reads a result's members from an object that has others too. By the first of them it is known of which task it
     /// is, or that it is an error; then all names but `error` are the line's.
     struct Reader {

@@ -36,22 +36,16 @@ package struct ScoredResult: TaskResult {
         scores.indices.reduce(0) { scores[$1].mean > scores[$0].mean ? $1 : $0 }
     }
 
-    package func write(to writer: inout JSONWriter) {
-        write(to: &writer) { $0.write(to: &$1) }
-        ResultCoding.writeUsage(of: self, &writer)
-    }
-
-    package func writeData(to writer: inout JSONWriter) { write(to: &writer) { $0.writeData(to: &$1) } }
-
-    private func write(to writer: inout JSONWriter, _ members: (Score, inout JSONWriter) -> Void) {
+    package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
         if isList {
             writer.array("scores") { writer in
-                for score in scores { writer.object { members(score, &$0) } }
+                for score in scores { writer.object { score.write(members, to: &$0) } }
             }
             writer.int("best", best)
         } else {
-            for score in scores { members(score, &writer) }
+            for score in scores { score.write(members, to: &writer) }
         }
+        if members != .data { ResultCoding.writeUsage(of: self, &writer) }
     }
 
     package func describe(in report: inout ReportedResult) {
@@ -96,14 +90,11 @@ extension Score {
     /// e^-mean; infinite beyond the largest Double.
     package var perplexity: Double { FixedArithmetic.exp(-mean) }
 
-    fileprivate func writeData(to writer: inout JSONWriter) {
+    fileprivate func write(_ members: ResultMembers, to writer: inout JSONWriter) {
         writer.number("logprob", logprob)
         writer.number("mean", mean)
         writer.number("perplexity", perplexity)
-    }
-
-    fileprivate func write(to writer: inout JSONWriter) {
-        writeData(to: &writer)
+        if members == .data { return }
         writer.array("token_logprobs") { writer in for value in logprobs { writer.number(value) } }
         if let tokens { ResultCoding.write(tokens, &writer) }
         ResultCoding.write(provenance, &writer)

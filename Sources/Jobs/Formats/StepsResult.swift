@@ -49,33 +49,32 @@ package struct StepsResult: TaskResult {
         return .dropped(by: dropped, original != nil ? .duplicate : isMade ? .notAccepted : .noItem)
     }
 
-    package func write(to writer: inout JSONWriter) {
-        writeSteps(to: &writer)
+    package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
+        if members == .data { writeData(to: &writer) } else { writeSteps(members, to: &writer) }
         writeEnd(to: &writer)
-        ResultCoding.writeUsage(of: self, &writer)
+        if members != .data { ResultCoding.writeUsage(of: self, &writer) }
     }
 
     /// As it is saved of a row under way.
     var savedText: String {
-        JSONWriter.object { writeSteps(to: &$0) }.text
+        JSONWriter.object { writeSteps(.log, to: &$0) }.text
     }
 
-    func writeSteps(to writer: inout JSONWriter) {
+    private func writeSteps(_ members: ResultMembers, to writer: inout JSONWriter) {
         writer.array("steps") { writer in for step in steps { writer.string(step.name) } }
-        for step in steps { writer.object(step.name) { step.result.write(to: &$0) } }
+        for step in steps { writer.object(step.name) { step.result.write(members, to: &$0) } }
     }
 
     /// Each step under its name, and no list of them.
-    package func writeData(to writer: inout JSONWriter) {
+    private func writeData(to writer: inout JSONWriter) {
         for step in steps {
             writer.key(step.name)
             if let answer = step.result as? GeneratedResult {
                 writer.value(answer.object.map { .object($0) } ?? .string(answer.text))
             } else {
-                writer.object { step.result.writeData(to: &$0) }
+                writer.object { step.result.write(.data, to: &$0) }
             }
         }
-        writeEnd(to: &writer)
     }
 
     private func writeEnd(to writer: inout JSONWriter) {

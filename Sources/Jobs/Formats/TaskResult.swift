@@ -23,10 +23,7 @@ package protocol TaskResult: Sendable, Equatable {
     var isAccepted: Bool { get }
 
     /// Writes its members.
-    func write(to writer: inout JSONWriter)
-    /// Writes those of its members that are data, in a plain form: what it is, and not how it came about. The default are
-    /// all.
-    func writeData(to writer: inout JSONWriter)
+    func write(_ members: ResultMembers, to writer: inout JSONWriter)
     /// What it adds to a completion in formats of others. The default is nothing.
     func writeMore(to writer: inout JSONWriter)
     /// What a table has in a column; nil for nothing, the default where it is no count of tokens.
@@ -41,7 +38,6 @@ extension TaskResult {
     package var completion: GeneratedResult? { nil }
     package var tally: RowOutcome? { nil }
     package var isAccepted: Bool { true }
-    package func writeData(to writer: inout JSONWriter) { write(to: &writer) }
     package func writeMore(to writer: inout JSONWriter) {}
     package func cell(_ column: String) -> String? { countCell(column) }
 

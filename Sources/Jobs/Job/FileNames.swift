@@ -68,8 +68,7 @@ package struct FileNames {
         var entries = job.input.map { read($0, "the input") } + job.sources.map { read($0.path, $0.what) }
         entries.append(writes(job.output, "the output", "output"))
         if job.output != "-" {
-            let paths = try OutputPaths(
-                output: job.output, format: job.outputFormat.format, in: POSIXFileSystem())
+            let paths = try OutputPaths(output: job.output, in: POSIXFileSystem())
             entries += paths.own.map {
                 writes($0.path, "a file kept beside the output (\($0.use.rawValue))", "output")
             }

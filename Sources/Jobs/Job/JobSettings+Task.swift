@@ -91,10 +91,10 @@ extension JobSettings {
         }
         guard RowGates(self) != nil else { return self }
         let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, format: outputFormat.format, in: system)
+        let paths = try OutputPaths(output: output, in: system)
         var job = self
         guard
-            let ended = try OutputSettings.read(at: paths, in: system)?.shard.flatMap(
+            let ended = try OutputLog.header(at: paths, in: system)?.shard.flatMap(
                 LineSelection.init(name:))
         else { return self }
         switch ended {

@@ -37,7 +37,7 @@ extension JobSettings {
 
     private func checkOutput() throws {
         let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, format: outputFormat.format, in: system)
+        let paths = try OutputPaths(output: output, in: system)
         // The folder may not be there yet; then the first one above that is must be writable.
         var folder = paths.folder
         while Files.kind(of: folder) == nil {

@@ -8,23 +8,20 @@ final class EarlierRows {
     /// By which schemes lines are known in the file.
     let lines: [LineScheme]
     private let index: ResultIndex
-    private let read: (_ number: Int) throws -> (key: WorkKey, run: String, result: GenerationResult?)?
+    private let read: (_ number: Int) throws -> JournalRecord
 
     /// The results of a finished output.
     /// - Parameters:
-    ///   - settings: what lies beside it.
+    ///   - settings: the header of its log.
     ///   - now: the run that asks.
     /// - Returns: nil if there are none such, or nothing says what the output holds.
-    init?(
-        output path: String, _ settings: OutputSettings, _ format: any ResultFormat, samples: Int,
-        now: RunFingerprint
-    ) throws {
+    init?(output path: String, _ settings: LogHeader, now: RunFingerprint) throws {
         steps = now.steps(of: [settings.fingerprint] + settings.kept.compactMap(\.fingerprint))
         guard !steps.isEmpty else { return nil }
         do {
-            guard let output = try FinishedOutput(path, format, samples: samples) else { return nil }
+            guard let output = try FinishedOutput(path) else { return nil }
             (lines, index) = (output.lines, output.index)
-            read = { try output.with($0) { ($0.key, $0.run, format.result($0, in: $1)) } }
+            read = { try output.record($0) }
         } catch let error as StoreError where error.kind == .mismatch {
             return nil
         }
@@ -40,19 +37,14 @@ final class EarlierRows {
         let index = ResultIndex()
         _ = try JournalReader(file: file).records(into: index) { steps[$0] != nil }
         (self.steps, self.index, lines) = (steps, index, header.lines)
-        read = { number in
-            try file.line(of: index[number]).withUnsafeBytes { line in
-                guard SealedLine.isValid(line) else { throw StoreError.changedUnderneath(path) }
-                return JournalRecord(line, keeps: true).map { ($0.key, $0.run, $0.result) }
-            }
-        }
+        read = { try file.record(of: index[$0]) }
     }
 
     /// The result that one of these runs has of a key; nil if it has none.
     func result(of key: WorkKey, run: String) throws -> GenerationResult? {
         guard let number = index.find(ResultIndex.nameHash(key, repetition: 0)), index[number].isStored,
             !index[number].isFailed, index[number].contentHash == key.contentHash,
-            let found = try read(number), found.key == key, found.run.utf8.elementsEqual(run.utf8)
+            case let found = try read(number), found.key == key, found.run.utf8.elementsEqual(run.utf8)
         else { return nil }
         return found.result
     }

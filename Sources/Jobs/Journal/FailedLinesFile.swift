@@ -8,7 +8,7 @@ final class FailedLinesFile {
     private let draft: File
     private var writer: BufferedWriter
     private var encoder: any ResultEncoder
-    private(set) var sum = OutputRecord.Sum()
+    private(set) var sum = OutputLog.Sum()
 
     /// - Parameters:
     ///   - path: as the job gives it.
@@ -69,7 +69,7 @@ final class FailedLinesFile {
             let start = try? ByteSource(path: paths.output).readAll(limit: 1 << 20), !start.isEmpty
         else { return }
         // An output has files of its own beside it.
-        let isOutput = [paths.settings, paths.record, paths.journal].contains { Files.kind(of: $0) != nil }
+        let isOutput = [paths.log, paths.journal].contains { Files.kind(of: $0) != nil }
         let lines = start.split(separator: 0x0a, maxSplits: 2)
         if !isOutput, lines.prefix(2).contains(where: isFailedLine) { return }
         throw JobError(

@@ -48,14 +48,13 @@ package struct JobStatus: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - format: of the output.
     ///   - tallies: whether results are read for their `tally`.
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
     package static func read(
-        output: String, format: any ResultFormat = ResultFormats.standard, tallies: Bool = false,
+        output: String, tallies: Bool = false,
         system: any FileSystem = POSIXFileSystem()
     ) throws -> JobStatus {
-        let paths = try OutputPaths(output: output, format: format, in: system)
+        let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock.probe(paths.lock, in: system)
         var status = JobStatus(
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
@@ -63,7 +62,7 @@ package struct JobStatus: Sendable, Equatable {
         let index = ResultIndex()
         var earlier: EarlierOutput?
         var header: JournalHeader?
-        let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
+        let settings = (try? OutputLog.header(at: paths, in: system)) ?? nil
         let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
         if let journal {
             let reader = JournalReader(file: journal)
@@ -73,7 +72,7 @@ package struct JobStatus: Sendable, Equatable {
                 accepted = valid.accepted
                 if valid.usesOutput {
                     earlier = try EarlierOutput.find(
-                        at: paths, format, into: index, in: system, accepts: valid.accepted.contains)
+                        at: paths, into: index, in: system, accepts: valid.accepted.contains)
                 }
             }
             let outcome = try reader.records(into: index) { accepted?.contains($0) ?? true }
@@ -87,9 +86,9 @@ package struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            earlier = try EarlierOutput.find(at: paths, format, into: index, in: system) { _ in true }
+            earlier = try EarlierOutput.find(at: paths, into: index, in: system) { _ in true }
         }
-        status.completionTokens += earlier?.outcome.completionTokens ?? 0
+        status.completionTokens += earlier?.completionTokens ?? 0
         if journal == nil { status.failures = settings?.failures }
         status.latest = header?.fingerprint ?? settings?.fingerprint
         status.madeBy = index.countByRun().described(
@@ -97,9 +96,9 @@ package struct JobStatus: Sendable, Equatable {
         status.done = (0..<index.count).count { index[$0].isStored }
         status.failed = (0..<index.count).count { index[$0].isFailed }
         if tallies {
-            let stored = StoredResults(journal: journal, earlier)
+            let stored = StoredResults(journal: journal, output: earlier)
             for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
-                if let told = try stored.result(of: index[number])?.result.made?.tally {
+                if let told = try stored.record(of: index[number])?.result.made?.tally {
                     status.tally[told, default: 0] += 1
                 }
             }
@@ -110,16 +109,12 @@ package struct JobStatus: Sendable, Equatable {
         return status
     }
 
-    /// Whether a path is an output rather than a job file: there are a run's files beside it, or it begins with a
-    /// result.
+    /// Whether a path is an output rather than a job file: there are a run's files beside it.
     package static func isOutput(_ path: String) throws -> Bool {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
-        for (beside, use) in [(paths.journal, RunFile.Use.journal), (paths.settings, .settings)]
-        where (try? RunFile.open(beside, use, .readOwn, in: system)) != nil {
-            return true
+        return [(paths.journal, RunFile.Use.journal), (paths.log, .log)].contains { beside, use in
+            ((try? RunFile.open(beside, use, .readOwn, in: system)) ?? nil) != nil
         }
-        return try Files.kind(of: path) == .regular
-            && File.textIfPresent(path, in: system)?.beginsWithResult() ?? false
     }
 }

@@ -42,9 +42,10 @@ package struct JournalReader {
     }
 
     /// - Parameters:
+    ///   - isOutput: the file is the log of a finished output.
     ///   - accepts: whether results of a run count, by its digest. Others are passed over, and count as damage.
     package func records(
-        into index: ResultIndex, accepts: (String) throws -> Bool
+        into index: ResultIndex, isOutput: Bool = false, accepts: (String) throws -> Bool
     ) throws -> Outcome {
         var outcome = Outcome()
         outcome.fileSize = try file.info().size
@@ -77,6 +78,7 @@ package struct JournalReader {
                         if index.forget(mark.key) { outcome.superseded += 1 }
                         continue
                     }
+                    if isValid, isOutput, OutputLog.End(bytes) != nil { continue }
                     outcome.damaged += 1
                     // With the damaged line feeds around it, but not those that are whole.
                     let whole = line.offset..<line.offset + line.bytes.count
@@ -87,7 +89,9 @@ package struct JournalReader {
                     outcome.damaged += 1
                     continue
                 }
-                if index.store(record, at: offset, length: bytes.count) { outcome.superseded += 1 }
+                if index.store(record, at: offset, length: bytes.count, inOutput: isOutput) {
+                    outcome.superseded += 1
+                }
                 outcome.completionTokens += record.result.completionTokens
             }
             return true

@@ -1,20 +1,20 @@
 import JSON
 
-/// One result in the journal, as a sealed line:
+/// One result in the journal or a log, as a sealed line:
 ///
 ///     {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
 ///
 /// The members are those of `ResultCoding`. What depends on the input's order or on the output's format isn't here,
 /// so a result fits wherever its line has moved, and whatever the output looks like. Before the records there may be
 /// lines that a redo begins with (`RedoMark`).
-struct JournalRecord {
-    var key: WorkKey
+package struct JournalRecord {
+    package var key: WorkKey
     /// How many results of the same id and sample came before this one (a duplicate id is an error result of its
     /// own).
     var repetition: Int
     /// The digest of the run's fingerprint.
-    var run: String
-    var result: GenerationResult
+    package var run: String
+    package var result: GenerationResult
 
     /// The sealed line, without a line feed.
     var line: [UInt8] {

@@ -27,28 +27,14 @@ extension JournalStore {
         case nil: break
         }
         guard usesOutput, !options.restart else { return nil }
-        if let settings, settings.fingerprint == fingerprint { return nil }
-        return try otherDigest().map { Change(path: paths.output, digest: $0, old: settings?.run($0)) }
-    }
-
-    /// The digest of the first of the output's results that another run made; nil if there is none that is ours.
-    private func otherDigest() throws -> String? {
-        guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
-            let file = try File.textIfPresent(paths.output, in: system)
-        else { return nil }
-        guard options.format is NativeResults else {
-            guard let record = try OutputRecord.find(for: file, at: paths, in: system).record,
-                case .valid(let header) = try OutputRecord.header(of: record)
-            else { return nil }
-            return header.run == fingerprint.digest ? nil : header.run
+        guard let settings, case let old = settings.fingerprint, old != fingerprint else { return nil }
+        // Those of other settings were kept, and there was nothing else to do.
+        if settings.kept.contains(where: { $0.digest == fingerprint.digest }),
+            try FinishedOutput(paths.output)?.index.countByRun().map(\.run) == [fingerprint.digest]
+        {
+            return nil
         }
-        var other: String?
-        try LineScanner(file: file).forEachLine { line in
-            other = line.isWhole ? NativeLine(line.bytes)?.recorded.run : nil
-            if other == fingerprint.digest { other = nil }
-            return other == nil
-        }
-        return other
+        return Change(path: paths.output, digest: old.digest, old: old)
     }
 
     /// Whether an unfinished run has nothing that would be lost.
@@ -122,16 +108,12 @@ extension JournalStore {
             KeptRun(digest: digest, fingerprint: fingerprint ?? settings?.run(digest)))
     }
 
-    /// Right before the output is put in place.
-    /// - Parameter isUnchanged: it is what is there. All of it may be kept from other settings than these.
-    func putSettings(isUnchanged: Bool) throws {
-        // A run that is given no line makes no output.
-        if isUnchanged, try !system.exists(paths.output) { return }
-        try OutputSettings(
-            fingerprint: fingerprint, kept: journal.header.kept, lines: [options.lines] + usedSchemes,
-            pins: options.pins,
+    /// Header of the log of the output that this run makes.
+    var header: LogHeader {
+        LogHeader(
+            format: options.format.name, layout: options.format.layout, fingerprint: fingerprint,
+            kept: journal.header.kept, lines: [options.lines] + usedSchemes, pins: options.pins,
             shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
-            input: inputEnd?.seen, failures: failures
-        ).put(at: place)
+            input: inputEnd?.seen, failures: failures)
     }
 }

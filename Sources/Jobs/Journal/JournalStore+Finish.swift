@@ -1,14 +1,15 @@
 /// Putting the output in place.
 extension JournalStore {
     /// Whether the output that is there is already, line for line, what would be written.
-    func isUnchanged() -> Bool {
-        guard journal.file == nil, let outcome = earlierOutput?.outcome, outcome.foreign == 0,
-            outcome.isInOrder, claims.count == outcome.lines
+    func isUnchanged() throws -> Bool {
+        guard journal.file == nil, let earlierOutput else { return false }
+        let log = earlierOutput.log
+        guard earlierOutput.isAsWritten, earlierOutput.lost == 0, claims.count == earlierOutput.count,
+            log.header.format == options.format.name, log.header.layout == options.format.layout
         else { return false }
-        if let errors = options.errors,
-            !FailedLinesFile.isEmpty(errors, format: options.format, run: run)
-        {
-            return false
+        if let errors = options.errors {
+            let there = try File.textIfPresent(errors, in: system)
+            guard try there.map({ try OutputLog.Sum(of: $0) }) == log.end?.errors else { return false }
         }
         return claims.isAsInOutput()
     }
@@ -17,7 +18,7 @@ extension JournalStore {
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
         let writer = try OutputWriter(
-            at: place, format: options.format, run: run, errors: options.errors)
+            at: place, header, format: options.format, run: run, errors: options.errors)
         try writer.cleaningUp {
             try writeResults(to: writer)
             try writer.finish { try keepEarlierOutput() }
@@ -40,18 +41,11 @@ extension JournalStore {
         let batch = RecordBatch(journal: journal.file, output: earlierOutput?.source)
         func writeBatch() throws {
             try batch.forEachLine { entry, line in
-                if entry.isInOutput {
-                    guard let earlierOutput else { preconditionFailure("the output was read at the start") }
-                    try earlierOutput.withKept(line, of: entry) { result, bytes in
-                        try writer.append(kept: bytes, result)
-                    }
-                } else {
-                    // Checked again: disks and people change files while runs take days.
-                    guard SealedLine.isValid(line), let record = JournalRecord(line, keeps: true),
-                        record.key.contentHash == entry.contentHash
-                    else { throw StoreError.changedUnderneath(paths.journal) }
-                    try writer.append(record.result, record.key, run: record.run)
-                }
+                // Checked again: disks and people change files while runs take days.
+                guard SealedLine.isValid(line), let record = JournalRecord(line, keeps: true),
+                    record.key.contentHash == entry.contentHash
+                else { throw StoreError.changedUnderneath(entry.isInOutput ? paths.log : paths.journal) }
+                try writer.append(record, line)
             }
         }
         for position in 0..<claims.count {

@@ -55,9 +55,10 @@ extension JournalStore {
     /// too, until the new one takes that.
     func keepEarlierOutput() throws {
         guard let there = try system.infoIfPresent(paths.output), there.size > 0 else { return }
-        guard !usesOutput || earlier.lostFromOutput > 0 else { return }
+        let isEdited = earlierOutput.map { !$0.isAsWritten } ?? false
+        guard !usesOutput || earlier.lostFromOutput > 0 || isEdited else { return }
         var text = ""
-        if usesOutput {
+        if earlier.lostFromOutput > 0, usesOutput {
             text =
                 "results of the earlier output that are not in the new one: \(earlier.lostFromOutput), of which "
                 + "with lines that are gone: \(earlier.inOutput.gone); "
@@ -67,6 +68,9 @@ extension JournalStore {
             return
         }
         let name = try keptOutputs.keep()
+        if try OutputLog.find(at: paths, in: system)?.file.path == paths.log {
+            try? system.link(paths.log, to: OutputPaths.log(of: name))
+        }
         try system.syncFolder(paths.folder)
         warnings.append(text + "the earlier output is kept as \(name).")
         hasKeptOutput = true
@@ -86,8 +90,8 @@ extension JournalStore {
 
     var keptOutputs: KeptFiles {
         KeptFiles(path: paths.output, folder: paths.folder, spared: options.inputs, system: system) { file in
-            // Nothing in the others says whose they are, so none is removed.
-            return try self.options.format is NativeResults && file.beginsWithResult()
+            // Its log says that it is ours.
+            try OutputLog(OutputPaths.log(of: file.path), in: self.system)?.fits(file) ?? false
         }
     }
 

@@ -29,7 +29,7 @@ extension JournalStore: ResultStore {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
-            if known.isStored, known.isFailed == result.isFailed, try holdsAlready(known, result, line) {
+            if known.isStored, known.isFailed == result.isFailed, try holdsAlready(known, result) {
                 return
             }
             let offset = try journal.append(line)
@@ -39,13 +39,12 @@ extension JournalStore: ResultStore {
         }
     }
 
-    private func holdsAlready(
-        _ known: ResultIndex.Entry, _ result: GenerationResult, _ line: [UInt8]
-    ) throws -> Bool {
-        if known.isInOutput { return try earlierOutput?.holds(result, known) ?? false }
-        guard let file = journal.file else { return false }
-        return try file.line(of: known) == line
+    private func holdsAlready(_ known: ResultIndex.Entry, _ result: GenerationResult) throws -> Bool {
+        let record = try stored.record(of: known)
+        return record?.result == result && record?.run.utf8.elementsEqual(fingerprint.digest.utf8) == true
     }
+
+    private var stored: StoredResults { StoredResults(journal: journal.file, output: earlierOutput) }
 
     package func saveInFlight(_ records: [InFlightRecord]) throws {
         if let failure { throw failure }
@@ -65,12 +64,7 @@ extension JournalStore: ResultStore {
         if let failure { throw failure }
         let (_, known) = claims.entry(at: position)
         guard known.isStored else { return nil }
-        let file = known.isInOutput ? earlierOutput?.source : journal.file
-        guard let file else { return nil }
-        return try file.line(of: known).withUnsafeBytes { line in
-            guard known.isInOutput else { return JournalRecord(line, keeps: true)?.result }
-            return try earlierOutput?.result(line, of: known)?.result
-        }
+        return try stored.record(of: known)?.result
     }
 
     package func verified(_ key: WorkKey) throws -> GenerationResult? { try others?.result(of: key) }
@@ -123,12 +117,11 @@ extension JournalStore: ResultStore {
         try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
             madeBy = claims.countByRun().described(by: known, first: fingerprint.digest)
-            let isUnchanged = isUnchanged()
-            // First, so that a full disk shows while the earlier output is there. Until the journal is gone, nobody asks.
-            try putSettings(isUnchanged: isUnchanged)
-            if !isUnchanged {
+            if try !isUnchanged() {
                 try writeOutput()
                 didReplaceOutput = true
+            } else if let log = earlierOutput?.log, log.header != header {
+                try log.put(header, at: place)
             }
             try removeJournal()
         }

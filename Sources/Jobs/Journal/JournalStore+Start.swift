@@ -4,7 +4,8 @@ import OperatingSystem
 /// Finding out what an earlier run left.
 extension JournalStore {
     func load() throws {
-        settings = try OutputSettings.read(at: paths, in: system)
+        try OutputLog.settle(at: paths, in: system)
+        settings = try OutputLog.header(at: paths, in: system)
         if case .joined? = settings?.shard.flatMap(LineSelection.init(name:)), !options.restart {
             throw StoreError(
                 .mismatch, path: paths.output,
@@ -137,9 +138,7 @@ extension JournalStore {
             let rows =
                 if Paths.areEqual(name, Paths.name(of: paths.output)) {
                     try settings.flatMap {
-                        try EarlierRows(
-                            output: paths.output, $0, options.format, samples: options.samples,
-                            now: fingerprint)
+                        try EarlierRows(output: paths.output, $0, now: fingerprint)
                     }
                 } else {
                     try EarlierRows(journal: Paths.join(paths.folder, name), now: fingerprint, in: system)
@@ -154,52 +153,30 @@ extension JournalStore {
     }
 
     private func loadOutput(refusesOthers: Bool) throws {
-        let file = usesOutput ? try File.textIfPresent(paths.output, in: system) : nil
-        let record = paths.keepsRecord ? try OutputRecord.settle(for: file, at: paths, in: system) : nil
-        guard let file else { return }
-        if paths.keepsRecord {
+        guard usesOutput else { return }
+        let file = try File.openIfPresent(paths.output, .read, in: system)
+        guard let log = try OutputLog(paths.log, in: system) else {
             // There is nothing in it, and so nothing need be known of it.
-            if record == nil, try file.info().size == 0 { return }
-            try checkRecord(record)
-        }
-        let output = try EarlierOutput(
-            file, record: record, format: options.format, run: run, index: claims.index
-        ) { try accepts($0, at: paths.output, refusesOthers: refusesOthers) }
-        let outcome = output.outcome
-        if refusesOthers, outcome.lines > 0, outcome.foreign == outcome.lines {
-            let what: Message =
-                paths.keepsRecord
-                ? "is not the output that its record \(paths.record) is of: it was edited or replaced. "
-                : "is there already and was not made by phibatch, or not in the format \(options.format.base.name). "
-            throw StoreError(.mismatch, path: paths.output, what + OutputRecord.advice)
-        }
-        if outcome.foreign > 0 {
-            notes.append(
-                paths.keepsRecord
-                    ? "\(paths.output): results that are not as they were written, and are done anew: \(outcome.foreign)."
-                    : "\(paths.output): lines that are not as this run would write them, and are done anew: \(outcome.foreign)."
-            )
-        }
-        earlierOutput = output
-        claims.earlier.foreignLines = outcome.foreign
-    }
-
-    /// - Throws: `StoreError` of kind `mismatch` if the output has no record, or one that can't be read.
-    private func checkRecord(_ record: File?) throws {
-        guard let record else {
-            let what: Message =
-                "is there already, and no record of phibatch (\(paths.record)) says what it holds. "
-            throw StoreError(.mismatch, path: paths.output, what + OutputRecord.advice)
-        }
-        let header = try OutputRecord.checkedHeader(of: record, options.format)
-        let start = options.format.start(of: run)
-        guard header.start == start else {
-            func shown(_ start: [UInt8]) -> String { String(decoding: start.dropLast(), as: UTF8.self) }
+            guard let file, try file.info().size > 0 else { return }
             throw StoreError(
                 .mismatch, path: paths.output,
-                "has the columns \(shown(header.start)), and this job makes \(shown(start)). "
-                    + OutputRecord.advice)
+                "is there already, and no log of phibatch (\(paths.log)) says what it holds. "
+                    + OutputLog.advice)
         }
+        let output = try EarlierOutput(log, of: file, index: claims.index) {
+            try accepts($0, at: paths.output, refusesOthers: refusesOthers)
+        }
+        if output.lost > 0 {
+            notes.append(
+                "\(paths.log): results that are damaged or missing, and are done anew: \(output.lost).")
+        }
+        if file == nil {
+            notes.append("\(paths.output): is not there any more; it is written again from its log.")
+        } else if !output.isAsWritten {
+            notes.append("\(paths.output): is not as it was written; it is written again from its log.")
+        }
+        earlierOutput = output
+        claims.earlier.foreignLines = output.lost
     }
 
     private func loadRecords(_ found: File) throws {

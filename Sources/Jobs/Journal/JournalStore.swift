@@ -33,8 +33,8 @@ package final class JournalStore {
     var inputEnd: InputEnd?
     /// Positions from here on are not needed; nil if all are.
     var earlyEnd: Int?
-    /// What lies beside a finished output.
-    var settings: OutputSettings?
+    /// Header of a finished output's log.
+    var settings: LogHeader?
     /// By which schemes lines are known in what was there, but for the run's own.
     package var earlierSchemes: [LineScheme] = []
     /// Those of them by which lines of this run's input are known.
@@ -70,7 +70,7 @@ package final class JournalStore {
         precondition(options.samples > 0, "a line has at least one sample")
         self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
-        let paths = try OutputPaths(output: output, format: options.format, in: system)
+        let paths = try OutputPaths(output: output, in: system)
         _ = try OutputPlace(paths, output: output, in: system)
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: waiting, in: system)

@@ -78,7 +78,10 @@ struct KeptFiles {
                 else { return false }
                 return try File.textIfPresent(name, in: system).map(isOurs) ?? false
             }
-            for name in ours.dropLast(count) { try system.removeIfPresent(name) }
+            for name in ours.dropLast(count) {
+                try system.removeIfPresent(name)
+                try RunFile.open(OutputPaths.log(of: name), .log, .readOwn, in: system)?.remove()
+            }
         } catch {
             problems.append("an earlier file is not removed: \(error)")
         }

@@ -9,13 +9,11 @@ package struct OutputPaths: Equatable {
     package let output: String
     /// How the output is packed, as the name says that the user gave.
     let packing: Packing?
-    /// Whether what a finished output holds is known by a file beside it.
-    package let keepsRecord: Bool
     package var journal: String { output + ".journal" }
     package var inFlight: String { output + ".journal.inflight" }
     var lock: String { output + ".lock" }
-    var record: String { output + ".record" }
-    var settings: String { output + ".settings" }
+    package var log: String { Self.log(of: output) }
+    static func log(of output: String) -> String { output + ".log" }
 
     /// What says how a complete output was made.
     package static func manifest(of output: String) -> String { output + ".manifest.json" }
@@ -41,8 +39,7 @@ package struct OutputPaths: Equatable {
     var journalDraft: String { output + ".phibatch-journal" }
     var inFlightDraft: String { output + ".phibatch-inflight" }
     var lockDraft: String { output + ".phibatch-lock" }
-    var recordDraft: String { output + ".phibatch-record" }
-    var settingsDraft: String { output + ".phibatch-settings" }
+    var logDraft: String { output + ".phibatch-log" }
     /// The longest name of all, so that none of the others is too long.
     var trial: String { output + ".phibatch-trial-of-place" }
 
@@ -50,25 +47,22 @@ package struct OutputPaths: Equatable {
     var own: [(path: String, use: RunFile.Use)] {
         [
             (journal, .journal), (inFlight, .inFlight), (lock, .lock), (lockDraft, .lockDraft),
-            (settings, .settings),
-        ] + (keepsRecord ? [(record, .record), (recordDraft, .recordDraft)] : []) + drafts
+            (log, .log), (logDraft, .logDraft),
+        ] + drafts
     }
 
     /// What nobody uses when a run begins. (The lock's draft is there whenever another run tries for the lock. The
-    /// draft of a record may be that of the output, see `OutputRecord`.)
+    /// draft of a log may be that of the output, see `OutputLog`.)
     var drafts: [(path: String, use: RunFile.Use)] {
         [
             (draft, .outputDraft), (journalDraft, .journalDraft), (inFlightDraft, .inFlightDraft),
-            (settingsDraft, .settingsDraft), (trial, .scratch),
+            (trial, .scratch),
         ]
     }
 
     var folder: String { Paths.folder(of: output) }
 
-    /// - Parameter format: of the output; one that is no record of itself has a file more.
-    package init(
-        output: String, format: any ResultFormat = ResultFormats.standard, in system: any FileSystem
-    ) throws(StoreError) {
+    package init(output: String, in system: any FileSystem) throws(StoreError) {
         var path = output
         var links = 0
         // A link of this process's own streams names nothing in a folder.
@@ -94,12 +88,19 @@ package struct OutputPaths: Equatable {
         let name = output.lowercased()
         let end = name.firstRange(of: /\.shard-\d+-of-\d+$/)?.lowerBound ?? name.endIndex
         packing = Packing(name: String(name[..<end]))
-        keepsRecord = !(format is NativeResults)
     }
 }
 
 extension ResultFormats {
-    /// As a record names it.
+    /// - Parameter path: the output that has this header in its log.
+    /// - Throws: `StoreError` if this version has no such format.
+    static func recorded(_ header: LogHeader, _ path: String) throws -> any ResultFormat {
+        guard let format = recorded(header.format) else {
+            throw StoreError(.mismatch, path: path, "is in the format \(header.format), which is not known.")
+        }
+        return format.having(layout: header.layout)
+    }
+
     private static func recorded(_ name: String) -> (any ResultFormat)? {
         guard name.hasSuffix(PartOfResults.nameEnd) else {
             let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
@@ -107,16 +108,5 @@ extension ResultFormats {
         }
         return recorded(String(name.dropLast(PartOfResults.nameEnd.count)))
             .map { PartOfResults(base: $0, ofFailedLines: false) }
-    }
-
-    /// That of the output that is there, as far as the files beside it tell.
-    /// - Throws: `StoreError` if a file can't be read.
-    package static func format(ofOutput path: String) throws -> any ResultFormat {
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: path, format: standard, in: system)
-        guard let record = try RunFile.open(paths.record, .record, .readOwn, in: system),
-            case .valid(let header) = try OutputRecord.header(of: record)
-        else { return standard }
-        return recorded(header.format)?.beginning(with: header.start) ?? standard
     }
 }

@@ -74,13 +74,10 @@ struct OutputPlace {
     /// - Throws: `StoreError`: `cannotCreate` if the output can't be put in place, `mismatch` if something that
     ///   isn't ours has the name of one of our files.
     mutating func prepare() throws(StoreError) {
-        // Some formats begin as anything may. Then the record that is written beside the draft says whose it is.
-        var isWritten = false
-        if paths.keepsRecord {
-            // Looked at before anything is made; `load` reads it.
-            _ = try RunFile.open(paths.record, .record, .readOwn, in: system)
-            isWritten = try RunFile.open(paths.recordDraft, .recordDraft, .readOwn, in: system) != nil
-        }
+        // Some formats begin as anything may. Then the log that is written beside the draft says whose it is.
+        // Looked at before anything is made; `load` reads it.
+        _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
+        let isWritten = try RunFile.open(paths.logDraft, .logDraft, .readOwn, in: system) != nil
         for (path, use) in paths.drafts {
             try RunFile.removeLeftover(path, use, isKnown: isWritten && use == .outputDraft, in: system)
         }

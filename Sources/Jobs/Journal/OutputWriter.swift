@@ -1,37 +1,36 @@
 import Essentials
 import OperatingSystem
 
-/// Writes a new output under its draft's name, and the record of it where the format needs one; then puts both in
-/// place.
+/// Writes a new output under its draft's name, and its log; then puts both in place.
 ///
-/// The record is complete on the disk before the output gets its name. So whenever a run is ended, one of the two
-/// records is that of the output that is there, and the journal stays until all is done.
+/// The log is complete on the disk before the output gets its name. So whenever a run is ended, one of the two logs is
+/// that of the output that is there, and the journal stays until all is done.
 final class OutputWriter {
     private let place: OutputPlace
     private let run: ResultRun
     private let draft: File
     private var output: BufferedWriter
     private var encoder: any ResultEncoder
-    private let format: any ResultFormat
-    private let record: File?
+    private let log: File
+    private var lines: BufferedWriter
     /// What the output is made of at the end, where that is a table.
     private let table: TableDraft?
     /// The file of failed lines, where they have one of their own.
     private let failedLines: FailedLinesFile?
-    /// The entries of results that the encoder holds back.
-    private var pending: [OutputRecord.Entry] = []
-    private var lines: BufferedWriter?
     /// How many results are written.
-    private(set) var count = 0
-    private var sum = OutputRecord.Sum()
+    private var count = 0
     /// Names that are not as the results have them.
     private(set) var warnings: [String] = []
 
-    /// - Parameter errors: the path of the file of failed lines; nil where they are in the output.
-    init(at place: OutputPlace, format: any ResultFormat, run: ResultRun, errors: String? = nil) throws {
+    /// - Parameters:
+    ///   - header: of the log; its format and layout are those of `format`.
+    ///   - errors: the path of the file of failed lines; nil where they are in the output.
+    init(
+        at place: OutputPlace, _ header: LogHeader, format: any ResultFormat, run: ResultRun,
+        errors: String? = nil
+    ) throws {
         self.place = place
         self.run = run
-        self.format = format
         let packer = try place.paths.makePacker()
         table = try (format as? ParquetResults)?.makeTable(
             for: run, beside: place.paths.output, in: place.system)
@@ -39,94 +38,37 @@ final class OutputWriter {
             try FailedLinesFile($0, format: format, run: run, in: place.system)
         }
         // First: it is what a draft of the output is known by.
-        record = place.paths.keepsRecord ? try place.makeOwnFile(place.paths.recordDraft) : nil
+        log = try place.makeOwnFile(place.paths.logDraft)
         do {
             draft = try place.makeDraft()
         } catch {
-            try? record?.remove()
+            try? log.remove()
             failedLines?.abandon()
             throw error
         }
         output = BufferedWriter(draft, packer: packer)
-        lines = record.map { BufferedWriter($0) }
+        lines = try BufferedWriter(log, packer: Packer(.gzip))
         encoder = format.makeEncoder(for: run)
         try cleaningUp {
-            let start = format.start(of: run)
-            try lines?.appendLine(
-                OutputRecord.Header(format: format.name, run: run.digest, start: start).line)
-            _ = try write { encoder.begin(&$0) }
+            var header = header
+            (header.format, header.layout) = (format.name, format.layout)
+            try lines.appendLine(header.line)
+            try output.withBuffer { encoder.begin(&$0) }
         }
     }
 
-    /// The place of the next result.
-    private func nextPlace(_ key: WorkKey) -> ResultPlace {
-        ResultPlace(key: key, index: run.index(ofPosition: count))
-    }
-
-    /// - Parameter run: the digest of the run that made the result.
-    func append(_ result: GenerationResult, _ key: WorkKey, run: String) throws {
-        var recorded = RecordedResult(
-            key: key, run: run, isFailed: result.isFailed, completionTokens: result.completionTokens)
-        if format.recordsResults || recorded.isApart(in: format) {
-            recorded.json = ResultCoding.text(of: result)
-        }
-        try append(result, recorded)
-    }
-
-    /// - Parameter bytes: a result of the earlier output.
-    func append(kept bytes: UnsafeRawBufferPointer, _ recorded: RecordedResult) throws {
-        // It is written anew: its bytes may depend on more than the result, such as how many its line has. Those of a
-        // whole line name the model that made it.
-        if !format.isByLine, let result = recorded.result { return try append(result, recorded) }
-        guard table == nil else { throw StoreError.changedUnderneath(place.paths.record) }
-        let place = nextPlace(recorded.key)
-        let written = try write { encoder.append(kept: bytes, at: place, to: &$0) }
-        try note(recorded, written)
-    }
-
-    private func append(_ result: GenerationResult, _ recorded: RecordedResult) throws {
-        var place = nextPlace(recorded.key)
-        place.run = recorded.run
-        try failedLines?.append(result, at: place)
-        try table?.append(result, at: place)
-        let written = try write { encoder.append(result, at: place, to: &$0) }
-        try note(recorded, written)
-    }
-
-    private func write(_ body: (inout [UInt8]) -> Void) throws -> (range: Range<Int>, content: UInt64) {
-        let start = sum.size
-        let keepsRecord = record != nil
-        let content = try output.withBuffer { bytes -> UInt64 in
-            let before = bytes.count
-            body(&bytes)
-            guard keepsRecord else { return 0 }
-            return bytes.withUnsafeBytes { bytes in
-                let written = UnsafeRawBufferPointer(rebasing: bytes[before...])
-                sum.add(written)
-                return Checksum.crc64(written)
-            }
-        }
-        return (start..<sum.size, content)
-    }
-
-    private func note(
-        _ recorded: RecordedResult, _ written: (range: Range<Int>, content: UInt64)
-    ) throws {
+    /// - Parameter line: the record as it was read.
+    func append(_ record: JournalRecord, _ line: UnsafeRawBufferPointer) throws {
+        let place = ResultPlace(
+            key: record.key, index: run.index(ofPosition: count), run: record.run)
         count += 1
-        guard lines != nil else { return }
-        pending.append(
-            OutputRecord.Entry(
-                key: recorded.key, isFailed: recorded.isFailed, completionTokens: recorded.completionTokens,
-                range: written.range, content: written.content,
-                run: recorded.run == run.digest ? nil : recorded.run, json: recorded.json))
-        if encoder.isHolding { return }
-        // What one piece of the output holds is kept or made anew as a whole.
-        let isFailed = pending.contains(where: \.isFailed)
-        for var entry in pending {
-            entry.isFailed = isFailed
-            try lines?.appendLine(entry.line)
+        try failedLines?.append(record.result, at: place)
+        try table?.append(record.result, at: place)
+        try output.withBuffer { encoder.append(record.result, at: place, to: &$0) }
+        try lines.withBuffer { bytes in
+            bytes += line
+            bytes.append(0x0A)
         }
-        pending = []
     }
 
     // MARK: The end
@@ -134,51 +76,35 @@ final class OutputWriter {
     /// Puts all in place, on the disk.
     /// - Parameter lastLook: called right before an output that is there is replaced by another one.
     func finish(lastLook: () throws -> Void) throws {
-        let end = try write { encoder.end(&$0) }
+        try output.withBuffer { encoder.end(&$0) }
         try output.finish()
         try failedLines?.end()
-        var footer = OutputRecord.Sum(size: end.range.count, content: end.content)
-        if let table {
-            let renamed = try table.finish(into: draft)
-            if !renamed.isEmpty {
-                warnings.append(
-                    "\(place.paths.output) has \(renamed.prefix(12).joined(separator: ", ")): names in Parquet must differ in more than case, and not be empty."
-                )
-            }
-            guard let made = try OutputRecord.Sum(of: draft, size: draft.info().size) else {
-                throw StoreError.changedUnderneath(draft.path)
-            }
-            (sum, footer) = (made, made)
+        if let renamed = try table?.finish(into: draft), !renamed.isEmpty {
+            warnings.append(
+                "\(place.paths.output) has \(renamed.prefix(12).joined(separator: ", ")): names in Parquet must differ in more than case, and not be empty."
+            )
         }
-        try lines?.appendLine(
-            OutputRecord.End(
-                results: count, output: sum, footer: footer.size > 0 ? footer : nil, errors: failedLines?.sum
-            ).line)
-        try lines?.flush()
-        if let record {
-            try record.sync()
-            try place.system.syncFolder(place.paths.folder)
-        }
+        let end = OutputLog.End(
+            results: count, output: try OutputLog.Sum(of: draft), errors: failedLines?.sum)
+        try lines.appendLine(end.line)
+        try lines.finish()
+        try log.sync()
+        try place.system.syncFolder(place.paths.folder)
         try failedLines?.putInPlace()
         if try isInPlace() {
             try draft.remove()
         } else {
             try place.replace(with: draft, lastLook: lastLook)
         }
-        if let record {
-            try OutputRecord.put(record, inPlaceAt: place.paths, in: place.system)
-        } else {
-            // It may be there from an output in another format. Another's file of that name stays as it is.
-            try? RunFile.removeLeftover(place.paths.record, .record, in: place.system)
-        }
+        try OutputLog.put(log, inPlaceAt: place.paths, in: place.system)
     }
 
-    /// Removes what isn't in place; the draft of a record is needed once the output is.
+    /// Removes what isn't in place; the draft of a log is needed once the output is.
     func abandon() {
         failedLines?.abandon()
         guard draft.path == place.paths.draft else { return }
         try? draft.remove()
-        try? record?.remove()
+        try? log.remove()
     }
 
     func cleaningUp<R>(_ work: () throws -> R) throws -> R {

@@ -52,6 +52,6 @@ package struct PinnedInput: Sendable, Equatable {
         {
             return header.pins
         }
-        return origin == .journal ? [] : try OutputSettings.read(at: paths, in: system)?.pins ?? []
+        return origin == .journal ? [] : try OutputLog.header(at: paths, in: system)?.pins ?? []
     }
 }

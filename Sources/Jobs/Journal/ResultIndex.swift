@@ -137,14 +137,14 @@ package final class ResultIndex {
 
 /// What the files of an earlier run hold.
 extension ResultIndex {
-    /// A record of the journal: replaces what was known before.
+    /// A record of the journal, or of a log: replaces what was known before.
     /// - Returns: whether that was a result in the output, for another content of the line.
-    func store(_ record: JournalRecord, at offset: Int, length: Int) -> Bool {
+    func store(_ record: JournalRecord, at offset: Int, length: Int, inOutput: Bool) -> Bool {
         let name = Self.nameHash(record.key, repetition: record.repetition)
         var entry = Entry(
             nameHash: name, contentHash: record.key.contentHash, repetition: record.repetition)
         entry.store(
-            at: offset, length: length, failed: record.result.isFailed, inOutput: false,
+            at: offset, length: length, failed: record.result.isFailed, inOutput: inOutput,
             run: self.number(ofRun: record.run))
         return put(entry)
     }
@@ -175,23 +175,6 @@ extension ResultIndex {
         self[number] = entry
         return known.isStored && known.isInOutput && !known.isFailed
             && known.contentHash != entry.contentHash
-    }
-
-    /// The next result of an output, where the same id again is a repetition.
-    func storeNext(_ recorded: RecordedResult, at offset: Int, length: Int) {
-        var name = Self.nameHash(recorded.key, repetition: 0)
-        var repetition = 0
-        if find(name) != nil {
-            repetition = nextRepetition(of: name) {
-                find(Self.nameHash(recorded.key, repetition: $0)) != nil
-            }
-            name = Self.nameHash(recorded.key, repetition: repetition)
-        }
-        var entry = Entry(nameHash: name, contentHash: recorded.key.contentHash, repetition: repetition)
-        entry.store(
-            at: offset, length: length, failed: recorded.isFailed, inOutput: true,
-            run: number(ofRun: recorded.run))
-        _ = insert(entry)
     }
 }
 

@@ -9,10 +9,8 @@ package enum RunFile {
         case journalDraft = "draft of the journal"
         case inFlightDraft = "draft of the file of completions under way"
         case lockDraft = "draft of the lock"
-        case record = "record of the output"
-        case recordDraft = "draft of the record of the output"
-        case settings = "settings of the output"
-        case settingsDraft = "draft of the settings of the output"
+        case log = "log of the output"
+        case logDraft = "draft of the log of the output"
         /// Never written to under its name.
         case scratch = "scratch file"
     }
@@ -108,11 +106,9 @@ package enum RunFile {
             case .journal: return try holdsSealedLine(file, marker: "\"phibatch_journal\":")
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
             case .lock: return try OutputLock.holder(in: file) != nil
-            case .record: return try holdsSealedLine(file, marker: OutputRecord.marker)
-            case .settings: return try holdsSealedLine(file, marker: OutputSettings.marker)
-            case .outputDraft: return try begins(file, with: NativeLine.start)
-            case .journalDraft, .inFlightDraft, .recordDraft, .settingsDraft:
-                return try begins(file, with: SealedLine.start)
+            case .log: return try begins(file, with: SealedLine.start)
+            case .outputDraft: return try begins(file, with: "{\"id\":")
+            case .journalDraft, .inFlightDraft, .logDraft: return try begins(file, with: SealedLine.start)
             case .lockDraft: return try begins(file, with: "{\"pid\":")
             case .scratch: return try file.info().size == 0
             }
@@ -150,9 +146,10 @@ package enum RunFile {
         var (rest, text) = (read, [UInt8](repeating: 0, count: 64))
         let count = try? text.withUnsafeMutableBytes { text in
             try Unpacker(packing).read(into: text) { buffer in
-                buffer.copyBytes(from: rest)
-                defer { rest = [] }
-                return rest.count
+                let part = rest.prefix(buffer.count)
+                buffer.copyBytes(from: part)
+                rest = rest.dropFirst(part.count)
+                return part.count
             }
         }
         return count.map { text[..<$0] }

@@ -16,14 +16,11 @@ package final class ReportSource {
     /// Lines of the file that are no results, and the first of them, from 1.
     package private(set) var damaged = 0
     package private(set) var firstDamaged: Int?
-    /// The job puts the results of failed lines into another file.
-    package private(set) var isWithoutFailures = false
     private let content: Content
 
     private enum Content {
-        /// Lines up to where the file ended at first.
+        /// Lines of OpenAI's batch API up to where the file ended at first.
         case lines(File, end: Int)
-        /// An output whose record has the results.
         case recorded(FinishedOutput)
         case journal(StoredResults, ResultIndex)
     }
@@ -32,8 +29,7 @@ package final class ReportSource {
     /// - Throws: `JobError` or `StoreError` if there are no results, or they can't be read.
     package init(_ path: String) throws {
         let system = POSIXFileSystem()
-        let format = try ResultFormats.format(ofOutput: path)
-        let paths = try OutputPaths(output: path, format: format, in: system)
+        let paths = try OutputPaths(output: path, in: system)
         self.path = path
         if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
             state = try OutputLock.probe(paths.lock, in: system).isHeld ? .running : .stopped
@@ -51,13 +47,13 @@ package final class ReportSource {
             let accepts = { (run: String) in header?.accepted.contains(run) ?? true }
             let earlier =
                 header?.usesOutput == true
-                ? try EarlierOutput.find(at: paths, format, into: index, in: system, accepts: accepts) : nil
+                ? try EarlierOutput.find(at: paths, into: index, in: system, accepts: accepts) : nil
             damaged = try reader.records(into: index, accepts: accepts).damaged
-            content = .journal(StoredResults(journal: journal, earlier), index)
+            content = .journal(StoredResults(journal: journal, output: earlier), index)
             settings = header?.fingerprint.parts ?? []
             lines = lines.adding(header?.lines ?? [])
             if header?.usesOutput == true {
-                lines = lines.adding((try? OutputSettings.read(at: paths, in: system))?.lines ?? [])
+                lines = lines.adding(earlier?.log.header.lines ?? [])
             }
             hasOtherOutput = try header?.usesOutput != true && system.exists(paths.output)
             return
@@ -66,23 +62,20 @@ package final class ReportSource {
         if Files.kind(of: path) == .folder {
             throw JobError(.missingInput, at: path, "is a folder, not results.")
         }
+        if try OutputLog.find(at: paths, in: system) != nil, let finished = try FinishedOutput(path) {
+            damaged = finished.earlier.lost
+            content = .recorded(finished)
+            settings = finished.header.fingerprint.parts
+            lines = finished.lines
+            return
+        }
         guard let file = try File.textIfPresent(paths.output, in: system) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
         guard try file.info().kind == .regular else {
             throw JobError(.missingInput, at: path, "is no regular file; results are read twice.")
         }
-        if format.recordsResults, let finished = try FinishedOutput(path, format) {
-            damaged = finished.outcome.foreign
-            content = .recorded(finished)
-        } else {
-            isWithoutFailures = format is PartOfResults
-            content = .lines(file, end: try file.info().size)
-        }
-        // Nothing else depends on it.
-        let known = try? OutputSettings.read(at: paths, in: system)
-        settings = known?.fingerprint.parts ?? []
-        lines = lines.adding(known?.lines ?? [])
+        content = .lines(file, end: try file.info().size)
     }
 
     /// Goes through all results: those of an output in its order, those of a journal as they came.
@@ -93,25 +86,21 @@ package final class ReportSource {
         case .lines(let file, let end): try visitLines(of: file, to: end, body)
         case .recorded(let output):
             for number in 0..<output.count {
-                let result = try output.with(number) { recorded, _ in
-                    recorded.result.map { ReportedResult($0, recorded) }
-                }
-                guard let result else { throw StoreError.changedUnderneath(path) }
-                guard try body(result) else { return }
+                guard try body(ReportedResult(output.record(number))) else { return }
             }
         case .journal(let stored, let index):
             for entry in (0..<index.count).lazy.map({ index[$0] }) where entry.isStored {
-                guard let (recorded, result) = try stored.result(of: entry) else {
+                guard let record = try stored.record(of: entry) else {
                     throw StoreError.changedUnderneath(path)
                 }
-                guard try body(ReportedResult(result, recorded)) else { return }
+                guard try body(ReportedResult(record)) else { return }
             }
         }
     }
 
     private func visitLines(of file: File, to end: Int, _ body: (ReportedResult) throws -> Bool) throws {
         (damaged, firstDamaged) = (0, nil)
-        var (number, found, isEnded, isArray) = (0, 0, false, false)
+        var (number, found, isEnded) = (0, 0, false)
         func addDamage() {
             damaged += 1
             firstDamaged = firstDamaged ?? number
@@ -119,10 +108,7 @@ package final class ReportSource {
         let readEnd = try LineScanner(file: file).forEachLine { line in
             guard line.offset < end else { return false }
             number += 1
-            if number == 1 { isArray = line.bytes.first == UInt8(ascii: "[") }
-            let bytes = isArray ? JSONArrayResults.element(ofLine: line.bytes) : line.bytes
-            if bytes.isEmpty { return true }
-            guard line.isWhole, let results = Self.results(in: bytes) else {
+            guard line.isWhole, let results = ReportedResult.openAI(line.bytes) else {
                 addDamage()
                 // A file of anything else need not be read to its end.
                 return found > 0 || damaged < 1000
@@ -137,11 +123,8 @@ package final class ReportSource {
         guard found > 0 || damaged == 0 else {
             throw JobError(
                 .badJob, at: path,
-                "holds no results: line \(firstDamaged ?? 1) is neither phibatch's nor OpenAI's batch API's.")
+                "has no log beside it that says what its results are, and line \(firstDamaged ?? 1) is none of OpenAI's batch API."
+            )
         }
-    }
-
-    private static func results(in line: UnsafeRawBufferPointer) -> [ReportedResult]? {
-        ReportedResult(native: line).map { [$0] } ?? ReportedResult.openAI(line)
     }
 }

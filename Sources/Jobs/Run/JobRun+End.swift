@@ -12,7 +12,11 @@ extension JobRun {
             if let end = gates?.end { (count.positions, count.lines) = (end, end / job.sampleCount) }
             let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
             if gates?.end == nil {
-                if !follows, let half = count.unfinished.first { throw JobError(half) }
+                if !follows, let half = count.unfinished.first {
+                    guard statistics.failed > allowed else { throw JobError(half) }
+                    try store.close { try $0.suspend() }
+                    return outcome(.tooManyFailures(allowed: allowed), endedEarly: true)
+                }
                 if let wanted = gates?.wanted {
                     try store.close { try $0.suspend() }
                     return outcome(.tooFewAccepted(accepted: gates?.accepted ?? 0, wanted: wanted))

@@ -131,7 +131,10 @@ final class LineFeeder: @unchecked Sendable {
         let samples = parsed.samples(in: job)
         var kept = parsed.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
         if job.outputFormat.format.isByLine {
-            kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
+            kept.append(
+                OpenAIRequest.kept(
+                    parsed.request, samples: samples,
+                    model: (job.outputFormat.format.base as? OpenAIResults)?.model))
         }
         counted.withLock { counted in
             counted.lines += 1

@@ -35,13 +35,11 @@ struct RowDecisions {
     /// Returns the fault in the decisions of a row; nil if there is none. Rows come in their order.
     /// - Parameter place: the line's, in the input.
     mutating func fault(
-        in piece: ResultCursor.Piece, _ position: Int, of line: LineIdentity, at place: Int,
-        _ format: any ResultFormat
+        in result: GenerationResult, _ position: Int, of line: LineIdentity, at place: Int
     ) -> Message? {
         let part = place % parts.count
         if position % samples == 0 { (parts[part].before, acceptedOfLine) = (parts[part].gates.accepted, 0) }
-        guard let result = piece.bytes.flatMap({ format.result(piece.recorded, in: $0) }), !result.isFailed
-        else {
+        guard !result.isFailed else {
             failed.insert(line.id)
             return nil
         }

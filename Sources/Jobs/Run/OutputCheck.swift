@@ -1,19 +1,11 @@
 import Faults
+import OperatingSystem
 
-/// Check of a finished output without its model: whether it is as it was written (but for what lies in `timing`), and one
-/// that its job could have written, whatever its answers say. There are as many results as lines times samples, in the
-/// input's order, each byte for byte as its format writes a result of its place, and nothing else; the same holds for the
-/// file of failed lines, where there is one.
+/// Check of a finished output without its model: whether it is as it was written, and one that its job could have
+/// written, whatever its answers say. There are as many results as lines times samples, in the input's order, each byte
+/// for byte as its format writes what the log has of it, and nothing else; the same holds for the file of failed lines,
+/// where there is one.
 package struct OutputCheck: Sendable, Equatable {
-    /// Lines, whatever they hold.
-    package var lines = 0
-    /// Lines that are not as they were written, or not where.
-    package var different = 0
-    /// The number of the first of them, from 1.
-    package var firstDifferent: Int?
-    /// Whether the file of failed lines is as it was written; nil where that can't be told.
-    package var hasErrorsAsWritten: Bool?
-
     package private(set) var results = 0
     package private(set) var failed = 0
     package private(set) var completionTokens = 0
@@ -33,7 +25,71 @@ package struct OutputCheck: Sendable, Equatable {
         package var key: WorkKey
     }
 
-    mutating func add(_ fault: Message) {
+    /// Checks a job's output against the input, unless that can be read but once.
+    /// - Parameters:
+    ///   - path: the output, which need not be where the job says.
+    ///   - errors: the file of failed lines, likewise.
+    /// - Throws: `StoreError` if there is no such output, or it has no log; `JobError` if the input can't be read.
+    package init(_ job: JobSettings, output path: String, errors: String?) throws {
+        if try job.canReadTwice() {
+            try self.init(job, output: path, errors: errors) { _, _ in }
+        } else {
+            try self.init(output: path)
+        }
+    }
+
+    /// - Parameter visit: gets each result that there should be, if it is there.
+    package init(
+        _ job: JobSettings, output path: String, errors: String?,
+        visit: (Spot, JournalRecord?) throws -> Void
+    ) throws {
+        let output = try Self.output(path)
+        let (job, format) = (try job.asFinished(in: path), job.outputFormat.format)
+        let header = output.header
+        if header.format != format.name || header.layout != format.layout {
+            func shown(_ name: String, _ layout: String) -> String {
+                layout.isEmpty ? name : "\(name) (\(layout.split(separator: "\n").first ?? ""))"
+            }
+            add(
+                "the format is \(shown(header.format, header.layout)), and should be \(shown(format.name, format.layout))"
+            )
+        }
+        let run = job.resultRun(digest: header.fingerprint.digest)
+        var rows = try RenderedFile(path, output.format(), run)
+        var failedLines = try errors.flatMap {
+            try RenderedFile($0, PartOfResults(base: format.base, ofFailedLines: true), run)
+        }
+        if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
+        noteLog(output)
+        try walk(job, output, &rows, &failedLines, visit)
+        finish(&rows, output)
+        if let fault = try failedLines?.end() { add("the file of failed lines \(fault)") }
+    }
+
+    /// Checks an output of which the job is not known: what must hold in itself.
+    package init(output path: String) throws {
+        let output = try Self.output(path)
+        let header = output.header
+        let selection = header.shard.flatMap(LineSelection.init(name:)) ?? .all
+        unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
+        if header.format.hasSuffix(PartOfResults.nameEnd) {
+            unseen.append("the file of failed lines, which only the job names")
+        }
+        noteLog(output)
+        let count = try walk(output, selection)
+        guard let input = header.input, faultCount == 0 else { return }
+        let wanted = selection.count(of: input.lines)
+        if count != wanted { add("there are results of \(count) lines, and the input had \(wanted)") }
+    }
+
+    private static func output(_ path: String) throws -> FinishedOutput {
+        guard let output = try FinishedOutput(path), Files.kind(of: path) != nil else {
+            throw JobError(.missingInput, at: path, "there are no such results.")
+        }
+        return output
+    }
+
+    private mutating func add(_ fault: Message) {
         faultCount += 1
         if faults.count < Self.faultsShown { faults.append(fault) }
     }
@@ -42,181 +98,44 @@ package struct OutputCheck: Sendable, Equatable {
         let sample = key.sample > 0 ? ", sample \(key.sample)" as Message : ""
         add("result \(number + 1) (\(key.id)\(sample)) \(fault)")
     }
-}
 
-// MARK: As it was written
-
-extension OutputCheck {
-    /// Compares the sums of an output's lines, or of its record.
-    /// - Parameters:
-    ///   - format: of the output.
-    ///   - errors: the file of failed lines, if it is known.
-    /// - Returns: nil if there is no output.
-    /// - Throws: `StoreError` if it can't be read, or has no record though its format needs one.
-    package static func read(
-        output: String, format: any ResultFormat = ResultFormats.standard, errors: String? = nil,
-        system: any FileSystem = POSIXFileSystem()
-    ) throws -> OutputCheck? {
-        let paths = try OutputPaths(output: output, format: format, in: system)
-        guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
-            let file = try File.textIfPresent(paths.output, in: system)
-        else { return nil }
-        var check = OutputCheck()
-        if format is NativeResults {
-            try check.read(file)
-        } else {
-            try check.read(file, format, paths, errors, in: system)
-        }
-        return check
-    }
-
-    private mutating func differs(at line: Int) {
-        different += 1
-        firstDifferent = min(firstDifferent ?? line, line)
-    }
-
-    private mutating func read(_ file: File) throws {
-        var sums = NativeSums()
-        let end = try LineScanner(file: file).forEachLine { line in
-            lines += 1
-            if !line.isWhole || !sums.fits(line.bytes) { differs(at: lines) }
-            return true
-        }
-        if end < (try file.info().size) {
-            lines += 1
-            differs(at: lines)
-        }
-    }
-
-    private mutating func read(
-        _ file: File, _ format: any ResultFormat, _ paths: OutputPaths, _ errors: String?,
-        in system: any FileSystem
-    ) throws {
-        let record = try OutputRecord.needed(for: file, format, at: paths, in: system)
-        let recorded = RecordedOutput(record: record.file, output: file, format: format)
-        var sums = format.recordsResults ? nil : NativeSums()
-        let (isWhole, _) = try recorded.forEachResult(start: record.header.start) {
-            lines += 1
-            guard let (entry, _, _) = $0 else { return differs(at: lines) }
-            if sums == nil || entry.range.isEmpty { return }
-            // A format that has sums has them in a part of its results, too.
-            let isAsWritten = try recorded.bytes(of: entry) { bytes in
-                format.content(of: bytes).flatMap { sums?.fits($0) }
-            }
-            if isAsWritten == .some(false) { differs(at: lines) }
-        }
-        if !isWhole, different == 0 { differs(at: 1) }
-        guard let errors, let sum = try OutputRecord.forEachEntry(in: record.file, { _, _, _ in })?.errors
-        else { return }
-        let there = try File.textIfPresent(errors, in: system)
-        hasErrorsAsWritten =
-            try there.map {
-                try $0.info().size == sum.size && OutputRecord.Sum(of: $0, size: sum.size) == sum
-            } ?? false
-    }
-}
-
-// MARK: As the job writes it
-
-extension OutputCheck {
-    /// Checks a job's output against the input, unless that can be read but once.
-    /// - Parameters:
-    ///   - path: the output, which need not be where the job says.
-    ///   - errors: the file of failed lines, likewise.
-    /// - Throws: `StoreError` if there is no such output, or it has no record though its format needs one; `JobError` if
-    ///   the input can't be read.
-    package init(_ job: JobSettings, output path: String, errors: String?) throws {
-        self = try Self.there(path, job.outputFormat.format, errors)
-        if try job.canReadTwice() {
-            try compare(with: job, output: path, errors: errors) { _, _ in }
-        } else {
-            try compareAlone(path, job.outputFormat.format)
-        }
-    }
-
-    /// Checks an output of which the job is not known: what must hold in itself.
-    package init(output path: String, format: any ResultFormat) throws {
-        self = try Self.there(path, format, nil)
-        try compareAlone(path, format)
-    }
-
-    private static func there(_ path: String, _ format: any ResultFormat, _ errors: String?) throws -> Self {
-        guard let check = try read(output: path, format: format, errors: errors) else {
-            throw JobError(.missingInput, at: path, "there are no such results.")
-        }
-        return check
-    }
-
-    private mutating func noteSums() {
-        if let firstDifferent {
-            add(
-                "\(different) of \(lines) lines are not as they were written, the first is line \(firstDifferent)"
-            )
-        }
-        if hasErrorsAsWritten == false { add("the file of failed lines is not as it was written") }
-    }
-
-    /// - Parameter visit: gets each result that there should be, and its piece if it is there.
-    package mutating func compare(
-        with job: JobSettings, output path: String, errors: String?,
-        visit: (Spot, ResultCursor.Piece?) throws -> Void
-    ) throws {
-        let format = job.outputFormat.format
-        let job = try job.asFinished(in: path)
-        guard let output = try FinishedOutput(path, format, samples: job.sampleCount) else {
-            throw JobError(.missingInput, at: path, "there are no such results.")
-        }
-        noteSums()
+    private mutating func noteLog(_ output: FinishedOutput) {
         madeBy = output.index.countByRun()
-        let run = job.resultRun(digest: "")
-        try checkAround(output, format.start(of: run))
-        var failedLines = try openErrors(errors, format, run)
-        try walk(job, run, ResultCursor(output), &failedLines, visit)
-        if try failedLines?.isAtEnd({ $0.end(&$1) }) == false {
-            add("the file of failed lines does not end as it should")
-        }
+        let lost = output.earlier.lost
+        if lost > 0 { add("\(lost) results are damaged in the log, or missing") }
     }
 
-    private mutating func checkAround(_ output: FinishedOutput, _ start: [UInt8]?) throws {
-        if output.outcome.foreign > 0 {
-            add("\(output.outcome.foreign) lines or pieces are no results, or not as they were written")
-        }
-        if let start, let header = output.header {
-            if header.start != start {
-                func shown(_ start: [UInt8]) -> String { String(decoding: start.dropLast(), as: UTF8.self) }
-                add("the first line is \(shown(header.start)), and should be \(shown(start))")
-            } else if !output.outcome.isInOrder, output.outcome.foreign == 0 {
-                add("what stands before, between or after results is not as it was written")
-            }
-        }
-        if let fault = try output.faultAtEnd() { add("what stands after the last result \(fault)") }
+    /// The end of the rows, and what else shows that the output is another one.
+    private mutating func finish(_ rows: inout RenderedFile?, _ output: FinishedOutput) {
+        if let fault = try? rows?.end() { add("the output \(fault)") }
+        if !output.earlier.isAsWritten, faultCount == 0 { add("the output is not as it was written") }
     }
 
-    private mutating func openErrors(
-        _ path: String?, _ format: any ResultFormat, _ run: ResultRun
-    ) throws -> FailedLinesCheck? {
-        guard let path else { return nil }
-        guard let file = try File.textIfPresent(path, in: POSIXFileSystem()) else {
-            add("\(path), the file of failed lines, is not there")
-            return nil
-        }
-        var failedLines = try FailedLinesCheck(file, format, run)
-        if try !failedLines.has({ $0.begin(&$1) }) {
-            add("\(path), the file of failed lines, begins as it should not")
-        }
-        return failedLines
-    }
-
-    private mutating func walk(
-        _ job: JobSettings, _ run: ResultRun, _ cursor: ResultCursor, _ failedLines: inout FailedLinesCheck?,
-        _ visit: (Spot, ResultCursor.Piece?) throws -> Void
+    /// Counts a result, and compares its row with what the format writes of it.
+    private mutating func check(
+        _ record: JournalRecord, _ number: Int, index: Int, _ rows: inout RenderedFile?
     ) throws {
-        let index = cursor.output.index
-        let keys = try LineKeys(job, earlier: cursor.output.lines)
+        results += 1
+        failed += record.result.isFailed ? 1 : 0
+        completionTokens += record.result.completionTokens
+        if let fault = try rows?.append(record, index: index) { add(number, record.key, fault) }
+    }
+}
+
+// MARK: With its job
+
+extension OutputCheck {
+    private mutating func walk(
+        _ job: JobSettings, _ output: FinishedOutput, _ rows: inout RenderedFile?,
+        _ failedLines: inout RenderedFile?, _ visit: (Spot, JournalRecord?) throws -> Void
+    ) throws {
+        let index = output.index
+        let keys = try LineKeys(job, earlier: output.lines)
         var reader = job.inputReader()
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var decisions = try RowDecisions(job)
+        let carried = job.outputFormat.format.carried?.name
         var (place, next, wanted) = (0, 0, 0)
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }
@@ -224,11 +143,10 @@ extension OutputCheck {
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             place += 1
             guard job.selection.holds(place - 1) else { continue }
-            let kept = identity.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
+            let kept = identity.fields.map { job.keep.values(of: $0, for: job.task) }
             let isNew = seen.insert(identity.id)
-            let samples = identity.samples(in: job)
-            for sample in 0..<samples {
-                let key = identity.key(sample, filed: cursor.output.hashes)
+            for sample in 0..<identity.samples(in: job) {
+                let key = identity.key(sample, filed: output.hashes)
                 let spot = Spot(place: place - 1, key: key)
                 var name = ResultIndex.nameHash(key, repetition: 0)
                 if !isNew {
@@ -242,52 +160,37 @@ extension OutputCheck {
                     continue
                 }
                 if number > next {
-                    try cursor.output.with(next) { there, _ in
-                        add(
-                            next, there.key,
-                            "stands where that of \(key.id) belongs: it is there twice, moved, or of no line")
-                    }
+                    add(
+                        next, try output.record(next).key,
+                        "stands where that of \(key.id) belongs: it is there twice, moved, or of no line")
                 }
                 next = max(next, number + 1)
-                try cursor.with(number, isLast: sample == samples - 1) { piece in
-                    if piece.recorded.key.contentHash != key.contentHash {
-                        add(number, piece.recorded.key, "is of another content than its line has now")
-                    }
-                    checkBytes(piece, number, index: spot.place, cursor.output.format, run, kept)
-                    if try failedLines?.has(piece.recorded, index: spot.place) == false {
-                        add(number, key, "is not in the file of failed lines as it should be")
-                    }
-                    let fault = decisions?.fault(
-                        in: piece, wanted - 1, of: identity, at: place - 1, cursor.output.format)
-                    if let fault { add(number, key, fault) }
-                    try visit(spot, piece)
+                let record = try output.record(number)
+                if record.key.contentHash != key.contentHash {
+                    add(number, record.key, "is of another content than its line has now")
                 }
+                let own = record.result.kept.filter {
+                    $0.name != carried && $0.name != OpenAIRequest.keptName
+                }
+                if let kept, own != kept { add(number, key, "does not carry the fields that the line has") }
+                try check(record, number, index: spot.place, &rows)
+                if let fault = try failedLines?.append(record, index: spot.place) {
+                    add(number, key, "in the file of failed lines \(fault)")
+                }
+                if let fault = decisions?.fault(in: record.result, wanted - 1, of: identity, at: place - 1) {
+                    add(number, key, fault)
+                }
+                try visit(spot, record)
             }
         }
         if let fault = decisions?.faultAtEnd { add(fault) }
         if index.count > next {
-            try cursor.output.with(next) { there, _ in
-                add(next, there.key, "is one of \(index.count - next) that no line of the input is left for")
-            }
+            add(
+                next, try output.record(next).key,
+                "is one of \(index.count - next) that no line of the input is left for")
         }
         if index.count > wanted, next >= index.count {
             add("there are \(index.count) results, and should be \(wanted)")
-        }
-    }
-
-    /// Counts a result, and compares its bytes with what the format writes of it.
-    private mutating func checkBytes(
-        _ piece: ResultCursor.Piece, _ number: Int, index: Int, _ format: any ResultFormat, _ run: ResultRun,
-        _ kept: [GenerationResult.KeptValue]?
-    ) {
-        let there = piece.recorded
-        results += 1
-        failed += there.isFailed ? 1 : 0
-        completionTokens += there.completionTokens
-        if let fault = piece.fault { add(number, there.key, fault) }
-        guard let bytes = piece.bytes else { return }
-        if let fault = format.fault(in: bytes, piece.results, index: index, of: run, kept: kept) {
-            add(number, there.key, fault)
         }
     }
 }
@@ -295,36 +198,16 @@ extension OutputCheck {
 // MARK: Without its job
 
 extension OutputCheck {
-    private mutating func compareAlone(_ path: String, _ format: any ResultFormat) throws {
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: path, format: format, in: system)
-        let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
-        let selection = settings?.shard.flatMap(LineSelection.init(name:)) ?? .all
-        guard let output = try FinishedOutput(path, format) else {
-            throw JobError(.missingInput, at: path, "there are no such results.")
-        }
-        noteSums()
-        madeBy = output.index.countByRun()
-        unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
-        if format is PartOfResults {
-            unseen.append("the file of failed lines, which only the job names")
-        }
-        let count = try walk(ResultCursor(output), selection)
-        try checkAround(output, nil)
-        guard let input = settings?.input, faultCount == 0 else { return }
-        let wanted = selection.count(of: input.lines)
-        if count != wanted { add("there are results of \(count) lines, and the input had \(wanted)") }
-    }
-
     /// - Returns: the number of lines.
-    private mutating func walk(_ cursor: ResultCursor, _ selection: LineSelection) throws -> Int {
-        let output = cursor.output
+    private mutating func walk(_ output: FinishedOutput, _ selection: LineSelection) throws -> Int {
         func result(_ number: Int) throws -> WorkKey? {
-            try number < output.count ? output.with(number) { there, _ in there.key } : nil
+            try number < output.count ? output.record(number).key : nil
         }
         var samples = 1
         while let more = try result(samples), more.sample > 0 { samples += 1 }
-        let run = ResultRun(digest: "", samples: samples)
+        let format = try output.format()
+        var rows = try RenderedFile(
+            output.path, format, ResultRun(digest: output.header.fingerprint.digest, samples: samples))
         var seen = SeenIDs()
         var line = -1
         var (ahead, number) = (try result(0), 0)
@@ -332,9 +215,10 @@ extension OutputCheck {
             let following = try result(number + 1)
             ahead = following
             let isLast = following?.sample ?? 0 == 0
+            let record = try output.record(number)
             if key.sample == 0 {
                 line += 1
-                if !seen.insert(key.id), try output.with(number, { there, _ in !there.isFailed }) {
+                if !seen.insert(key.id), !record.result.isFailed {
                     add(number, key, "is a second one of this id")
                 }
             } else if number == 0 {
@@ -345,48 +229,61 @@ extension OutputCheck {
             {
                 add(number + 1, following, "does not belong after that of \(key.id), sample \(key.sample)")
             }
-            if isLast, key.sample != samples - 1, !output.format.isByLine {
+            if isLast, key.sample != samples - 1, !format.isByLine {
                 add(number, key, "is the last of its line, which should have \(samples)")
             }
-            try cursor.with(number, isLast: isLast) { piece in
-                checkBytes(
-                    piece, number, index: selection.place(of: max(0, line)), output.format, run, nil)
-            }
+            try check(record, number, index: selection.place(of: max(0, line)), &rows)
             number += 1
         }
+        finish(&rows, output)
         return line + 1
     }
 }
 
-/// The file of failed lines beside what the results in the output's record make of it.
-private struct FailedLinesCheck {
+/// A file beside what its format writes of the results in the log. After the first difference nothing is compared.
+private struct RenderedFile {
     private let pieces: FilePieces
     private let size: Int
     private var encoder: any ResultEncoder
     private var position = 0
+    private var isOff = false
+    /// The fault in its beginning, until it is told.
+    private var fault: Message?
 
-    init(_ file: File, _ format: any ResultFormat, _ run: ResultRun) throws {
+    /// - Returns: nil if there is no such file, or its format is no text.
+    init?(_ path: String, _ format: any ResultFormat, _ run: ResultRun) throws {
+        guard !(format is ParquetResults), let file = try File.textIfPresent(path, in: POSIXFileSystem())
+        else {
+            return nil
+        }
         (pieces, size) = (FilePieces(file), try file.info().size)
-        encoder = PartOfResults(base: format.base, ofFailedLines: true).makeEncoder(for: run)
+        encoder = format.makeEncoder(for: run)
+        fault = try difference { $0.begin(&$1) }.map { _ in "does not begin as it should" }
     }
 
-    /// Whether it goes on with what is written of a result; of one that went well that is nothing.
-    mutating func has(_ recorded: RecordedResult, index: Int) throws -> Bool {
-        guard let result = recorded.result else { return !recorded.isFailed }
-        let place = ResultPlace(key: recorded.key, index: index, run: recorded.run)
-        return try has { $0.append(result, at: place, to: &$1) }
+    /// Returns the fault in what the file has of a result; nil if there is none.
+    mutating func append(_ record: JournalRecord, index: Int) throws -> Message? {
+        let place = ResultPlace(key: record.key, index: index, run: record.run)
+        return try difference { $0.append(record.result, at: place, to: &$1) }
     }
 
-    mutating func has(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws -> Bool {
+    mutating func end() throws -> Message? {
+        if let fault { return fault }
+        if try difference({ $0.end(&$1) }) != nil { return "does not end as it should" }
+        return isOff || position == size ? nil : "has \(counted(size - position, "byte")) more than it should"
+    }
+
+    private mutating func difference(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws
+        -> Message?
+    {
         var bytes: [UInt8] = []
         body(&encoder, &bytes)
-        defer { position += bytes.count }
-        return try bytes.isEmpty
-            || pieces.with(position..<position + bytes.count) { $0.elementsEqual(bytes) } ?? false
-    }
-
-    /// Whether it ends with this.
-    mutating func isAtEnd(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws -> Bool {
-        try has(body) && position == size
+        if isOff || bytes.isEmpty { return nil }
+        let range = position..<min(size, position + bytes.count)
+        position += bytes.count
+        let same = try pieces.with(range) { there in zip(there, bytes).prefix { $0 == $1 }.count } ?? 0
+        if same == bytes.count { return nil }
+        isOff = true
+        return "is not as phibatch writes it from byte \(same + 1) of the row on"
     }
 }

@@ -20,7 +20,7 @@ package struct RedoChoice: Sendable {
     /// To go on with a redo that was interrupted.
     package init() { (rule, hash) = (.earlier, 0) }
 
-    /// - Parameter condition: in the templates' language, over a result as it stands in the output.
+    /// - Parameter condition: in the templates' language, over the members of a result.
     /// - Throws: `JobError` if it is malformed.
     package init(where condition: String) throws {
         do {
@@ -54,42 +54,40 @@ package struct RedoChoice: Sendable {
         if case .earlier = rule {
             throw JobError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
         }
-        let (path, format, system) = (job.output, job.outputFormat.format, POSIXFileSystem())
-        let paths = try OutputPaths(output: path, format: format, in: system)
+        let (path, system) = (job.output, POSIXFileSystem())
+        let paths = try OutputPaths(output: path, in: system)
         guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
             throw StoreError(
                 .mismatch, path: path,
                 "is not complete: its run, or an earlier redo, was stopped. Run the job to its end first.")
         }
-        guard let output = try FinishedOutput(path, format, samples: job.sampleCount) else {
+        guard let output = try FinishedOutput(path) else {
             throw JobError(.missingInput, at: path, "there are no results yet. Run the job first.")
         }
-        var (chosen, line): ([WorkKey], [WorkKey]) = ([], [])
+        let isByLine = job.outputFormat.format.isByLine
+        var (chosen, line, isWanted): ([WorkKey], [WorkKey], Bool) = ([], [], false)
         for number in 0..<output.count where output.index[number].repetition == 0 {
-            try output.with(number) { recorded, bytes in
-                line.append(recorded.key)
-                // All results of a line stand with the last of them.
-                if format.isByLine, bytes.isEmpty, !recorded.isApart(in: format) { return }
-                if try holds(recorded, bytes, format) { chosen += line }
-                line = []
-            }
+            let record = try output.record(number)
+            // Where all results of a line make one piece, they are made again together.
+            if !isByLine || record.key.sample == 0 { (line, isWanted) = ([], false) }
+            line.append(record.key)
+            if !isWanted { isWanted = try holds(record) } else { line = [record.key] }
+            if isWanted { chosen += line }
         }
         try checkIDs(chosen)
         return (chosen, output.count)
     }
 
-    private func holds(
-        _ result: RecordedResult, _ bytes: UnsafeRawBufferPointer, _ format: any ResultFormat
-    ) throws -> Bool {
+    private func holds(_ record: JournalRecord) throws -> Bool {
         switch rule {
         case .earlier: return false
-        case .failed: return result.isFailed
-        case .ids(let ids): return ids.contains(Array(result.key.id.utf8))
+        case .failed: return record.result.isFailed
+        case .ids(let ids): return ids.contains(Array(record.key.id.utf8))
         case .condition(let template):
             do {
-                return try !template.render(Self.members(result, bytes, format)).isEmpty
+                return try !template.render(Self.members(record)).isEmpty
             } catch let error as ModelError {
-                throw JobError(.usage, "\(error) (the result \(result.key.id))")
+                throw JobError(.usage, "\(error) (the result \(record.key.id))")
             }
         }
     }
@@ -102,36 +100,17 @@ package struct RedoChoice: Sendable {
         throw JobError(.usage, "no result has the id \(String(decoding: first, as: UTF8.self))\(more).")
     }
 
-    /// What a condition sees of a result.
-    private static func members(
-        _ result: RecordedResult, _ bytes: UnsafeRawBufferPointer, _ format: any ResultFormat
-    ) -> [String: JSONValue] {
-        if bytes.isEmpty {
-            // The record has it.
-            guard let whole = result.result else { return [:] }
-            let writer = JSONWriter.object { writer in
-                if format is ParquetResults {
-                    ResultCoding.write(whole, to: &writer)
-                } else {
-                    ResultCoding.writeData(of: whole, to: &writer)
-                }
-            }
-            guard case .object(let members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
-                return [:]
-            }
-            return Dictionary(
-                [("id", .string(result.key.id))] + members.map { ($0.name, $0.value) }
-            ) { first, _ in first }
+    /// Members of a result that a condition sees: all that the log has, and in a job with steps what each made.
+    private static func members(_ record: JournalRecord) -> [String: JSONValue] {
+        let writer = JSONWriter.object { writer in
+            writer.string("id", record.key.id)
+            writer.int("sample", record.key.sample)
+            ResultCoding.write(record.result, to: &writer)
         }
-        let content = format.content(of: bytes) ?? bytes
-        if let table = format.base as? DelimitedResults {
-            let cells = DelimitedRecords.cells(of: Array(content)[...], table.separator) ?? []
-            return Dictionary(zip(table.columnNames, cells.map { .string($0) })) { first, _ in first }
-        }
-        guard case .object(var members)? = try? JSONValue(parsing: content, limits: .ownLine) else {
+        guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
             return [:]
         }
-        if members["steps"] != nil, let row = format.result(result, in: bytes)?.made as? StepsResult {
+        if let row = record.result.made as? StepsResult {
             // With the members of answers that are objects, as conditions of steps see them.
             for step in row.steps { members[step.name] = StepRow.value(of: step.result) }
         }

@@ -24,7 +24,8 @@ package struct ShardMerge {
         let system = POSIXFileSystem()
         var shards: [Shard] = []
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
-        var (format, first) = (shards[0].format, shards[0].settings)
+        var format = try shards[0].format()
+        let first = shards[0].header
         if let table = format as? ParquetResults {
             let columns = ParquetResults.commonColumns(of: shards.map(\.path))
             format = table.having(
@@ -32,8 +33,8 @@ package struct ShardMerge {
                 types: JSONObject(columns.map { ($0.name, .string($0.type)) }))
         }
         for shard in shards
-        where shard.format.name != format.name || shard.settings.fingerprint != first.fingerprint
-            || shard.settings.kept != first.kept
+        where shard.header.format != first.format || shard.header.layout != first.layout
+            || shard.header.fingerprint != first.fingerprint || shard.header.kept != first.kept
         {
             throw StoreError(
                 .mismatch, path: shard.path,
@@ -41,13 +42,13 @@ package struct ShardMerge {
         }
         let total = try Self.checkLengths(shards)
         let joined = try Self.joined(shards)
-        var settings = OutputSettings(fingerprint: first.fingerprint, kept: first.kept)
+        var settings = LogHeader(fingerprint: first.fingerprint, kept: first.kept)
         settings.shard = joined.name
         settings.pins = first.pins
-        settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.settings.lines) }
+        settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.header.lines) }
         settings.input = try Self.checkInputs(shards)
         settings.failures = checkFailures(shards, of: total, maxFailures, output)
-        let paths = try OutputPaths(output: output, format: format, in: system)
+        let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: nil, in: system)
         defer { lock.release() }
@@ -59,7 +60,7 @@ package struct ShardMerge {
         try place.prepare()
         let samples = try shards.compactMap { try $0.samples() }.first ?? 1
         let run = ResultRun(digest: settings.fingerprint.digest, samples: samples, selection: joined)
-        let writer = try OutputWriter(at: place, format: format, run: run)
+        let writer = try OutputWriter(at: place, settings, format: format, run: run)
         var keptName: String?
         try writer.cleaningUp {
             var ids = SeenIDs()
@@ -68,7 +69,6 @@ package struct ShardMerge {
                 guard try shard.appendLine(to: writer, &ids, &results, &failed) else { break }
                 lines += 1
             }
-            try settings.put(at: place)
             try writer.finish {
                 guard try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else { return }
                 // Nobody knows whether what it holds is in the shards.
@@ -87,7 +87,7 @@ package struct ShardMerge {
     /// Which lines they have together; of what is decided of rows, each has decided by itself.
     private static func joined(_ shards: [Shard]) throws -> LineSelection {
         let wanted = shards[0].selection.wanted
-        guard wanted != nil || shards[0].settings.fingerprint.comparesRows else { return .all }
+        guard wanted != nil || shards[0].header.fingerprint.comparesRows else { return .all }
         return .joined(lines: try shards.map { try $0.countLines() }, accepted: wanted)
     }
 
@@ -119,7 +119,7 @@ package struct ShardMerge {
     /// All shards saw the same input.
     /// - Returns: the input; nil if a shard had enough rows, and has not seen all lines.
     private static func checkInputs(_ shards: [Shard]) throws -> InputSeen? {
-        let told = shards.compactMap { shard in shard.settings.input.map { (shard.path, $0) } }
+        let told = shards.compactMap { shard in shard.header.input.map { (shard.path, $0) } }
         guard let (path, input) = told.first else { return nil }
         for (other, seen) in told where seen != input {
             let what: Message =
@@ -155,8 +155,7 @@ package struct ShardMerge {
 /// The finished output of one shard.
 private final class Shard {
     let path: String
-    let format: any ResultFormat
-    let settings: OutputSettings
+    var header: LogHeader { output.header }
     private let output: FinishedOutput
     let failures: AllowedFailures
     let selection: LineSelection
@@ -165,8 +164,7 @@ private final class Shard {
 
     init(_ output: String, _ number: Int, of count: Int, in system: any FileSystem) throws {
         path = OutputPaths.shard(number, of: count, output: output)
-        format = try ResultFormats.format(ofOutput: path)
-        let paths = try OutputPaths(output: path, format: format, in: system)
+        let paths = try OutputPaths(output: path, in: system)
         if try OutputLock.probe(paths.lock, in: system).isHeld {
             throw StoreError(.locked, path: path, "is being written; wait for its run.")
         }
@@ -174,35 +172,30 @@ private final class Shard {
             throw StoreError(
                 .mismatch, path: path, "is not complete: its run was stopped. Run this shard again.")
         }
-        guard let settings = try OutputSettings.read(at: paths, in: system), let failures = settings.failures,
-            let finished = try FinishedOutput(path, format)
-        else {
+        guard let finished = try FinishedOutput(path), let failures = finished.header.failures else {
             throw StoreError(.mismatch, path: path, "is not there, or not complete. Run this shard.")
         }
-        let own = settings.shard.flatMap { LineSelection(name: $0) }
+        let header = finished.header
+        let own = header.shard.flatMap { LineSelection(name: $0) }
         guard let own, own.shard == LineSelection.Shard(index: number, count: count) else {
             throw StoreError(
                 .mismatch, path: path,
-                "has results of \(settings.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
+                "has results of \(header.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
         }
         // A shard that had enough rows has not seen all lines.
-        guard settings.input != nil || own.wanted != nil else {
+        guard header.input != nil || own.wanted != nil else {
             throw StoreError(.mismatch, path: path, "doesn't say which input it saw. Run this shard again.")
         }
-        (self.settings, selection, self.failures) = (settings, own, failures)
-        self.output = finished
-        let check = try OutputCheck.read(output: path, format: format)
-        guard finished.outcome.foreign == 0, check?.different == 0 else {
+        (self.failures, self.output, selection) = (failures, finished, own)
+        guard finished.earlier.lost == 0, finished.earlier.isAsWritten else {
             throw StoreError(
-                .mismatch, path: path,
-                "is not as it was written (line \(check?.firstDifferent ?? 1)). Run this shard again with --restart."
-            )
+                .mismatch, path: path, "is not as it was written. Run this shard again.")
         }
     }
 
-    private func startsLine(_ number: Int) throws -> Bool {
-        try output.with(number) { result, _ in result.key.sample == 0 }
-    }
+    func format() throws -> any ResultFormat { try output.format() }
+
+    private func startsLine(_ number: Int) throws -> Bool { try output.record(number).key.sample == 0 }
 
     /// Results of the first line; nil if there is none.
     func samples() throws -> Int? {
@@ -212,21 +205,9 @@ private final class Shard {
         return count
     }
 
-    /// - Throws: `StoreError` if a result says that it is of another line than its place does.
     func countLines() throws -> Int {
         if let lineCount { return lineCount }
-        var count = 0
-        for number in 0..<output.count {
-            let (starts, place) = try output.with(number) { result, _ in
-                (result.key.sample == 0, result.index)
-            }
-            if starts { count += 1 }
-            if let place, place != selection.place(of: count - 1) {
-                throw StoreError(
-                    .mismatch, path: path,
-                    "has a result of a line that is none of shard \(selection.name ?? "").")
-            }
-        }
+        let count = try (0..<output.count).reduce(0) { try $0 + (startsLine($1) ? 1 : 0) }
         lineCount = count
         return count
     }
@@ -239,21 +220,20 @@ private final class Shard {
         to writer: OutputWriter, _ ids: inout SeenIDs, _ results: inout Int, _ failed: inout Int
     ) throws -> Bool {
         guard next < output.count else { return false }
-        let (id, isFailed) = try output.with(next) { result, _ in (result.key.id, result.isFailed) }
-        guard ids.insert(id) || isFailed else {
+        var record = try output.record(next)
+        guard ids.insert(record.key.id) || record.result.isFailed else {
             throw StoreError(
                 .mismatch, path: path,
-                "has a result of the id \(id), and so has another shard: they are not of one input. Run those again whose input was another one."
+                "has a result of the id \(record.key.id), and so has another shard: they are not of one input. Run those again whose input was another one."
             )
         }
         repeat {
-            try output.with(next) { result, bytes in
-                if result.isFailed { failed += 1 }
-                try writer.append(kept: bytes, result)
-            }
+            if record.result.isFailed { failed += 1 }
+            try record.line.withUnsafeBytes { try writer.append(record, $0) }
             results += 1
             next += 1
-        } while try next < output.count && !startsLine(next)
+            if next < output.count { record = try output.record(next) }
+        } while next < output.count && record.key.sample > 0
         return true
     }
 }

@@ -333,7 +333,7 @@ class LLM:
                 if raw is not None:
                     raws.append(raw)
                 if left == 0:
-                    return _joined(raws, asked.schema)
+                    return _joined(raws, asked.schema, index)
         except asyncio.CancelledError:
             self._process.cancel([number])
             raise
@@ -490,9 +490,9 @@ def _read(said: _Said) -> tuple[Mapping[str, Any] | None, int]:
     return said.get("result"), said.get("left", 0 if "cancelled" in said else 1)
 
 
-def _joined(raws: Sequence[Mapping[str, Any]], schema: Schema | None) -> Result:
+def _joined(raws: Sequence[Mapping[str, Any]], schema: Schema | None, index: int = 0) -> Result:
     """The results of all samples of a prompt."""
-    made = [result(raw, schema) for raw in sorted(raws, key=lambda raw: raw.get("sample", 0))]
+    made = [result(raw, schema, index) for raw in sorted(raws, key=lambda raw: raw.get("sample", 0))]
     first = made[0]
     if len(made) > 1:
         object.__setattr__(first, "samples", made)

@@ -48,7 +48,6 @@ class Result:
         reasoning: what the model thought before it answered, if that is kept apart.
         finish_reason: ``stop``, ``length``, ``stop_sequence``, or ``reasoning_length`` if a thought had no end.
         usage: of this answer.
-        seed: of its random stream.
         tokens: the answer's ids, if they were asked for.
         logprobs: of each token, if they were asked for.
         probabilities: of each choice, if there were any.
@@ -62,7 +61,6 @@ class Result:
     error: LineError | None = None
     finish_reason: str | None = None
     usage: Usage = Usage(0, 0)
-    seed: int | None = None
     tokens: Sequence[int] | None = None
     logprobs: Sequence[LogProb] | None = None
     probabilities: Mapping[str, float] | None = None
@@ -218,19 +216,18 @@ def line_error(raw: Mapping[str, Any]) -> LineError | None:
     return LineError(str(error["message"]), code=str(error["code"]))
 
 
-def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
+def result(raw: Mapping[str, Any], schema: Schema | None = None, index: int = 0) -> Result:
     """Makes a result of a line of a native output."""
     error = line_error(raw)
     if error is not None:
-        return Result(str(raw["id"]), raw["index"], raw, error=error, _schema=schema)
+        return Result(str(raw["id"]), index, raw, error=error, _schema=schema)
     entries = raw.get("logprobs")
     return Result(
         str(raw["id"]),
-        raw["index"],
+        index,
         raw,
         finish_reason=raw.get("finish_reason"),
         usage=usage(raw),
-        seed=raw.get("seed"),
         tokens=raw.get("tokens"),
         logprobs=None if entries is None else [_logprob(entry) for entry in entries["content"]],
         probabilities=raw.get("probabilities"),
@@ -240,15 +237,15 @@ def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
     )
 
 
-def scores(raw: Mapping[str, Any]) -> Scores:
+def scores(raw: Mapping[str, Any], index: int = 0) -> Scores:
     """Makes scores of a line of a native output of ``task: score``."""
     error = line_error(raw)
     if error is not None:
-        return Scores(str(raw["id"]), raw["index"], raw, error=error)
+        return Scores(str(raw["id"]), index, raw, error=error)
     parts = raw.get("scores", [raw])
     return Scores(
         str(raw["id"]),
-        raw["index"],
+        index,
         raw,
         usage=usage(raw),
         best=raw.get("best", 0),
@@ -266,19 +263,18 @@ def scores(raw: Mapping[str, Any]) -> Scores:
     )
 
 
-def answer(raw: Mapping[str, Any]) -> Result | Scores:
+def answer(raw: Mapping[str, Any], index: int = 0) -> Result | Scores:
     """Makes a result or scores of a line of a native output."""
-    return scores(raw) if "logprob" in raw or "scores" in raw else result(raw)
+    return scores(raw, index) if "logprob" in raw or "scores" in raw else result(raw, index=index)
 
 
-def row(raw: Mapping[str, Any]) -> Row:
+def row(raw: Mapping[str, Any], index: int = 0) -> Row:
     """Makes a row of a line of a native output of a job with steps."""
-    identity = {"id": raw["id"], "index": raw["index"]}
     return Row(
         str(raw["id"]),
-        raw["index"],
+        index,
         raw,
-        {name: answer({**identity, **raw[name]}) for name in raw["steps"]},
+        {name: answer({"id": raw["id"], **raw[name]}, index) for name in raw["steps"]},
         raw.get("dropped"),
         usage(raw),
         raw.get("duplicate_of"),

@@ -91,12 +91,13 @@ class Run:
         return self.progress.skipped
 
     def __iter__(self) -> Iterator[Result | Scores | Row]:
+        index, last = -1, None
         for raw in self.raw():
-            if "index" not in raw:
+            if "usage" not in raw and "error" not in raw:
                 raise UsageError("The results are not full, and so no Result has all its parts: raw() has the lines.")
-            # What a result is shows in what it begins with: a step may have any other's name.
-            first = next((name for name in raw if name not in ("id", "index", "sample")), "")
-            yield row(raw) if first == "steps" else answer(raw)
+            # Samples of a line follow each other.
+            index, last = (index if raw.get("sample", 0) > 0 and raw["id"] == last else index + 1), raw["id"]
+            yield row(raw, index) if isinstance(raw.get("steps"), list) else answer(raw, index)
 
     def raw(self) -> Iterator[Mapping[str, Any]]:
         """The output's lines, as they are.

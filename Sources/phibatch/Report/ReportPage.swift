@@ -171,7 +171,6 @@ struct ReportPage {
             "settings": .array(source.settings.map { [.string($0.name), .string($0.value)] }),
             "source": [
                 "other_output": .bool(source.hasOtherOutput),
-                "without_failures": .bool(source.isWithoutFailures),
                 "damaged": .int(source.damaged), "first_damaged": Self.optional(source.firstDamaged),
             ],
             "table": [

@@ -31,11 +31,4 @@ import Testing
         let reported = try bytes.withUnsafeBytes { try #require(ReportedResult.openAI($0)) }
         #expect(reported.first?.text == Self.text && reported.first?.status == "invalid_answer")
     }
-
-    @Test func nativeOutputs() throws {
-        var bytes = encoded(NativeResults())
-        bytes.removeLast()
-        let reported = try bytes.withUnsafeBytes { try #require(ReportedResult(native: $0)) }
-        #expect(reported.text == Self.text && reported.isFailed && reported.message == "Not valid.")
-    }
 }

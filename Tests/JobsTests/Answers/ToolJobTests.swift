@@ -139,14 +139,13 @@ import Testing
     @Test func stopsEndWordsAndNoCalls() throws {
         let stops = ["bc", "日", "he[", "th", "n"]
         let lines = try run(job(folder) { ($0.stop, $0.maxTokens) = (stops, 200) })
-        var (stopped, calling) = (0, 0)
+        var calling = 0
         for line in lines {
             let text = try JSONValue(parsing: Array(line.utf8), limits: .line).string("text") ?? "bc"
             #expect(stops.allSatisfy { !text.contains($0) }, "\(line)")
             calling += try calls(line).isEmpty ? 0 : 1
-            stopped += line.contains("stop_sequence") ? 1 : 0
         }
-        #expect(stopped > 3 && calling > 3, "\(stopped) \(calling)")
+        #expect(calling > 3, "\(calling)")
         #expect(lines.contains { $0.contains(#"bc\""#) }, "a stop string is in a call")
         let refused = try job(folder) {
             ($0.stop, $0.forms[RegexRule.name]) = (stops, AskedForm(AnswerForm(.regex("a"))))

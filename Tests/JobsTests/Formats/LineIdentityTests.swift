@@ -23,13 +23,13 @@ import Testing
     }
 
     private static let result = """
-        {"id":"a","index":0,"text":"Yes.","finish_reason":"stop","usage":{"prompt_tokens":4,"completion_tokens":2},\
-        "seed":0,"topic":"rain","timing":{"queued":0.1},"line_hash":"00","run":"1-2","sum":"12"}
+        {"id":"a","topic":"rain","text":"Yes.","finish_reason":"stop","usage":{"prompt_tokens":4,"completion_tokens":2},\
+        "timing":{"queued":0.1}}
         """
     /// The same answer, made again.
     private static let rerun = """
-        {"id":"a","index":7,"text":"Yes.","finish_reason":"length","usage":{"prompt_tokens":5,"completion_tokens":2},\
-        "seed":9,"topic":"rain","timing":{"queued":0.2},"line_hash":"01","run":"3-4","sum":"34"}
+        {"id":"a","topic":"rain","text":"Yes.","finish_reason":"length","usage":{"prompt_tokens":5,"completion_tokens":2},\
+        "timing":{"queued":0.2}}
         """
 
     /// A second step uses of a result what its templates name.

@@ -218,7 +218,7 @@ import Testing
 
     @Test func aResultsOwnMembersAskForNothing() throws {
         let line =
-            #"{"id":"a","index":3,"sample":1,"text":"T","finish_reason":"stop","usage":{"prompt_tokens":1},"seed":99,"line_hash":"0","run":"r","sum":"0"}"#
+            #"{"id":"a","sample":1,"text":"T","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":2},"seed":99}"#
         let record = try PromptRecord.parse(Array(line.utf8))
         #expect(record.id == "a#1" && record.settings.seed == nil)
         #expect(try prompt(line) { $0.prompt = "Judge: {{ text }}" } == .user("Judge: T"))

@@ -33,7 +33,7 @@ import Testing
         var job = job(folder, ["in"], "out")
         job.errors = folder.path("E")
         #expect(problem(job, metrics: folder.path("E"))?.contains("the metrics file") == true)
-        for name in ["in", "out", "out.journal", "out.settings", "./out"] {
+        for name in ["in", "out", "out.journal", "out.log", "./out"] {
             #expect(problem(job, metrics: folder.path(name)) != nil, "\(name)")
         }
         var names = FileNames()
@@ -73,7 +73,7 @@ import Testing
 
     @Test func filesBesideAnOutputAreNoOutputs() throws {
         try folder.write("{}".utf8, to: "in")
-        for end in ["journal", "journal.inflight", "lock", "settings", "phibatch-new"] {
+        for end in ["journal", "journal.inflight", "lock", "log", "phibatch-log", "phibatch-new"] {
             let (one, other) = (job(folder, ["in"], "o"), job(folder, ["in"], "o." + end))
             #expect(problem(one, other) != nil && problem(other, one) != nil, "\(end)")
         }

@@ -222,7 +222,7 @@ import Testing
         try store.suspend()
         #expect(try JobStatus.read(output: link).done == 7)
         try TestRun(lines: lines).run(open())
-        #expect(try Files.names(in: odd).sorted() == ["link", target, target + ".settings"].sorted())
+        #expect(try Files.names(in: odd).sorted() == ["link", target, target + ".log"].sorted())
         #expect(try Files.contents(of: Paths.join(odd, target)) == TestRun(lines: lines).expected())
         #expect(Files.isLink(link))
     }

@@ -13,15 +13,11 @@ import Testing
         let store = try openStore(folder)
         #expect(try TestRun(lines: TestLine.make(3)).run(store) == 3)
         #expect(try folder.names == ["out.jsonl"])
-        let run = testFingerprint.digest
-        let hash = String(TestLine.make(3)[1].key.contentHash, radix: 16)
-        let padded = String(repeating: "0", count: 16 - hash.count) + hash
         let second = try folder.text("out.jsonl").split(separator: "\n")[1]
         #expect(
-            second.replacing(/,"sum":"[0-9a-f]{16}"/, with: "") == """
-                {"id":"line-1","index":1,"text":"re: prompt 1","finish_reason":null,\
-                "usage":{"prompt_tokens":1,"completion_tokens":7},"seed":0,\
-                "line_hash":"\(padded)","run":"\(run)"}
+            second == """
+                {"id":"line-1","text":"re: prompt 1","finish_reason":null,\
+                "usage":{"prompt_tokens":1,"completion_tokens":7}}
                 """)
         #expect(store.didReplaceOutput)
     }
@@ -102,7 +98,7 @@ import Testing
         #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
         // All of a complete output is known as done.
         store = try openStore(folder)
-        #expect(try TestRun(lines: lines).run(store) == 0)
+        #expect(try TestRun(lines: lines, redoesFailed: false).run(store) == 0)
         #expect(!store.didReplaceOutput)
     }
 
@@ -150,7 +146,7 @@ import Testing
             return store
         }
         #expect(try run().report.new == 4)
-        #expect(try folder.text("out.jsonl").contains(#"{"id":"l1","index":1,"sample":1,"text":"re: x","#))
+        #expect(try folder.text("out.jsonl").contains(#"{"id":"l1","sample":1,"text":"re: x","#))
         let again = try run()
         #expect(again.report.kept == 4)
         #expect(!again.didReplaceOutput)

@@ -84,7 +84,9 @@ import Testing
             for (fault, lasts) in Self.faults {
                 let what: Comment = "call \(number) (\(counting.calls[number])), \(fault), lasting: \(lasts)"
                 let folder = try TestFolder()
-                for name in try before.names { try folder.write(try before.bytes(name), to: name) }
+                for name in try before.names + ["out.jsonl.log"] where before.has(name) {
+                    try folder.write(try before.bytes(name), to: name)
+                }
                 let system = FaultyFileSystem(
                     failing: number, with: fault, lasts: lasts, hasSecondNames: hasSecondNames)
                 let error = attempt(folder, system)

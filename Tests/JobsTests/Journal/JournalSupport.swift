@@ -1,3 +1,4 @@
+import Faults
 import Foundation
 import Synchronization
 import Testing
@@ -27,12 +28,25 @@ final class TestFolder {
     /// Puts lines into the input.
     func write(lines: [String]) throws { try write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl") }
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
-    /// But for the settings that lie beside each finished output.
+    /// With its log.
+    func removeOutput(_ name: String = "out.jsonl") throws {
+        for name in [name, name + ".log"] { try FileManager.default.removeItem(atPath: path(name)) }
+    }
+    /// But for the logs that lie beside finished outputs.
     var names: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: url.path)
-                .filter { !$0.hasSuffix(".settings") }.sorted()
+                .filter { !$0.hasSuffix(".log") }.sorted()
         }
+    }
+    /// Faults of the output there, of which the job is not known.
+    func faults(_ name: String = "out.jsonl") throws -> [Message] {
+        try OutputCheck(output: path(name)).faults
+    }
+    /// The digests of the runs that made the output's results.
+    func runs(_ name: String = "out.jsonl") throws -> [String] {
+        let output = try #require(try FinishedOutput(path(name)))
+        return try (0..<output.count).map { try output.record($0).run }
     }
 }
 

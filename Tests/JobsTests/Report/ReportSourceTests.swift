@@ -40,6 +40,17 @@ import Testing
         return bytes
     }
 
+    /// A finished output and its log.
+    private func putOutput(_ results: [GenerationResult]) throws {
+        let store = try JournalStore(output: folder.path("out"), fingerprint: Self.fingerprint)
+        let keys = results.indices.map { WorkKey(id: "id\($0)", contentHash: UInt64($0)) }
+        for (number, key) in keys.enumerated() { _ = try store.claim(key, position: number) }
+        for (number, key) in keys.enumerated() {
+            try store.append(results[number], key: key, position: number)
+        }
+        try store.finish(count: keys.count)
+    }
+
     private func read(_ path: String) throws -> (source: ReportSource, results: [ReportedResult]) {
         let source = try ReportSource(path)
         var results: [ReportedResult] = []
@@ -51,11 +62,10 @@ import Testing
     }
 
     @Test func nativeResults() throws {
-        try folder.write(output(NativeResults(), [Self.completion("one"), Self.failure]), to: "out")
+        try putOutput([Self.completion("one"), Self.failure])
         let (source, results) = try read(folder.path("out"))
         #expect(source.state == .complete && source.damaged == 0)
         #expect(results.map(\.id) == ["id0", "id1"])
-        #expect(results.map(\.index) == [0, 1])
         #expect(results.map(\.lineHash) == [0, 1])
         #expect(results.map(\.status) == ["stop", "prompt_too_long"])
         #expect(results.map(\.text) == ["one", nil])
@@ -74,21 +84,12 @@ import Testing
         #expect(result.facts.map(\.value) == ["1"])
     }
 
-    @Test func linesThatAreNoResultsAreCounted() throws {
-        var bytes = output(NativeResults(), [Self.completion("one")])
-        bytes += Array("{\"id\":\"\u{0}".utf8) + [0xff, 0x0a] + Array("nothing\n{\"half".utf8)
-        try folder.write(bytes, to: "out")
-        let (source, results) = try read(folder.path("out"))
-        #expect(results.count == 1)
-        #expect((source.damaged, source.firstDamaged) == (3, 2))
-    }
-
     @Test func filesWithoutResultsAreErrors() throws {
         #expect(throws: JobError.self) { try ReportSource(folder.path("none")) }
         #expect(throws: JobError.self) { try ReportSource(folder.url.path) }
         try folder.write(Array("a,b\n1,2\n".utf8), to: "csv")
         let error = #expect(throws: JobError.self) { try read(folder.path("csv")) }
-        #expect(error?.message.contains("line 1 is neither") == true)
+        #expect(error?.message.contains("has no log beside it") == true)
         try folder.write([UInt8](), to: "empty")
         #expect(try read(folder.path("empty")).results.isEmpty)
     }
@@ -119,7 +120,7 @@ import Testing
     /// What a stopped run leaves: the journal, and results of an earlier output that still count.
     @Test func journalsOfStoppedRuns() throws {
         let earlier = [Self.completion("old"), Self.completion("kept")]
-        try folder.write(output(NativeResults(), earlier), to: "out")
+        try putOutput(earlier)
         func record(_ id: String, _ content: UInt64, _ result: GenerationResult) -> [UInt8] {
             JournalRecord(
                 key: WorkKey(id: id, sample: 0, contentHash: content), repetition: 0,
@@ -165,11 +166,8 @@ import Testing
 
 extension ReportedResult {
     init(_ result: GenerationResult, _ id: String, index: Int = 0) {
-        let key = WorkKey(id: id, contentHash: 0)
         self.init(
-            result,
-            RecordedResult(
-                key: key, index: index, run: "", isFailed: result.isFailed,
-                completionTokens: result.completionTokens))
+            JournalRecord(key: WorkKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
+        self.index = index
     }
 }

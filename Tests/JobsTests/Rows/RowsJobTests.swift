@@ -59,7 +59,7 @@ import Testing
     }
 
     private func results(_ name: String = "out.jsonl") throws -> [String] {
-        try folder.text(name).replacing(/"timing":{[^{}]*},/, with: "").split(separator: "\n").map(
+        try folder.text(name).replacing(/,"timing":{[^{}]*}/, with: "").split(separator: "\n").map(
             String.init)
     }
 
@@ -106,7 +106,9 @@ import Testing
         let whole = try run(job())
         #expect(whole.done == 33 && whole.skipped == 7)
         let first = try results()
-        try FileManager.default.removeItem(atPath: folder.path("out.jsonl"))
+        for name in ["out.jsonl", "out.jsonl.log"] {
+            try FileManager.default.removeItem(atPath: folder.path(name))
+        }
         #expect(try run(job()).done == 40)
         #expect(try results() == first)
     }
@@ -115,7 +117,7 @@ import Testing
         try run(job())
         let whole = try results()
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl"))
-        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.settings"))
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.log"))
         for index in 0..<3 {
             let shard = try job {
                 $0.selection = .shard(index: index, count: 3)

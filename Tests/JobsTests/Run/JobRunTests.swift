@@ -34,7 +34,7 @@ import Testing
     }
 
     private func lines(_ name: String, _ folder: TestFolder) throws -> [String] {
-        let timing = /"timing":{[^{}]*},/
+        let timing = /,"timing":{[^{}]*}/
         return try folder.text(name).replacing(timing, with: "").split(separator: "\n").map(String.init)
     }
 

@@ -18,7 +18,7 @@ import Testing
         let path = try folder.write(ScriptedRun.prompts(60), to: "in.jsonl")
         let (outcome, expected) = try ScriptedRun.run(ScriptedRun.job(path) { $0.engine.workers = .count(1) })
         #expect(outcome.status == .complete && expected.count == 60 && outcome.statistics.done == 60)
-        let reasons = ["stop", "length", "stop_sequence"]
+        let reasons = ["stop", "length"]
         for reason in reasons {
             #expect(expected.contains { $0.contains("\"finish_reason\":\"\(reason)\"") }, "\(reason)")
         }

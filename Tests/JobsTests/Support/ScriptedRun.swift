@@ -116,9 +116,18 @@ enum ScriptedRun {
 
     /// A result of `lines`, whose end is cut off with the timing.
     static func result(_ line: String) throws -> GenerationResult {
+        var reader = ResultCoding.Reader(keeps: true)
         try Array((line + (line.contains("\"error\"") ? "" : "}")).utf8).withUnsafeBytes { bytes in
-            try #require(NativeLine.result(in: bytes), "\(line)")
+            try JSONScanner.scan(bytes, limits: .ownLine) { scanner in
+                try scanner.object { scanner, name in
+                    if ["id", "index", "sample"].contains(where: { name.elementsEqual($0.utf8) }) {
+                        return try scanner.skip()
+                    }
+                    try reader.take(name, from: &scanner)
+                }
+            }
         }
+        return try #require(reader.result, "\(line)")
     }
 
     /// A job's store, as a session opens it.
@@ -146,8 +155,7 @@ enum ScriptedRun {
     ) throws -> Verification {
         try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: extent) {
             let store = try store($0.settings)
-            store.others = try FinishedOutput(
-                job.output, job.outputFormat.format, samples: $0.settings.sampleCount)
+            store.others = try FinishedOutput(job.output)
             return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
         }
     }

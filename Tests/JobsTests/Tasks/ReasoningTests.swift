@@ -111,7 +111,7 @@ import Testing
             let reasoning = try #require(made.reasoning)
             #expect(!made.text.contains(" the") && !made.text.contains("日") && !reasoning.contains("end"))
             if reasoning.contains(" the") || reasoning.contains("日") { inside += 1 }
-            if made.reason == "stop_sequence" { stopped += 1 }
+            if made.reason == "stop" { stopped += 1 }
             if made.reason == "reasoning_length" {
                 lost += 1
                 #expect(made.text.isEmpty && made.tokens == made.thoughtTokens && made.tokens == 30)

@@ -153,11 +153,9 @@ import Testing
             }
             let made = try #require(reader.result?.made as? StepsResult, "\(text)")
             var writer = JSONWriter()
-            writer.object { made.write(to: &$0) }
+            writer.object { made.write(.log, to: &$0) }
             #expect(writer.text == text)
-            var saved = JSONWriter()
-            saved.object { made.writeSteps(to: &$0) }
-            #expect(StepsReader.steps(saved: saved.text) == made.steps)
+            #expect(StepsReader.steps(saved: made.savedText) == made.steps)
         }
         for text in ["", "{}", "{\"steps\":[\"a\"]}", "{\"steps\":[],\"a\":{}}", "[1]"] {
             #expect(StepsReader.steps(saved: text)?.isEmpty != false, "\(text)")

@@ -35,6 +35,8 @@ package struct OpenAIRequest: Sendable, Equatable {
     package var endpoint = Endpoint.chat
     /// `n`; nil is as many as the job says.
     package var choices: Int?
+    /// The name of the model that has answered; nil where nobody has.
+    package var model: String?
     /// How many of the likeliest tokens are shown beside each chosen one; nil shows no log-probabilities.
     package var logprobs: Int?
     /// Prompts of a completion that has several; `choices` are of each.
@@ -102,9 +104,12 @@ package struct OpenAIRequest: Sendable, Equatable {
     /// Among the fields that a result keeps of its line.
     static let keptName = "openai_request"
 
-    /// - Parameter samples: how many results the line has.
-    static func kept(_ request: OpenAIRequest?, samples: Int) -> GenerationResult.KeptValue {
+    /// - Parameters:
+    ///   - samples: how many results the line has.
+    ///   - model: the name of the model that answers it.
+    static func kept(_ request: OpenAIRequest?, samples: Int, model: String?) -> GenerationResult.KeptValue {
         let writer = JSONWriter.object { writer in
+            if let model { writer.string("model", model) }
             writer.string("url", (request?.endpoint ?? .chat).rawValue)
             writer.int("n", samples)
             if let request, request.prompts.count > 1 { writer.int("prompts", request.prompts.count) }
@@ -119,7 +124,7 @@ package struct OpenAIRequest: Sendable, Equatable {
             let json = try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)
         else { return }
         if case .string(let url)? = json["url"] { endpoint = Endpoint(rawValue: url) ?? .chat }
-        choices = json.int("n")
+        (choices, model) = (json.int("n"), json.string("model"))
         prompts = Array(repeating: .null, count: json.int("prompts") ?? 1)
         echoes = json["echo"] == true
     }

@@ -14,12 +14,8 @@ package struct OpenAIResults: ResultFormat {
 
     package init(model: String = "") { self.model = model }
 
-    /// With the model that a line names, where none is known.
-    func named(by line: UnsafeRawBufferPointer) -> Self {
-        guard model.isEmpty else { return self }
-        let json = try? JSONValue(parsing: line, limits: .ownLine)
-        return Self(model: json?["response"]?["body"]?.string("model") ?? "")
-    }
+    package var layout: String { model }
+    package func having(layout: String) -> any ResultFormat { Self(model: layout) }
 
     package func problem(with job: JobSettings) -> String? {
         if !job.steps.isEmpty { return "holds one answer of a line, and the job has steps" }
@@ -48,7 +44,8 @@ package struct OpenAIResults: ResultFormat {
             var id: [UInt8] = []
             JSONBytes.appendHex(place.key.contentHash, to: &id)
             let answer = OpenAIAnswer(
-                id: String(decoding: id, as: UTF8.self), model: model, run: place.run ?? run.digest,
+                id: String(decoding: id, as: UTF8.self), model: request.model ?? model,
+                run: place.run ?? run.digest,
                 endpoint: request.endpoint, request: request)
             let writer = JSONWriter.object { writer in
                 writer.string("id", "batch_req_\(answer.id)")

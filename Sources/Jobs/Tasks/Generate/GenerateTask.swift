@@ -132,8 +132,9 @@ struct GenerationPart: WorkPart {
         }
         var provenance = provenance
         if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
+        let reason = completion.finishReason == .stopSequence ? .stop : completion.finishReason
         var result = GeneratedResult(
-            text: text, finishReason: calls == nil ? completion.finishReason : .toolCalls,
+            text: text, finishReason: calls == nil ? reason : .toolCalls,
             promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
             seed: seed, tokens: job.tokens == true ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,

@@ -156,7 +156,7 @@ struct StepRow: Sendable {
 
     /// The members of its result, and those of an answer that is a JSON object.
     static func value(of result: any TaskResult) -> JSONValue {
-        let writer = JSONWriter.object { result.write(to: &$0) }
+        let writer = JSONWriter.object { result.write(.log, to: &$0) }
         guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
             return .null
         }

@@ -144,7 +144,6 @@ function notes() {
   return [[report.state === "running", "A run is making these results: the page shows those that were there."],
     [report.state === "stopped", "The run was stopped before its end: the page shows what it has made."],
     [source.other_output, "An earlier output is in place; the page is of the run that will replace it."],
-    [source.without_failures, "The job puts lines that fail into a file of their own; they are not on this page."],
     [source.damaged, `Lines that are no results, and are left out: ${source.damaged}`
       + (source.first_damaged ? `; the first is line ${source.first_damaged}.` : ".")],
     [table.rows < results, `The table holds the first ${table.rows} of ${results} results; numbers and charts are of all.`],

@@ -4,9 +4,9 @@ import Testing
 @testable import BatchPipeline
 @testable import Jobs
 
-/// A run in a format with a record is ended, or fails, at each of its calls; whatever happens, the next one ends with
+/// A run is ended, or fails, at each of its calls; whatever happens, the next one ends with
 /// the output of an undisturbed run, and makes no result again that was kept.
-@Suite struct OutputRecordFaultTests {
+@Suite struct OutputLogFaultTests {
     enum Start: CaseIterable { case nothing, output, outputAndJournal }
 
     private static let lines = TestLine.make(12)
@@ -63,13 +63,15 @@ import Testing
             ] {
                 let what: Comment = "call \(number) (\(counting.calls[number])), \(fault), lasting: \(lasts)"
                 let folder = try TestFolder()
-                for name in try before.names { try folder.write(try before.bytes(name), to: name) }
+                for name in try before.names + ["out.jsonl.log"] where before.has(name) {
+                    try folder.write(try before.bytes(name), to: name)
+                }
                 let error = attempt(folder, FaultyFileSystem(failing: number, with: fault, lasts: lasts))
                 if fault == .short { #expect(error == nil, what) }
                 let bytes = folder.has("out.jsonl") ? try folder.bytes("out.jsonl") : nil
                 #expect(bytes == old || bytes == expected, what)
                 // What an undisturbed look says in the meantime.
-                let status = try JobStatus.read(output: folder.path("out.jsonl"), format: TabbedResults())
+                let status = try JobStatus.read(output: folder.path("out.jsonl"))
                 if old != nil { #expect(status.done >= Self.lines.count, what) }
                 let again = try open(folder)
                 #expect(!again.notes.contains { $0.contains("written;") }, "\(what): \(again.notes)")
@@ -80,10 +82,11 @@ import Testing
                 #expect(try folder.bytes("out.jsonl") == expected, what)
                 let kept = try folder.names.filter { $0.contains(".old-") }
                 #expect(kept == (old == nil ? [] : ["out.jsonl.old-1"]), what)
-                #expect(try folder.names == (["out.jsonl", "out.jsonl.record"] + kept).sorted(), what)
-                #expect(
-                    try OutputCheck.read(output: folder.path("out.jsonl"), format: TabbedResults())
-                        == OutputCheck(lines: Self.edited.count), what)
+                #expect(try folder.names == ["out.jsonl"] + kept, what)
+                let log = try OutputLog(folder.path("out.jsonl.log"), in: POSIXFileSystem())
+                let output = try #require(
+                    try File.textIfPresent(folder.path("out.jsonl"), in: POSIXFileSystem()))
+                #expect(try log?.fits(output) == true, what)
             }
         }
     }

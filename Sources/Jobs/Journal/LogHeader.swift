@@ -1,16 +1,17 @@
 import JSON
 
-/// What the results of a finished output depend on, in a file beside it, so that a run with other settings can say
-/// what has changed: one sealed line.
+/// First line of a finished output's log: what its results depend on, and what became of the input.
 ///
-///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"shard":"I/N"]
+///     {"sum":"…","phibatch_log":1,"format":"…"[,"layout":"…"],"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"sources":[…]][,"shard":"I/N"]
 ///     [,"input":{"lines":N,"content":"<crc64>"}][,"failures":{"lines":N,"allowed":"…"}]}
-///
-/// Nothing else depends on it: without it, the results' digests still tell that something has changed.
-package struct OutputSettings: Equatable {
+package struct LogHeader: Equatable {
     static let version = 1
-    static let marker: StaticString = "\"phibatch_settings\":"
+    static let marker: StaticString = "\"phibatch_log\":"
+    static let longest = 16 << 20
 
+    /// The output's format, by its name, and how it is laid out.
+    package var format = ResultFormats.standard.name
+    package var layout = ""
     /// The fingerprint of the run that put the output in place.
     package var fingerprint: RunFingerprint
     /// Runs of which results stand in it too.
@@ -25,9 +26,11 @@ package struct OutputSettings: Equatable {
     var input: InputSeen?
     var failures: AllowedFailures?
 
-    private var line: [UInt8] {
+    var line: [UInt8] {
         SealedLine.make { writer in
-            writer.int("phibatch_settings", Self.version)
+            writer.int("phibatch_log", Self.version)
+            writer.string("format", format)
+            if !layout.isEmpty { writer.string("layout", layout) }
             fingerprint.write(to: &writer)
             KeptRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
@@ -35,45 +38,30 @@ package struct OutputSettings: Equatable {
             if let shard { writer.string("shard", shard) }
             input?.write(to: &writer)
             failures?.write(to: &writer)
-        } + [0x0a]
-    }
-
-    /// - Returns: nil if there is none, or it can't be read any more.
-    /// - Throws: `StoreError` of kind `mismatch` if a file of another's has its name.
-    package static func read(at paths: OutputPaths, in system: any FileSystem) throws -> OutputSettings? {
-        guard let file = try RunFile.open(paths.settings, .settings, .readOwn, in: system) else { return nil }
-        var settings: OutputSettings?
-        try LineScanner(file: file).forEachLine { line in
-            if line.isWhole, SealedLine.isValid(line.bytes),
-                let json = try? JSONValue(parsing: line.bytes, limits: .file),
-                json.int("phibatch_settings") == version,
-                let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
-            {
-                settings = OutputSettings(
-                    fingerprint: fingerprint, kept: KeptRun.list(in: json), lines: LineScheme.list(in: json),
-                    pins: PinnedInput.list(in: json),
-                    shard: json.string("shard"), input: InputSeen(in: json),
-                    failures: AllowedFailures(in: json))
-            }
-            return false
         }
-        return settings
-    }
-
-    /// Puts it beside the output, on the disk, unless it is there.
-    func put(at place: OutputPlace) throws {
-        let (paths, system) = (place.paths, place.system)
-        guard try Self.read(at: paths, in: system) != self else { return }
-        let earlier = try RunFile.open(paths.settings, .settings, .readOwn, in: system)?.info()
-        try place.put(paths.settings, draft: paths.settingsDraft, replacing: earlier) {
-            try $0.write(line, at: 0)
-        }
-        try system.syncFolder(paths.folder)
     }
 
     /// What is known of a run of which the output has results.
     package func run(_ digest: String) -> RunFingerprint? {
         kept.fingerprint(of: digest, beside: fingerprint)
+    }
+
+    /// The digests of all runs whose results count.
+    package var accepted: Set<String> { Set([fingerprint.digest] + kept.map(\.digest)) }
+}
+
+extension LogHeader {
+    /// - Returns: nil if the line is damaged, or of another version.
+    init?(_ line: UnsafeRawBufferPointer) {
+        guard line.count < Self.longest, SealedLine.isValid(line),
+            let json = try? JSONValue(parsing: line, limits: .file),
+            json.int("phibatch_log") == Self.version, let format = json.string("format"),
+            let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
+        else { return nil }
+        self.init(
+            format: format, layout: json.string("layout") ?? "", fingerprint: fingerprint,
+            kept: KeptRun.list(in: json), lines: LineScheme.list(in: json), pins: PinnedInput.list(in: json),
+            shard: json.string("shard"), input: InputSeen(in: json), failures: AllowedFailures(in: json))
     }
 }
 
