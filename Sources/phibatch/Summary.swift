@@ -22,7 +22,8 @@ struct Summary {
                 + mixture + failedLines
         }
         var counts = counts
-        if outcome.status == .complete, job.output != "-" {
+        let isComplete = outcome.status == .complete || failedTooOften
+        if isComplete, job.output != "-" {
             counts.message += "; results are in \(job.output)"
         }
         let cut = statistics.finishReasons["length"] ?? 0
@@ -70,7 +71,7 @@ struct Summary {
         lines += [taken, tally, comparison].compactMap { $0 }
         switch outcome.status {
         case .complete, .tooManyFailures:
-            if outcome.endedEarly { break }
+            if !isComplete { break }
             lines += mixture + (outcome.status == .complete ? failedLines : [])
         case .interrupted:
             lines.append(
@@ -81,6 +82,11 @@ struct Summary {
         case .tooFewAccepted: break
         }
         return lines
+    }
+
+    /// Whether all is done and in place, and more lines failed than may.
+    private var failedTooOften: Bool {
+        if case .tooManyFailures = outcome.status { !outcome.endedEarly } else { false }
     }
 
     /// Use of the store of answers; nil where the job has none.
