@@ -206,8 +206,8 @@ class Job:
 
 
 def is_kept(name):
-    """Earlier results and journals are kept under names with a number; an output's settings lie beside it."""
-    return re.fullmatch(rb".*\.(old-[0-9]+|settings)", name) is not None
+    """Earlier results and journals are kept under names with a number; an output's log lies beside it."""
+    return re.fullmatch(rb".*\.(old-[0-9]+|log)", name) is not None
 
 
 def results(folder, name="out.jsonl"):

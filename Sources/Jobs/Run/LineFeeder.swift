@@ -154,14 +154,19 @@ final class LineFeeder: @unchecked Sendable {
             guard let state = try store.claim(label.key, position: label.position) else { return false }
             counted.withLock { $0.positions += 1 }
             if case .done(let failed) = state {
-                if failed, case .failed(let failure)? = try store.result(at: label.position)?.content {
+                if !failed {
+                    counted.withLock { $0.done += 1 }
+                    guard try pushPast(label, parsed.fields) else { return false }
+                    continue
+                }
+                // Its row says where the line is; one that has moved is tried again.
+                if case .failed(let failure)? = try store.result(at: label.position)?.content,
+                    failure.line == label.lineNumber, failure.file ?? label.file == label.file
+                {
                     label.isDone = true
                     guard queue.push(.failure(label, failure.error)) else { return false }
                     continue
                 }
-                counted.withLock { $0.done += 1 }
-                guard try pushPast(label, parsed.fields) else { return false }
-                continue
             }
             if !hasLookedAhead {
                 hasLookedAhead = true
