@@ -11,15 +11,14 @@ extension ChatTemplate {
     /// - Returns: Nil if there is none.
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
     package static func load(path folder: String) throws -> ChatTemplate? {
-        let configFile = Paths.join(folder, "tokenizer_config.json")
-        let config = try object(configFile).map(TemplateConfiguration.init)
-        var tokens = config?.specialTokens ?? [:]
-        // The tokenizer's own configuration counts; older folders keep the tokens only in the other file.
-        let mapFile = Paths.join(folder, "special_tokens_map.json")
-        let map = try object(mapFile).map(SpecialTokens.read)
-        for (name, value) in map ?? [:] where tokens[name] == nil || config?.isComplete == false {
-            tokens[name] = value
-        }
+        let config = try object(Paths.join(folder, "tokenizer_config.json"))
+        let member = try config?.member("chat_template")
+        let template = try member.flatMap { $0.isNull ? nil : try source($0) }
+        var tokens = try config.map(specialTokens) ?? [:]
+        // Newer files say everything about the tokens; beside older ones `special_tokens_map.json` counts.
+        let isComplete = try config?.names().contains("added_tokens_decoder") != false
+        let map = try object(Paths.join(folder, "special_tokens_map.json")).map(specialTokens)
+        for (name, value) in map ?? [:] where tokens[name] == nil || !isComplete { tokens[name] = value }
 
         let file = Paths.join(folder, "chat_template.jinja")
         if let data = try contents(of: file) {
@@ -29,9 +28,9 @@ extension ChatTemplate {
             return try ChatTemplate(
                 source: source, specialTokens: tokens, path: file, name: "chat template")
         }
-        guard let template = config?.template else { return nil }
+        guard let config, let template else { return nil }
         return try ChatTemplate(
-            source: template, specialTokens: tokens, path: configFile, name: "chat_template")
+            source: template, specialTokens: tokens, path: config.path, name: "chat_template")
     }
 
     private static func contents(of file: String) throws -> Data? {
@@ -48,5 +47,37 @@ extension ChatTemplate {
         guard Files.kind(of: file) != nil else { return nil }
         let members = try JSONFile.object(file, maximumBytes: largestFile)
         return TokenizerConfigReader(value: .object(members), key: "", path: file)
+    }
+
+    /// One template, or several with names, of which "default" counts.
+    private static func source(_ value: TokenizerConfigReader) throws -> String {
+        guard case .array = value.value else { return try value.string() }
+        let named = try value.elements().map {
+            (name: try $0.member("name").string(), template: try $0.member("template").string())
+        }
+        // The last of templates with the same name counts, as when Python makes a dict of them.
+        if let entry = named.last(where: { $0.name == "default" }) { return entry.template }
+        let names = named.map { "'\($0.name)'" }.joined(separator: ", ")
+        throw ModelError(
+            .unsupported, path: value.path,
+            "chat_template has no template named 'default', only \(names.isEmpty ? "an empty list" : names)")
+    }
+
+    /// The special tokens that transformers hands to templates, by name.
+    private static func specialTokens(_ file: TokenizerConfigReader) throws -> [String: JSONValue] {
+        var values: [String: JSONValue] = [:]
+        for name in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map({ $0 + "_token" }) {
+            let token = try file.member(name)
+            if !token.isNull { values[name] = .string(try text(of: token)) }
+        }
+        let more = try file.member("additional_special_tokens")
+        if !more.isNull { values[more.key] = .array(try more.elements().map { .string(try text(of: $0)) }) }
+        return values
+    }
+
+    /// A token is text, or an object that says more about it.
+    private static func text(of token: TokenizerConfigReader) throws -> String {
+        if case .string(let text) = token.value { return text }
+        return try token.member("content").string()
     }
 }

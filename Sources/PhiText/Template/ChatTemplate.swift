@@ -37,10 +37,8 @@ package struct ChatTemplate: Sendable {
         self.path = path
         self.name = name
         self.limits = limits
-        do {
-            program = try TemplateProgram(source, .chat, limits: limits)
-        } catch let fault as TemplateFault {
-            throw fault.located(path: path, place: name)
+        program = try TemplateFault.located(path: path, place: name) {
+            try TemplateProgram(source, .chat, limits: limits)
         }
     }
 
@@ -89,8 +87,8 @@ package struct ChatTemplate: Sendable {
 
     /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.
     package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
-        do {
-            return try Evaluator.render(program, limits: limits) { name in
+        try TemplateFault.located(path: path, place: name) {
+            try Evaluator.render(program, limits: limits) { name in
                 switch name {
                 case "messages": .array(messages)
                 case "add_generation_prompt": .bool(addGenerationPrompt)
@@ -99,8 +97,6 @@ package struct ChatTemplate: Sendable {
                 default: specialTokens[name]
                 }
             }
-        } catch let fault as TemplateFault {
-            throw fault.located(path: path, place: name)
         }
     }
 }

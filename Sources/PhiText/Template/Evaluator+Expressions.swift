@@ -1,82 +1,65 @@
-/// The values of a call's arguments.
-struct GivenArguments {
-    var positional: [Value] = []
-    var named: [(name: String, value: Value)] = []
+import JSON
 
-    /// The values in the signature's order, nil where none is given.
-    func bound(to signature: Signature) -> [Value?] {
-        var result = [Value?](repeating: nil, count: signature.names.count)
-        for (i, value) in positional.prefix(result.count).enumerated() { result[i] = value }
-        for (name, value) in named {
-            if let at = signature.names.firstIndex(of: name) { result[at] = value }
-        }
-        return result
-    }
-}
-
+/// Values of expressions: operators, attributes, items and slices.
 extension Evaluator {
     /// The larger cases have functions of their own, which keeps this one's stack frame small.
     func evaluate(_ expression: Expression) throws -> Value {
         try deeper {
+            // Its parts move the line that messages name; after them it is the one before again.
+            let outer = line
             line = expression.line
-            switch expression.kind {
-            case .none: return .none
-            case .bool(let value): return .bool(value)
-            case .int(let value): return .int(value)
-            case .double(let value): return .double(value)
-            case .string(let text): return .string(text)
-            case .name(let symbol): return variable(symbol)
-            case .list(let items): return try made(list: try items.map(evaluate))
-            case .tuple(let items): return try made(ListValue(try items.map(evaluate), .tuple))
-            case .dict(let pairs): return try dict(pairs)
-            case .attribute(let base, let name):
-                let value = try evaluate(base)
-                line = expression.line
-                return try attribute(value, name)
-            case .item(let base, let key): return try item(base, key, line: expression.line)
-            case .slice: return try slice(expression)
-            case .call(let callee, let arguments):
-                return try call(callee, arguments, line: expression.line)
-            case .filter(let base, let filter): return try apply(filter, to: try evaluate(base))
-            case .test(let base, let name, let arguments):
-                return try test(base, name, arguments, line: expression.line)
-            case .not(let operand): return .bool(!(try isTrue(try evaluate(operand))))
-            case .negate(let operand): return try negated(try evaluate(operand))
-            case .binary(let sign, let left, let right):
-                return try binary(sign, left, right, line: expression.line)
-            case .and(let left, let right):
-                let value = try evaluate(left)
-                return try isTrue(value) ? try evaluate(right) : value
-            case .or(let left, let right):
-                let value = try evaluate(left)
-                return try isTrue(value) ? value : try evaluate(right)
-            case .compare(let first, let rest):
-                return try comparison(first, rest, line: expression.line)
-            case .concat(let parts): return try concat(parts)
-            case .conditional(let test, let then, let otherwise):
-                if try isTrue(try evaluate(test)) { return try evaluate(then) }
-                if let otherwise { return try evaluate(otherwise) }
-                return .undefined(
-                    Undefined("the condition is false and there is no 'else'", isIntended: true))
-            }
+            let value = try self.value(of: expression.kind)
+            line = outer
+            return value
         }
     }
 
-    @inline(never)
-    func values(_ arguments: Arguments) throws -> GivenArguments {
-        GivenArguments(
-            positional: try arguments.positional.map(evaluate),
-            named: try arguments.named.map { ($0.name, try evaluate($0.value)) })
+    private func value(of kind: Expression.Kind) throws -> Value {
+        switch kind {
+        case .none: return .none
+        case .bool(let value): return .bool(value)
+        case .int(let value): return .int(value)
+        case .double(let value): return .double(value)
+        case .string(let text): return .string(text)
+        case .name(let symbol): return variable(symbol)
+        case .list(let items, let kind): return try made(try items.map(evaluate), kind)
+        case .dict(let pairs): return try dict(pairs)
+        case .attribute(let base, let name): return try attribute(try evaluate(base), name)
+        case .item(let base, let key): return try item(try evaluate(base), try evaluate(key))
+        case .slice(let base, let start, let stop, let step):
+            return try slice(try evaluate(base), start: start, stop: stop, step: step)
+        case .call(let symbol, let arguments): return try call(symbol, arguments)
+        case .method(let base, let name, let method, let arguments):
+            return try call(method, name, of: try evaluate(base), arguments)
+        case .filter(let base, let builtin, let arguments):
+            return try apply(builtin, to: try evaluate(base), try values(arguments))
+        case .each(let base, let each): return try apply(each, to: try evaluate(base))
+        case .not(let operand): return .bool(!(try isTrue(try evaluate(operand))))
+        case .negate(let operand): return try negated(try evaluate(operand))
+        case .binary(.and, let left, let right):
+            let value = try evaluate(left)
+            return try isTrue(value) ? try evaluate(right) : value
+        case .binary(.or, let left, let right):
+            let value = try evaluate(left)
+            return try isTrue(value) ? value : try evaluate(right)
+        case .binary(let sign, let left, let right):
+            return try compute(sign, try evaluate(left), try evaluate(right))
+        case .conditional(let test, let then, let otherwise):
+            if try isTrue(try evaluate(test)) { return try evaluate(then) }
+            if let otherwise { return try evaluate(otherwise) }
+            return .undefined(Undefined("the condition is false and there is no 'else'", isIntended: true))
+        }
     }
 
-    @inline(never)
+    func values(_ arguments: [Expression?]) throws -> [Value?] { try arguments.map { try $0.map(evaluate) } }
+
     private func dict(_ pairs: [(key: Expression, value: Expression)]) throws -> Value {
         var members = OrderedMembers()
         for pair in pairs {
             let original = try evaluate(pair.key)
             members.set(try key(original), original, try evaluate(pair.value))
         }
-        return try made(DictValue(members))
+        return try made(members)
     }
 
     func key(_ value: Value) throws -> DictKey {
@@ -85,76 +68,333 @@ extension Evaluator {
         return key
     }
 
-    @inline(never)
-    private func concat(_ parts: [Expression]) throws -> Value {
-        var result = ""
-        for part in parts {
-            let text = try string(try evaluate(part))
-            try checkText(result.utf8.count + text.utf8.count)
-            try spend(copying: text.utf8.count)
-            result += text
-        }
-        return .string(result)
+    // MARK: Attributes, items and slices
+
+    /// `value.name`: methods first, then members.
+    private func attribute(_ value: Value, _ name: String) throws -> Value {
+        if let found = try property(value, name) { return found }
+        if case .dict(let dict) = value, let member = dict.members[name] { return member }
+        return missing(value, "attribute '\(name)'")
     }
 
-    @inline(never)
-    private func test(_ base: Expression, _ name: TestName, _ arguments: Arguments, line: Int) throws -> Value
-    {
-        let value = try evaluate(base)
-        let given = try values(arguments)
-        self.line = line
-        return .bool(try test(name, value, given))
-    }
-
-    @inline(never)
-    private func binary(
-        _ sign: BinaryOperator, _ left: Expression, _ right: Expression, line: Int
-    ) throws -> Value {
-        let a = try evaluate(left)
-        let b = try evaluate(right)
-        self.line = line
-        return try compute(sign, a, b)
-    }
-
-    @inline(never)
-    private func comparison(
-        _ first: Expression, _ rest: [(CompareOperator, Expression)], line: Int
-    ) throws -> Value {
-        var left = try evaluate(first)
-        for (sign, expression) in rest {
-            let right = try evaluate(expression)
-            self.line = line
-            if !(try compare(left, sign, right)) { return .bool(false) }
-            left = right
-        }
-        return .bool(true)
-    }
-
-    // MARK: Calls
-
-    @inline(never)
-    private func call(_ callee: Expression, _ arguments: Arguments, line: Int) throws -> Value {
-        let function = try evaluate(callee)
-        let given = try values(arguments)
-        self.line = line
-        switch function {
+    /// Returns what Python's `getattr` finds: methods, and the members of namespaces and loops.
+    private func property(_ value: Value, _ name: String) throws -> Value? {
+        switch value {
         case .undefined(let reason): throw fault(reason.message)
-        case .macro(let macro): return try call(macro, given)
-        case .function(let name):
-            try check(name.signature, given, "the function '\(name.rawValue)'")
-            return try call(name, given)
-        case .method(let name, let receiver):
-            try check(name.signature, given, "the method '\(name.rawValue)'")
-            return try call(name, of: receiver, given)
-        default: throw fault("\(function.typeName) can't be called")
+        case .namespace(let namespace): return namespace.members[name]
+        case .loop(let loop):
+            guard let found = loop[name] else { throw fault("'loop' has no '\(name)' here") }
+            return found
+        default: return Method.all[name]?.belongs(to: value) == true ? .callable : nil
         }
     }
 
-    func check(_ signature: Signature, _ given: GivenArguments, _ what: String) throws {
-        if let complaint = signature.complaint(
-            positional: given.positional.count, named: given.named.map(\.name))
-        {
-            throw fault("\(what) \(complaint)")
+    private func missing(_ value: Value, _ what: String) -> Value {
+        .undefined(Undefined("\(value.typeName) has no \(what)"))
+    }
+
+    /// `value[key]`: members first, then methods.
+    func item(_ value: Value, _ key: Value) throws -> Value {
+        switch value {
+        case .undefined(let reason): throw fault(reason.message)
+        case .dict(let dict):
+            if let key = DictKey(key), let member = dict.members[key] { return member }
+        case .list(let list) where list.isPlain || list.kind == .range:
+            if let index = key.integer {
+                let at = index < 0 ? index + list.items.count : index
+                if list.items.indices.contains(at) { return list.items[at] }
+            }
+        case .string(let text):
+            if let index = key.integer {
+                try spend(text: text)
+                let scalars = Array(text.unicodeScalars)
+                let at = index < 0 ? index + scalars.count : index
+                if scalars.indices.contains(at) { return .string(String(scalars[at])) }
+            }
+        default: break
         }
+        if let name = key.text { return try property(value, name) ?? missing(value, "attribute '\(name)'") }
+        return missing(value, key.integer.map { "element \($0)" } ?? "element at \(key.typeName)")
+    }
+
+    private func slice(_ value: Value, start: Expression?, stop: Expression?, step: Expression?) throws
+        -> Value
+    {
+        let bounds = try values([start, stop, step]).map { bound -> Int? in
+            guard let bound, !bound.isNone else { return nil }
+            return try integer(bound, "slice")
+        }
+        switch value {
+        case .undefined(let reason): throw fault(reason.message)
+        case .list(let list) where list.isPlain:
+            let indices = try indices(list.items.count, bounds)
+            return try made(indices.map { list.items[$0] }, list.kind)
+        case .string(let text):
+            try spend(text: text)
+            let scalars = Array(text.unicodeScalars)
+            return .string(PythonText.string(try indices(scalars.count, bounds).map { scalars[$0] }))
+        default: throw fault("\(value.typeName) has no slices")
+        }
+    }
+
+    /// Returns the indices that a Python slice takes from a sequence of so many elements.
+    private func indices(_ count: Int, _ bounds: [Int?]) throws -> [Int] {
+        let step = bounds[2] ?? 1
+        guard step != 0 else { throw fault("a slice can't have step 0") }
+        let (lowest, highest) = step < 0 ? (-1, count - 1) : (0, count)
+        func clamp(_ bound: Int) -> Int {
+            // `count` is a size in memory, so that the sum can't overflow for a negative bound.
+            min(max(bound < 0 ? bound + count : bound, lowest), highest)
+        }
+        let start = bounds[0].map(clamp) ?? (step < 0 ? highest : lowest)
+        return Array(
+            stride(from: start, to: bounds[1].map(clamp) ?? (step < 0 ? lowest : highest), by: step))
+    }
+
+    // MARK: Filters, tests and methods
+
+    private func apply(_ builtin: Builtin, to value: Value, _ arguments: [Value?]) throws -> Value {
+        if !builtin.takesMissing { try refuseIfStrict(value) }
+        return try builtin.code(self, value, arguments)
+    }
+
+    private func apply(_ each: EachFilter, to value: Value) throws -> Value {
+        try refuseIfStrict(value)
+        let path = try each.attribute.map { try self.path(try evaluate($0)) } ?? []
+        let arguments = try values(each.arguments)
+        var kept: [Value] = []
+        for item in try iterate(value) {
+            try spend(2)
+            var outcome = try follow(path, item)
+            if let applied = each.applied {
+                outcome = try deeper { try apply(applied, to: outcome, arguments) }
+            }
+            if let wanted = each.wanted {
+                if try isTrue(outcome) == wanted { kept.append(item) }
+            } else {
+                kept.append(outcome)
+            }
+        }
+        return try made(kept, .generator)
+    }
+
+    private func call(
+        _ method: Method, _ name: String, of value: Value, _ arguments: [Expression?]
+    ) throws -> Value {
+        try refuseUndefined(value)
+        let arguments = try values(arguments)
+        for case let argument? in arguments { try refuseIfStrict(argument) }
+        guard method.belongs(to: value) else { throw fault("\(value.typeName) has no method '\(name)'") }
+        return try method.builtin.code(self, value, arguments)
+    }
+
+    /// The keys of an attribute such as "a.b.0".
+    func path(_ value: Value?) throws -> [Value] {
+        guard let value, !value.isNone else { return [] }
+        if let index = value.integer { return [.int(index)] }
+        return PythonText.split(try needed(value), ".").map { Int($0).map(Value.int) ?? .string($0) }
+    }
+
+    func follow(_ path: [Value], _ value: Value) throws -> Value {
+        try path.reduce(value) {
+            try spend(2)
+            return try item($0, $1)
+        }
+    }
+
+    // MARK: Operators
+
+    /// Python's truth of a value.
+    func isTrue(_ value: Value) throws -> Bool {
+        switch value {
+        case .undefined, .none: false
+        case .bool(let value): value
+        case .int(let value): value != 0
+        case .double(let value): value != 0
+        case .written(let number): !ExactNumber(number).isZero
+        case .string(let text): !text.isEmpty
+        case .list(let list): list.kind == .generator || !list.items.isEmpty
+        case .dict(let dict): dict.members.count > 0
+        case .namespace, .macro, .loop, .callable: true
+        }
+    }
+
+    func refuseIfStrict(_ value: Value) throws {
+        if strict, case .undefined(let reason) = value, !reason.isIntended { throw fault(reason.message) }
+    }
+
+    private func refuseUndefined(_ value: Value) throws {
+        if case .undefined(let reason) = value { throw fault(reason.message) }
+    }
+
+    private func tooLarge() -> TemplateFault { fault("a number is too large for 64 bits") }
+
+    private func negated(_ value: Value) throws -> Value {
+        try refuseUndefined(value)
+        guard let number = value.number else { throw fault("\(value.typeName) has no sign") }
+        if value.isFarInteger || value.integer == .min { throw tooLarge() }
+        return value.integer.map { .int(-$0) } ?? .double(-number)
+    }
+
+    private func compute(_ sign: BinaryOperator, _ a: Value, _ b: Value) throws -> Value {
+        switch sign {
+        case .or, .and: preconditionFailure("not computed of values")
+        case .equal: return .bool(try isEqual(a, b))
+        case .notEqual: return .bool(!(try isEqual(a, b)))
+        case .isIn: return .bool(try contains(b, a))
+        case .notIn: return .bool(!(try contains(b, a)))
+        case .less: return .bool(try order(a, b).map { $0 < 0 } ?? false)
+        case .lessOrEqual: return .bool(try order(a, b).map { $0 <= 0 } ?? false)
+        case .greater: return .bool(try order(a, b).map { $0 > 0 } ?? false)
+        case .greaterOrEqual: return .bool(try order(a, b).map { $0 >= 0 } ?? false)
+        case .concat: return .string(try appended(try string(a), try string(b)))
+        case .add, .subtract, .multiply, .modulo: break
+        }
+        try refuseUndefined(a)
+        try refuseUndefined(b)
+        if let x = a.integer, let y = b.integer { return try compute(sign, x, y) }
+        if let x = a.number, let y = b.number {
+            // Rounded, they would be other integers.
+            if a.isFarInteger || b.isFarInteger { throw tooLarge() }
+            switch sign {
+            case .add: return .double(x + y)
+            case .subtract: return .double(x - y)
+            case .multiply: return .double(x * y)
+            default: throw fault("'%' works on integers only")
+            }
+        }
+        switch (sign, a, b) {
+        case (.add, .string(let x), .string(let y)): return .string(try appended(x, y))
+        case (.add, .list(let x), .list(let y)) where x.kind == .list && y.kind == .list:
+            return try made(x.items + y.items)
+        case (.multiply, .string(let text), let count), (.multiply, let count, .string(let text)):
+            if let count = count.integer { return .string(try repeated(text, count)) }
+        case (.multiply, .list, _), (.multiply, _, .list):
+            throw fault("'*' repeats strings only, not lists")
+        case (.modulo, .string, _): throw fault("'%' works on integers only; join texts with '~'")
+        default: break
+        }
+        throw fault("'\(sign.rawValue)' does not work on \(a.typeName) and \(b.typeName)")
+    }
+
+    private func compute(_ sign: BinaryOperator, _ a: Int, _ b: Int) throws -> Value {
+        var result: (partialValue: Int, overflow: Bool)
+        switch sign {
+        case .add: result = a.addingReportingOverflow(b)
+        case .subtract: result = a.subtractingReportingOverflow(b)
+        case .multiply: result = a.multipliedReportingOverflow(by: b)
+        default:
+            guard b != 0 else { throw fault("a number is divided by zero") }
+            result = (a.remainderReportingOverflow(dividingBy: b).partialValue, false)
+            if result.partialValue != 0, (result.partialValue < 0) != (b < 0) { result.partialValue += b }
+        }
+        if result.overflow { throw tooLarge() }
+        return .int(result.partialValue)
+    }
+
+    private func appended(_ a: String, _ b: String) throws -> String {
+        try checkText(a.utf8.count + b.utf8.count)
+        try spend(copying: a.utf8.count + b.utf8.count)
+        return a + b
+    }
+
+    private func repeated(_ text: String, _ count: Int) throws -> String {
+        let (bytes, overflow) = text.utf8.count.multipliedReportingOverflow(by: max(count, 0))
+        try checkText(overflow ? .max : bytes)
+        try spend(forText: 1 + bytes / 16)
+        return bytes == 0 ? "" : String(repeating: text, count: count)
+    }
+
+    // MARK: Comparison
+
+    func isEqual(_ a: Value, _ b: Value) throws -> Bool {
+        if let x = a.text, let y = b.text {
+            guard x.utf8.count == y.utf8.count else { return false }
+            try spend(text: x)
+            return ExactText(x) == ExactText(y)
+        }
+        if let x = a.integer, let y = b.integer { return x == y }
+        if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber { return x == y }
+        if let x = a.number, let y = b.number { return x == y }
+        switch (a, b) {
+        case (.undefined, .undefined), (.none, .none): return true
+        case (.list(let x), .list(let y)) where x.kind != y.kind || x.kind == .view || x.kind == .generator:
+            return x === y
+        case (.list(let x), .list(let y)):
+            return try x.items.count == y.items.count
+                && zip(x.items, y.items).allSatisfy {
+                    try spend(1)
+                    return try isEqual($0, $1)
+                }
+        case (.dict(let x), .dict(let y)):
+            return try x.members.count == y.members.count
+                && zip(x.members.keys, x.members.values).allSatisfy { name, value in
+                    try spend(1)
+                    return try DictKey(name).flatMap { y.members[$0] }.map { try isEqual(value, $0) } ?? false
+                }
+        case (.namespace(let x), .namespace(let y)): return x === y
+        case (.macro(let x), .macro(let y)): return x === y
+        case (.loop(let x), .loop(let y)): return x === y
+        default: return false
+        }
+    }
+
+    /// -1, 0 or 1; nil if a NaN is compared, which is neither less nor more nor equal.
+    private func order(_ a: Value, _ b: Value) throws -> Int? {
+        try refuseUndefined(a)
+        try refuseUndefined(b)
+        try spend(1)
+        func order<T: Comparable>(_ x: T, _ y: T) -> Int? { x < y ? -1 : x > y ? 1 : x == y ? 0 : nil }
+        if let x = a.text, let y = b.text {
+            try spend(forText: 1 + min(x.utf8.count, y.utf8.count) / 16)
+            return order(ExactText(x), ExactText(y))
+        }
+        if let x = a.integer, let y = b.integer { return order(x, y) }
+        if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber { return order(x, y) }
+        if let x = a.number, let y = b.number { return order(x, y) }
+        throw fault("\(a.typeName) and \(b.typeName) have no order")
+    }
+
+    func contains(_ container: Value, _ value: Value) throws -> Bool {
+        switch container {
+        case .undefined:
+            try refuseIfStrict(container)
+            return false
+        case .string(let text):
+            try refuseUndefined(value)
+            guard let part = value.text else {
+                throw fault("only a string can be in a string, not \(value.typeName)")
+            }
+            try spend(forText: 2 + (text.utf8.count + part.utf8.count) / 4)
+            return PythonText.contains(text, part)
+        case .list(let list) where list.kind != .generator:
+            return try list.items.contains {
+                try spend(1)
+                return try isEqual($0, value)
+            }
+        case .dict(let dict):
+            try refuseIfStrict(value)
+            return dict.members[try key(value)] != nil
+        default: throw fault("nothing can be in \(container.typeName)")
+        }
+    }
+
+    /// Sorts stably by a key.
+    func sorted<T>(_ items: [T], by key: (T) throws -> Value) throws -> [T] {
+        try spend(4 * items.count)
+        let keys = try items.map(key)
+        let order = try items.indices.sorted { i, j in
+            // A NaN is neither less nor greater, so it counts as equal here.
+            let order = try self.order(keys[i], keys[j]) ?? 0
+            return order == 0 ? i < j : order < 0
+        }
+        return order.map { items[$0] }
+    }
+
+    /// A key for comparing without regard to case.
+    func folded(_ value: Value) throws -> Value {
+        guard let text = value.text else { return value }
+        try spend(forText: 1 + text.utf8.count / 4)
+        return .string(PythonText.lower(text))
     }
 }

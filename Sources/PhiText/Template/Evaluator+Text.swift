@@ -40,9 +40,7 @@ extension Evaluator {
         case .none, .bool, .int, .double, .written: result += scalar(value, style) ?? ""
         case .string(let text): try quote(text, style, into: &result)
         case .list(let list):
-            guard list.kind == .list || list.kind == .tuple else {
-                throw fault("a range, or a dict's keys, values or items, are written with the filter 'list'")
-            }
+            guard list.isPlain else { throw fault("\(value.typeName) is written with the filter 'list'") }
             let isTuple = list.kind == .tuple && !style.isJSON
             let (open, close) = isTuple ? ("(", list.items.count == 1 ? ",)" : ")") : ("[", "]")
             try members(open, close, list.items.count, style, level, &result) { i, result in
@@ -54,7 +52,7 @@ extension Evaluator {
                 result += style.keySeparator
                 try write(dict.members.values[i], style, level: level + 1, into: &result)
             }
-        case .generator, .namespace, .function, .loop, .macro, .method:
+        case .namespace, .loop, .macro, .callable:
             throw fault("\(value.typeName) has no \(style.isJSON ? "JSON" : "text to write")")
         }
         try checkText(result.utf8.count)
@@ -68,7 +66,7 @@ extension Evaluator {
         case .int(let value): String(value)
         case .double(let value) where style.isJSON && !value.isFinite:
             value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
-        case .double(let value): PythonNumbers.text(value)
+        case .double(let value): Self.text(value)
         case .written(let number): number.text
         default: nil
         }
@@ -150,5 +148,151 @@ extension Evaluator {
         if style.isJSON { return String(scalar).utf16.map { "\\u" + hex(UInt32($0), 4) }.joined() }
         let (letter, digits) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
         return "\\" + letter + hex(scalar.value, digits)
+    }
+
+    /// Python's `repr` of a float, which is Swift's text but for integers from 2^53 on: Python writes an exponent from 1e16.
+    private static func text(_ value: Double) -> String {
+        (0x1p53..<1e16).contains(value.magnitude) ? "\(Int(value)).0" : value.description
+    }
+
+    func jsonStyle(_ arguments: [Value?]) throws -> ValueStyle {
+        var style = ValueStyle(isJSON: true)
+        style.ascii = try arguments[0].map(isTrue) ?? false
+        if let indent = arguments[1], !indent.isNone {
+            let width = try integer(indent, "tojson")
+            guard width <= 1000 else { throw fault("tojson's indent is larger than 1000") }
+            style.indent = String(repeating: " ", count: max(0, width))
+            style.itemSeparator = ","
+        }
+        if let separators = arguments[2], !separators.isNone {
+            let texts = try iterate(separators).compactMap(\.text)
+            guard texts.count == 2 else { throw fault("tojson's separators must be two strings") }
+            (style.itemSeparator, style.keySeparator) = (texts[0], texts[1])
+        }
+        return style
+    }
+
+    // MARK: Work of the filters
+
+    /// The fault of a filter that this value is not for.
+    func wrong(_ value: Value, _ what: String) -> TemplateFault {
+        if case .undefined(let reason) = value { return fault(reason.message) }
+        return fault("the filter \(what), not \(value.typeName)")
+    }
+
+    /// The text of a value that must be a string.
+    func needed(_ value: Value?) throws -> String {
+        guard let text = value?.text else {
+            throw fault("a string is needed here, not \(value?.typeName ?? "nothing")")
+        }
+        try spend(text: text)
+        return text
+    }
+
+    func integer(_ value: Value, _ name: String) throws -> Int {
+        if case .undefined(let reason) = value { throw fault(reason.message) }
+        guard let number = value.integer else {
+            throw fault("'\(name)' needs an integer, not \(value.typeName)")
+        }
+        return number
+    }
+
+    /// The elements that a loop over this value goes through.
+    func iterate(_ value: Value) throws -> [Value] {
+        switch value {
+        case .undefined:
+            try refuseIfStrict(value)
+            return []
+        case .list(let list):
+            try spend(1 + list.items.count)
+            return list.take()
+        case .dict(let dict):
+            try spend(1 + dict.members.count)
+            return dict.members.keys
+        case .string(let text):
+            try spend(forText: 1 + 4 * text.utf8.count)
+            return text.unicodeScalars.map { .string(String($0)) }
+        default: throw fault("\(value.typeName) has no elements to go through")
+        }
+    }
+
+    func length(_ value: Value) throws -> Int {
+        switch value {
+        case .undefined: return 0
+        case .string(let text):
+            try spend(text: text)
+            return text.unicodeScalars.count
+        case .list(let list) where list.kind != .generator: return list.items.count
+        case .dict(let dict): return dict.members.count
+        default: throw fault("\(value.typeName) has no length")
+        }
+    }
+
+    /// The texts of `items` with `separator` between them.
+    func join(_ items: [Value], _ separator: String) throws -> String {
+        var result = ""
+        for (i, item) in items.enumerated() {
+            let text = try string(item)
+            try checkText(result.utf8.count + text.utf8.count + separator.utf8.count)
+            try spend(forText: 1 + (text.utf8.count + separator.utf8.count) / 16)
+            if i > 0 { result += separator }
+            result += text
+        }
+        return result
+    }
+
+    func split(_ value: Value, _ separator: String, _ most: Value?) throws -> Value {
+        let text = try needed(value)
+        guard !separator.isEmpty else { throw fault("'split' needs a separator that is not empty") }
+        let limit = try most.map { try integer($0, "split") } ?? -1
+        try spend(forText: 1 + text.utf8.count / 4)
+        return try made(PythonText.split(text, separator, limit: limit < 0 ? .max : limit).map(Value.string))
+    }
+
+    func replace(_ text: String, _ old: String, _ new: String) throws -> String {
+        guard !old.isEmpty else { throw fault("'replace' needs a text to look for") }
+        try spend(forText: 1 + text.utf8.count / 4)
+        let parts = PythonText.split(text, old)
+        // The size is known before the text is made, so that a small template can't ask for a huge one.
+        let (grown, overflow) = (parts.count - 1).multipliedReportingOverflow(by: new.utf8.count)
+        try checkText(overflow ? .max : grown)
+        try checkText(grown + text.utf8.count - (parts.count - 1) * old.utf8.count)
+        try spend(forText: 1 + (grown + text.utf8.count) / 4)
+        return parts.joined(separator: new)
+    }
+
+    func indent(_ text: String, _ width: Int, first: Bool) throws -> String {
+        // The added line feed makes a last line without text count as a line.
+        let lines = PythonText.splitLines(text + "\n")
+        let (grown, overflow) = lines.count.multipliedReportingOverflow(by: min(width, limits.textBytes) + 1)
+        try checkText(overflow ? .max : grown + text.utf8.count)
+        try spend(forText: 1 + (grown + text.utf8.count) / 4)
+        let indentation = String(repeating: " ", count: width)
+        return lines.enumerated()
+            .map { i, line in (i == 0 ? first : !line.isEmpty) ? indentation + line : line }
+            .joined(separator: "\n")
+    }
+
+    /// Python's `int` of a number or of a decimal text, else `fallback`.
+    func int(_ value: Value, fallback: Value) throws -> Value {
+        if case .undefined(let reason) = value { throw fault(reason.message) }
+        if let integer = value.integer { return .int(integer) }
+        if value.isFarInteger { return value }
+        var number = value.number
+        if let text = value.text {
+            try spend(forText: 1 + text.utf8.count)
+            let text = PythonText.strip(text, nil, .both)
+            if let integer = Int(text) { return .int(integer) }
+            // Python reads digits of all scripts, and underscores.
+            guard text.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x5F }) else {
+                throw fault("the filter 'int' reads numbers like 42, not this text")
+            }
+            number = text.utf8.allSatisfy(Array("+-.0123456789eE".utf8).contains) ? Double(text) : nil
+        }
+        guard let number, number.isFinite else { return fallback }
+        guard let integer = Int(exactly: number.rounded(.towardZero)) else {
+            throw fault("a number is too large for 64 bits")
+        }
+        return .int(integer)
     }
 }

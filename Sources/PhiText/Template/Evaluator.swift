@@ -66,7 +66,8 @@ final class Evaluator {
         case .string(var text):
             text.makeContiguousUTF8()
             return .string(text)
-        case .array(let items): return .array(try items.map { try convert($0, depth: depth + 1) })
+        case .array(let items):
+            return .list(ListValue(try items.map { try convert($0, depth: depth + 1) }, .list))
         case .object(let members):
             var result = OrderedMembers()
             for member in members { result.set(member.name, try convert(member.value, depth: depth + 1)) }
@@ -115,27 +116,18 @@ final class Evaluator {
     /// Accounts for handling this text.
     func spend(text: String) throws { try spend(forText: 1 + text.utf8.count / 16) }
 
-    private func made(_ value: Value, steps: Int) throws -> Value {
-        guard value.depth <= limits.valueDepth else { throw tooDeep() }
-        try spend(1 + steps)
-        return value
+    func made(_ items: [Value], _ kind: ListValue.Kind = .list) throws -> Value {
+        let list = ListValue(items, kind)
+        guard list.depth <= limits.valueDepth else { throw tooDeep() }
+        try spend(1 + 4 * items.count)
+        return .list(list)
     }
 
-    func made(_ list: ListValue) throws -> Value { try made(.list(list), steps: 4 * list.items.count) }
-
-    func made(list items: [Value]) throws -> Value { try made(ListValue(items, .list)) }
-
-    func made(_ dict: DictValue) throws -> Value { try made(.dict(dict), steps: 8 * dict.members.count) }
-
-    func made(generator items: [Value]) throws -> Value {
-        try made(.generator(Generator(items)), steps: 4 * items.count)
-    }
-
-    func makeNamespace() throws -> Namespace {
-        try spend(50)
-        let namespace = Namespace()
-        namespaces.append(namespace)
-        return namespace
+    func made(_ members: OrderedMembers) throws -> Value {
+        let dict = DictValue(members)
+        guard dict.depth <= limits.valueDepth else { throw tooDeep() }
+        try spend(1 + 8 * members.count)
+        return .dict(dict)
     }
 
     /// Runs `body` one level deeper, within the limit.
@@ -151,11 +143,10 @@ final class Evaluator {
 
     // MARK: Variables
 
-    @inline(never)
     func variable(_ symbol: Int) -> Value {
         if let value = scope.lookup(symbol) { return value }
         let name = program.names[symbol]
-        if let function = FunctionName(rawValue: name) { return .function(function) }
+        if Self.functions.contains(name) { return .callable }
         guard let fields else { return .undefined(Undefined("'\(name)' is undefined")) }
         let known = fields.isEmpty ? "" : "; it has \(Self.list(fields.keys))"
         return .undefined(Undefined("line has no field \"\(name)\"\(known)"))
@@ -183,28 +174,29 @@ final class Evaluator {
         }
     }
 
-    @inline(never)
-    private func assign(_ target: Target, _ value: Value) throws {
-        switch target {
-        case .name(let symbol): scope.variables[symbol] = value
-        case .tuple(let targets):
-            let items = try iterate(value)
-            guard items.count == targets.count else {
-                throw fault("\(targets.count) values are wanted, and \(items.count) are given")
-            }
-            for (target, item) in zip(targets, items) { try assign(target, item) }
-        case .member(let symbol, let name):
-            guard case .namespace(let namespace) = variable(symbol) else {
-                throw fault("'\(program.names[symbol])' is no namespace, so '.\(name)' can't be set")
-            }
-            try spend(4)
-            namespace.members.set(name, value)
+    private func set(_ target: Target, _ value: Value) throws {
+        guard let member = target.member else {
+            scope.variables[target.symbol] = value
+            return
         }
+        guard case .namespace(let namespace) = variable(target.symbol) else {
+            throw fault("'\(program.names[target.symbol])' is no namespace, so '.\(member)' can't be set")
+        }
+        try spend(4)
+        namespace.members.set(member, value)
+    }
+
+    /// Gives a loop's variables one element's values.
+    private func assign(_ targets: [Int], _ value: Value) throws {
+        let items = targets.count == 1 ? [value] : try iterate(value)
+        guard items.count == targets.count else {
+            throw fault("\(targets.count) values are wanted, and \(items.count) are given")
+        }
+        for (symbol, item) in zip(targets, items) { scope.variables[symbol] = item }
     }
 
     // MARK: Statements
 
-    @inline(never)
     private func write(_ text: String) throws {
         try checkText(output.utf8.count + text.utf8.count)
         try spend(copying: text.utf8.count)
@@ -227,17 +219,14 @@ final class Evaluator {
         try spend(1)
         switch statement.kind {
         case .text(let text): try write(text)
-        case .output(let expression):
-            let value = try evaluate(expression)
-            line = statement.line
-            try write(try string(value))
+        case .output(let expression): try write(try string(try evaluate(expression)))
         case .branch(let branches, let otherwise): return try run(branches, otherwise)
         case .loop(let loop): return try run(loop, line: statement.line)
-        case .set(let target, let expression): try assign(target, try evaluate(expression))
+        case .set(let target, let expression): try set(target, try evaluate(expression))
         case .setBlock(let target, let body):
             let (text, flow) = try capture(body)
             if flow != .next { return flow }
-            try assign(target, .string(text))
+            try set(target, .string(text))
         case .macro(let definition):
             try spend(50)
             remember(scope)
@@ -249,7 +238,6 @@ final class Evaluator {
         return .next
     }
 
-    @inline(never)
     private func run(
         _ branches: [(test: Expression, body: [Statement])], _ otherwise: [Statement]
     ) throws -> Flow {
@@ -257,13 +245,12 @@ final class Evaluator {
         return try run(otherwise)
     }
 
-    @inline(never)
     private func run(_ loop: ForLoop, line: Int) throws -> Flow {
         var items = try iterate(try evaluate(loop.items))
         if let condition = loop.condition {
             items = try items.filter { item in
                 try inScope(Scope(parent: scope)) {
-                    try assign(loop.target, item)
+                    try assign(loop.targets, item)
                     return try isTrue(try evaluate(condition))
                 }
             }
@@ -276,7 +263,7 @@ final class Evaluator {
             state.index = i
             let flow = try inScope(Scope(parent: scope)) {
                 scope.variables[loop.loopSymbol] = .loop(state)
-                try assign(loop.target, item)
+                try assign(loop.targets, item)
                 return try run(loop.body)
             }
             if flow == .leaveLoop { break }
@@ -292,7 +279,6 @@ final class Evaluator {
     }
 
     /// Returns the text that the statements write, in variables of their own.
-    @inline(never)
     private func capture(_ body: [Statement]) throws -> (text: String, flow: Flow) {
         let outer = output
         output = ""
@@ -301,23 +287,66 @@ final class Evaluator {
         return (output, flow)
     }
 
-    // MARK: Macros
+    // MARK: Calls
 
-    func call(_ macro: MacroValue, _ arguments: GivenArguments) throws -> Value {
+    static let functions: Set = ["namespace", "raise_exception", "range"]
+
+    /// Calls the macro or function that the name stands for.
+    func call(_ symbol: Int, _ arguments: Arguments) throws -> Value {
+        let callee = variable(symbol)
+        let positional = try arguments.positional.map(evaluate)
+        let named = try arguments.named.map { (name: $0.name, value: try evaluate($0.value)) }
+        switch callee {
+        case .undefined(let reason): throw fault(reason.message)
+        case .macro(let macro): return try call(macro, positional, named)
+        case .callable: break
+        default: throw fault("\(callee.typeName) can't be called")
+        }
+        switch program.names[symbol] {
+        case "raise_exception" where positional.count + named.count == 1:
+            let message = try string(positional.first ?? named[0].value)
+            throw fault("the template refuses this input: \(message)")
+        case "range" where named.isEmpty && (1...3).contains(positional.count): return try range(positional)
+        case "namespace" where positional.isEmpty:
+            try spend(50)
+            let namespace = Namespace()
+            namespaces.append(namespace)
+            for (name, value) in named { namespace.members.set(name, value) }
+            return .namespace(namespace)
+        default:
+            throw fault("calls are as in range(3), raise_exception('why') and namespace(a=1)")
+        }
+    }
+
+    private func range(_ bounds: [Value]) throws -> Value {
+        let numbers = try bounds.map { try integer($0, "range") }
+        let (start, stop) = numbers.count > 1 ? (numbers[0], numbers[1]) : (0, numbers[0])
+        let step = numbers.count > 2 ? numbers[2] : 1
+        guard step != 0 else { throw fault("'range' can't have step 0") }
+        let items = stride(from: start, to: stop, by: step).prefix(limits.rangeLength + 1).map(Value.int)
+        guard items.count <= limits.rangeLength else {
+            throw fault("'range' gives more than \(limits.rangeLength) numbers")
+        }
+        return try made(items, .range)
+    }
+
+    private func call(
+        _ macro: MacroValue, _ positional: [Value], _ named: [(name: String, value: Value)]
+    ) throws -> Value {
         let definition = macro.definition
         let name = program.names[definition.name]
-        guard arguments.positional.count <= definition.parameters.count else {
+        guard positional.count <= definition.parameters.count else {
             throw fault(
                 "the macro '\(name)' takes \(definition.parameters.count) arguments, not "
-                    + "\(arguments.positional.count)")
+                    + "\(positional.count)")
         }
         let inner = Scope(parent: macro.scope)
-        var named = arguments.named
+        var named = named
         for (i, parameter) in definition.parameters.enumerated() {
             let parameterName = program.names[parameter.name]
             let at = named.firstIndex { ExactText($0.name) == ExactText(parameterName) }
-            if i < arguments.positional.count {
-                inner.variables[parameter.name] = arguments.positional[i]
+            if i < positional.count {
+                inner.variables[parameter.name] = positional[i]
             } else if let at {
                 inner.variables[parameter.name] = named.remove(at: at).value
             } else if let fallback = parameter.fallback {

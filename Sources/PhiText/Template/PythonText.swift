@@ -72,29 +72,11 @@ enum PythonText {
     }
 
     /// The pieces between occurrences of `separator` (not empty), with at most `limit` cuts from the left.
-    static func split(_ text: String, _ separator: String, limit: Int) -> [String] {
+    static func split(_ text: String, _ separator: String, limit: Int = .max) -> [String] {
         let (bytes, width) = (Array(text.utf8), separator.utf8.count)
         let cuts = occurrences(of: Array(separator.utf8), in: bytes, limit: limit)
         let starts = [0] + cuts.map { $0 + width }
         return zip(starts, cuts + [bytes.count]).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
-    }
-
-    /// Words between runs of white space; after `limit` cuts the rest stays whole, without the white space
-    /// before it (and, as in Python, with the white space after it).
-    static func splitWords(_ text: String, limit: Int) -> [String] {
-        var result: [String] = []
-        var rest = Substring(text).unicodeScalars
-        while true {
-            rest = rest.drop(while: isSpace)
-            if rest.isEmpty { return result }
-            if result.count == limit {
-                result.append(String(Substring(rest)))
-                return result
-            }
-            let word = rest.prefix { !isSpace($0) }
-            result.append(String(Substring(word)))
-            rest = rest[word.endIndex...]
-        }
     }
 
     static func splitLines(_ text: String) -> [String] {
@@ -112,23 +94,6 @@ enum PythonText {
             rest = rest[after...]
         }
         return lines
-    }
-
-    static func replace(_ text: String, _ old: String, _ new: String, limit: Int) -> String {
-        if old.isEmpty {
-            // Python puts the new text before every code point and at the end.
-            var result = ""
-            var left = limit
-            for scalar in text.unicodeScalars {
-                if left > 0 {
-                    result += new
-                    left -= 1
-                }
-                result.unicodeScalars.append(scalar)
-            }
-            return left > 0 ? result + new : result
-        }
-        return split(text, old, limit: limit).joined(separator: new)
     }
 
     // MARK: Case

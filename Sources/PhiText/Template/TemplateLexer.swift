@@ -7,19 +7,48 @@ enum TemplateWhitespace {
     case exact
 }
 
+struct TemplateToken {
+    enum Kind: Equatable {
+        /// Text outside tags.
+        case data(String)
+        case name(String)
+        case string(String)
+        case int(Int)
+        case double(Double)
+        /// An operator, a bracket, or the begin or end of a tag.
+        case sign(String)
+        case end
+    }
+
+    let kind: Kind
+    let line: Int
+
+    /// Name in messages.
+    var spelling: String {
+        switch kind {
+        case .data: "text"
+        case .name(let name), .sign(let name): "'\(name)'"
+        case .string: "a string"
+        case .int, .double: "a number"
+        case .end: "the end of the template"
+        }
+    }
+}
+
 /// Cuts a template into tokens, as Jinja 3.1 does.
 struct TemplateLexer {
-    let source: [Unicode.Scalar]
+    private let source: [Unicode.Scalar]
     private let whitespace: TemplateWhitespace
-    private(set) var at = 0
-    private(set) var line = 1
+    private var at = 0
+    private var line = 1
     /// Whether the tag before the current text ended with a line feed (or there is none).
     private var lineStarting = true
     private var tokens: [TemplateToken] = []
 
     static func tokens(_ text: String, _ whitespace: TemplateWhitespace) throws -> [TemplateToken] {
         var lexer = TemplateLexer(text, whitespace)
-        try lexer.run()
+        while lexer.at < lexer.source.count { try lexer.textAndTag() }
+        lexer.emit(.end, to: lexer.at)
         return lexer.tokens
     }
 
@@ -29,181 +58,202 @@ struct TemplateLexer {
         self.whitespace = whitespace
     }
 
-    private mutating func run() throws {
-        while at < source.count {
-            let begin = nextTag(from: at)
-            guard begin < source.count else {
-                emitText(at..<source.count)
-                break
-            }
-            try tag(text: at..<begin)
-        }
-        tokens.append(TemplateToken(kind: .end, line: line))
-    }
-
     // MARK: Text and tags
 
-    private func nextTag(from start: Int) -> Int {
-        var i = start
-        while i + 1 < source.count {
-            if source[i] == "{" && (source[i + 1] == "{" || source[i + 1] == "%" || source[i + 1] == "#") {
-                return i
-            }
-            i += 1
+    private mutating func textAndTag() throws {
+        var begin = at
+        while begin < source.count,
+            !(source[begin] == "{" && ["{", "%", "#"].contains(character(begin + 1)))
+        {
+            begin += 1
         }
-        return source.count
-    }
-
-    private mutating func tag(text: Range<Int>) throws {
-        let begin = text.upperBound
-        let kind = source[begin + 1]
-        let sign = character(begin + 2).flatMap { $0 == "-" || $0 == "+" ? $0 : nil }
-        emitText(stripped(text, sign: sign, isVariable: kind == "{"))
+        let kind = character(begin + 1)
+        let strips = character(begin + 2) == "-"
+        let end = textEnd(before: begin, strips: strips, isVariable: kind == "{")
+        if end > at {
+            tokens.append(TemplateToken(kind: .data(PythonText.string(source[at..<end])), line: line))
+        }
         move(to: begin)
+        guard let kind else { return }
+        if kind == "#" { return try comment(begin + (strips ? 3 : 2)) }
         let opening = line
-        move(to: begin + (sign == nil ? 2 : 3))
-        switch kind {
-        case "#": try comment()
-        case "{":
-            tokens.append(TemplateToken(kind: .variableBegin, line: opening))
-            try inside(isBlock: false, opening: opening)
-        default:
-            tokens.append(TemplateToken(kind: .blockBegin, line: opening))
-            try inside(isBlock: true, opening: opening)
+        emit(.sign("{\(kind)"), to: begin + (strips ? 3 : 2))
+        try inside(end: kind == "{" ? "}}" : "%}", opening: opening)
+    }
+
+    /// Returns the end of what a tag leaves of the text before it.
+    private func textEnd(before begin: Int, strips: Bool, isVariable: Bool) -> Int {
+        var end = begin
+        while end > at, PythonText.isSpace(source[end - 1]), strips || source[end - 1] != "\n" { end -= 1 }
+        if strips { return end }
+        guard begin < source.count, whitespace == .chat, !isVariable else { return begin }
+        let isLineStart = end > at ? source[end - 1] == "\n" : lineStarting
+        return isLineStart ? end : begin
+    }
+
+    private mutating func comment(_ start: Int) throws {
+        var end = start
+        while !matches(end, "#}") {
+            guard end < source.count else { throw fault("the comment that begins here has no end") }
+            end += 1
         }
-    }
-
-    /// The part of `text` that the tag after it leaves.
-    private func stripped(_ text: Range<Int>, sign: Unicode.Scalar?, isVariable: Bool) -> Range<Int> {
-        var end = text.upperBound
-        while end > text.lowerBound, PythonText.isSpace(source[end - 1]) {
-            if sign != "-", source[end - 1] == "\n" { break }
-            end -= 1
+        if character(start) == "+" || source[end - 1] == "+" {
+            throw unsupported("a comment that begins or ends with '+' is not supported")
         }
-        if sign == "-" { return text.lowerBound..<end }
-        guard sign == nil, whitespace == .chat, !isVariable else { return text }
-        let atLineStart = end > text.lowerBound || lineStarting
-        let onlySpace = end == text.lowerBound || source[end - 1] == "\n"
-        return atLineStart && onlySpace ? text.lowerBound..<end : text
+        endTag(end + 2, strips: end > start && source[end - 1] == "-", isVariable: false)
     }
 
-    private mutating func emitText(_ range: Range<Int>) {
-        guard !range.isEmpty else { return }
-        tokens.append(TemplateToken(kind: .data(PythonText.string(source[range])), line: line))
-    }
-
-    private mutating func comment() throws {
-        let opening = line
-        var i = at
-        while i + 1 < source.count, !(source[i] == "#" && source[i + 1] == "}") { i += 1 }
-        guard i + 1 < source.count else { throw fault("the comment that begins here has no end", opening) }
-        // A sign before the end belongs to it, but not one that is the sign of the beginning.
-        var end = i + 2
-        if i > at, source[i - 1] == "-" {
+    /// Goes on after a tag's end, and after the white space that it takes along.
+    private mutating func endTag(_ end: Int, strips: Bool, isVariable: Bool) {
+        var end = end
+        if strips {
             end = skipSpace(end)
-        } else if !(i > at && source[i - 1] == "+"), whitespace == .chat, character(end) == "\n" {
+        } else if whitespace == .chat, !isVariable, character(end) == "\n" {
             end += 1
         }
         lineStarting = source[end - 1] == "\n"
         move(to: end)
     }
 
-    /// The position after the end of a block tag, if one is here.
-    private func blockEnd(_ i: Int) -> Int? {
-        if matches(i, "-%}") { return skipSpace(i + 3) }
-        if matches(i, "+%}") { return i + 3 }
-        guard matches(i, "%}") else { return nil }
-        return whitespace == .chat && character(i + 2) == "\n" ? i + 3 : i + 2
-    }
-
-    private func variableEnd(_ i: Int) -> Int? {
-        if matches(i, "-}}") { return skipSpace(i + 3) }
-        return matches(i, "}}") ? i + 2 : nil
-    }
-
     // MARK: Inside tags
 
-    private mutating func inside(isBlock: Bool, opening: Int) throws {
+    private mutating func inside(end: String, opening: Int) throws {
         var open: [Unicode.Scalar] = []
         while true {
             move(to: skipSpace(at))
-            if open.isEmpty, let end = isBlock ? blockEnd(at) : variableEnd(at) {
-                tokens.append(TemplateToken(kind: isBlock ? .blockEnd : .variableEnd, line: line))
-                lineStarting = source[end - 1] == "\n"
-                return move(to: end)
+            if open.isEmpty, matches(at, end) || matches(at, "-" + end) {
+                let strips = source[at] == "-"
+                emit(.sign(end), to: at)
+                return endTag(at + (strips ? 3 : 2), strips: strips, isVariable: end == "}}")
             }
-            guard at < source.count else {
-                throw fault("the tag that begins here has no end '\(isBlock ? "%}" : "}}")'", opening)
+            guard let scalar = character(at) else {
+                throw fault("the tag that begins here has no end '\(end)'", opening)
             }
-            let scalar = source[at]
-            if scalar.isASCIIDigit {
+            if isDigit(scalar) {
                 try number()
             } else if scalar.properties.isXIDStart || scalar == "_" {
-                var end = at + 1
-                while end < source.count, source[end].properties.isXIDContinue { end += 1 }
+                let end = wordEnd(at + 1)
                 emit(.name(PythonText.string(source[at..<end])), to: end)
             } else if scalar == "'" || scalar == "\"" {
                 try string(quote: scalar)
             } else {
-                try sign(&open)
+                try sign(scalar, &open)
             }
         }
     }
 
-    private mutating func sign(_ open: inout [Unicode.Scalar]) throws {
+    private mutating func sign(_ scalar: Unicode.Scalar, _ open: inout [Unicode.Scalar]) throws {
         for sign in ["//", "**", "==", "!=", ">=", "<="] where matches(at, sign) {
             return emit(.sign(sign), to: at + 2)
         }
-        let scalar = source[at]
         switch scalar {
         case "(": open.append(")")
         case "[": open.append("]")
         case "{": open.append("}")
         case ")", "]", "}":
-            guard let expected = open.popLast() else { throw fault("'\(scalar)' closes nothing", line) }
-            guard expected == scalar else {
-                throw fault("'\(scalar)' stands where '\(expected)' should", line)
-            }
+            guard let expected = open.popLast() else { throw fault("'\(scalar)' closes nothing") }
+            guard expected == scalar else { throw fault("'\(scalar)' stands where '\(expected)' should") }
         case "+", "-", "/", "*", "%", "~", ">", "<", "=", ".", ":", "|", ",", ";": break
         default:
             let code = String(scalar.value, radix: 16, uppercase: true)
             throw fault(
-                "unexpected character U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code)", line
-            )
+                "unexpected character U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code)")
         }
         emit(.sign(String(scalar)), to: at + 1)
     }
 
+    private mutating func number() throws {
+        var end = digitsEnd(at)
+        let isFloat =
+            source[at - 1] != "." && character(end) == "." && character(end + 1).map(isDigit) == true
+        if isFloat { end = digitsEnd(end + 1) }
+        let text = PythonText.string(source[at..<wordEnd(end)])
+        guard wordEnd(end) == end else {
+            throw unsupported(
+                "the number '\(text.prefix(40))' is not supported: write it as in 1000 or 0.001")
+        }
+        if isFloat { return emit(.double(Double(text) ?? .infinity), to: end) }
+        if text.utf8.count > 1, text.hasPrefix("0") { throw fault("'\(text)' is not a number") }
+        guard let value = Int(text) else {
+            throw unsupported("the number \(text.prefix(40)) does not fit 64 bits")
+        }
+        emit(.int(value), to: end)
+    }
+
+    private mutating func string(quote: Unicode.Scalar) throws {
+        var text = String.UnicodeScalarView()
+        var i = at + 1
+        while let scalar = character(i), scalar != quote {
+            i += 1
+            guard scalar == "\\", let escape = character(i) else {
+                text.append(scalar)
+                continue
+            }
+            i += 1
+            switch escape {
+            case "\n": break
+            case "\\", "'", "\"": text.append(escape)
+            case "n": text.append("\n")
+            case "r": text.append("\r")
+            case "t": text.append("\t")
+            case "u":
+                let digits = PythonText.string(source[i..<min(i + 4, source.count)])
+                guard digits.utf8.count == 4, let code = UInt32(digits, radix: 16), digits.first != "+" else {
+                    throw fault("an escape in a string needs 4 hex digits")
+                }
+                guard let scalar = Unicode.Scalar(code) else {
+                    throw unsupported("\\u\(digits) in a string is no character by itself")
+                }
+                text.append(scalar)
+                i += 4
+            case "N", "U", "x", "0"..."7", "a", "b", "f", "v":
+                throw unsupported(
+                    "the escape '\\\(escape)' in a string is not supported; \\u with 4 hex digits is")
+            // Python keeps what it does not know.
+            default: text.append(contentsOf: ["\\", escape])
+            }
+        }
+        guard i < source.count else { throw fault("the string that begins here has no end") }
+        emit(.string(String(text)), to: i + 1)
+    }
+
     // MARK: Helpers
 
-    func character(_ i: Int) -> Unicode.Scalar? { i < source.count ? source[i] : nil }
+    private func character(_ i: Int) -> Unicode.Scalar? { i < source.count ? source[i] : nil }
 
-    func matches(_ i: Int, _ text: String) -> Bool {
-        var i = i
-        for scalar in text.unicodeScalars {
-            guard i < source.count, source[i] == scalar else { return false }
-            i += 1
-        }
-        return true
+    private func matches(_ i: Int, _ text: String) -> Bool {
+        source[min(i, source.count)...].starts(with: text.unicodeScalars)
     }
 
-    func skipSpace(_ start: Int) -> Int {
-        var i = start
-        while i < source.count, PythonText.isSpace(source[i]) { i += 1 }
-        return i
+    private func skipSpace(_ start: Int) -> Int {
+        source[start...].firstIndex { !PythonText.isSpace($0) } ?? source.count
     }
 
-    mutating func emit(_ kind: TemplateToken.Kind, to end: Int) {
+    private func wordEnd(_ start: Int) -> Int {
+        source[start...].firstIndex { !$0.properties.isXIDContinue } ?? source.count
+    }
+
+    private func digitsEnd(_ start: Int) -> Int {
+        source[start...].firstIndex { !isDigit($0) } ?? source.count
+    }
+
+    private func isDigit(_ scalar: Unicode.Scalar) -> Bool { (0x30...0x39).contains(scalar.value) }
+
+    private mutating func emit(_ kind: TemplateToken.Kind, to end: Int) {
         tokens.append(TemplateToken(kind: kind, line: line))
         move(to: end)
     }
 
-    mutating func move(to end: Int) {
+    private mutating func move(to end: Int) {
         for i in at..<end where source[i] == "\n" { line += 1 }
         at = end
     }
 
-    func fault(_ message: String, _ line: Int) -> TemplateFault {
-        TemplateFault(kind: .malformed, line: line, message: message)
+    private func unsupported(_ message: String) -> TemplateFault {
+        TemplateFault(kind: .unsupported, line: line, message: message)
+    }
+
+    private func fault(_ message: String, _ line: Int? = nil) -> TemplateFault {
+        TemplateFault(kind: .malformed, line: line ?? self.line, message: message)
     }
 }

@@ -1,22 +1,22 @@
 import JSON
 
-/// Reads tokens into statements and expressions; this file has what both need.
+/// Reads tokens into statements and expressions; this file has what both need, and the tags.
 struct TemplateParser {
-    let tokens: [TemplateToken]
+    private let tokens: [TemplateToken]
     let limits: TemplateLimits
-    var at = 0
+    private var at = 0
     private(set) var names: [String] = []
     private var symbols: [ExactText: Int] = [:]
     private var nesting = 0
     /// Loops around the current tag that `break` can leave.
-    var loops = 0
-    var macros = 0
-    var assigned: Set<Int> = []
+    private var loops = 0
+    private var macros = 0
+    private var assigned: Set<Int> = []
     /// The names that are read, and those that are called.
     private var reads: Set<Int> = []
     private var calls: [(symbol: Int, line: Int)] = []
     /// Members of variables that are read: the names that lead to each, the variable's first.
-    private var members: Set<[String]> = []
+    private(set) var members: Set<[String]> = []
 
     init(_ tokens: [TemplateToken], limits: TemplateLimits) {
         self.tokens = tokens
@@ -25,70 +25,50 @@ struct TemplateParser {
 
     // MARK: Tokens and names
 
-    // These are not inlined, nor are most of the functions that recurse: the parser's depth is bounded by a
-    // count, and small stack frames make that count worth something on threads with small stacks.
+    // Most functions that recurse are not inlined: the parser's depth is bounded by a count, and small stack frames make
+    // that count worth something on threads with small stacks.
 
-    var current: TemplateToken {
-        @inline(never) get { tokens[at] }
-    }
+    var current: TemplateToken { tokens[at] }
 
     var following: TemplateToken { tokens[min(at + 1, tokens.count - 1)] }
 
-    var currentLine: Int {
-        @inline(never) get { tokens[at].line }
-    }
+    var line: Int { tokens[at].line }
 
-    @inline(never)
     mutating func advance() { at = min(at + 1, tokens.count - 1) }
 
-    @inline(never)
     func isName(_ name: String) -> Bool { current.kind == .name(name) }
-    @inline(never)
     func isSign(_ sign: String) -> Bool { current.kind == .sign(sign) }
 
-    @inline(never)
     mutating func skip(name: String) -> Bool {
         guard isName(name) else { return false }
         advance()
         return true
     }
 
-    @inline(never)
     mutating func skip(sign: String) -> Bool {
         guard isSign(sign) else { return false }
         advance()
         return true
     }
 
-    @inline(never)
     mutating func expect(sign: String) throws {
         guard skip(sign: sign) else { throw unexpected("'\(sign)'") }
     }
 
-    @inline(never)
-    mutating func expect(_ kind: TemplateToken.Kind, _ spelling: String) throws {
-        guard current.kind == kind else { throw unexpected(spelling) }
-        advance()
-    }
-
-    @inline(never)
     mutating func expectName() throws -> String {
         guard case .name(let name) = current.kind else { throw unexpected("a name") }
         advance()
         return name
     }
 
-    @inline(never)
     func malformed(_ message: String, _ line: Int? = nil) -> TemplateFault {
-        TemplateFault(kind: .malformed, line: line ?? currentLine, message: message)
+        TemplateFault(kind: .malformed, line: line ?? self.line, message: message)
     }
 
-    @inline(never)
     func unsupported(_ message: String, _ line: Int? = nil) -> TemplateFault {
-        TemplateFault(kind: .unsupported, line: line ?? currentLine, message: message)
+        TemplateFault(kind: .unsupported, line: line ?? self.line, message: message)
     }
 
-    @inline(never)
     func unexpected(_ wanted: String) -> TemplateFault {
         malformed("\(current.spelling) stands where \(wanted) should")
     }
@@ -110,7 +90,6 @@ struct TemplateParser {
     mutating func noteCall(_ symbol: Int, line: Int) { calls.append((symbol, line)) }
 
     /// Takes note of the member that an expression begins with, such as `question.text` in `question.text.upper()`.
-    @inline(never)
     mutating func noteMember(in expression: Expression) {
         var names: [String] = []
         var part = expression
@@ -121,22 +100,16 @@ struct TemplateParser {
                 return
             case .attribute(let base, let name):
                 // A dict's method goes before its member.
-                if MethodName(rawValue: name)?.isOfDicts == true { names = [] } else { names.append(name) }
+                if Method.all[name]?.isOfDicts == true { names = [] } else { names.append(name) }
                 part = base
             case .item(let base, let key):
                 if case .string(let name) = key.kind { names.append(name) } else { names = [] }
                 part = base
-            case .call(let callee, _):
-                guard case .attribute(let base, _) = callee.kind else { return }
-                (names, part) = ([], base)
-            case .slice(let base, _, _, _): (names, part) = ([], base)
+            case .method(let base, _, _, _), .slice(let base, _, _, _): (names, part) = ([], base)
             default: return
             }
         }
     }
-
-    /// The members that are read of these variables.
-    func members(of variables: Set<String>) -> Set<[String]> { members.filter { variables.contains($0[0]) } }
 
     /// Runs `body` one level deeper, within the limit.
     mutating func nested<T>(_ body: (inout Self) throws -> T) throws -> T {
@@ -152,21 +125,175 @@ struct TemplateParser {
     /// - Returns: The names read and never assigned, functions aside.
     func checkNames() throws -> Set<String> {
         for (symbol, line) in calls where !assigned.contains(symbol) {
-            let name = names[symbol]
-            if let reason = refusedNames[name] { throw unsupported(reason, line) }
-            switch name {
+            switch names[symbol] {
+            case let name where Evaluator.functions.contains(name): break
+            case "strftime_now":
+                throw unsupported(
+                    "strftime_now asks for the time, and results must not depend on the time", line)
             case "loop": throw unsupported("recursive loops ('loop(...)') are not supported", line)
-            case "varargs", "kwargs":
-                throw unsupported("a macro's '\(name)' is not supported", line)
-            default:
-                if FunctionName(rawValue: name) == nil {
-                    throw unsupported("the function '\(name)' is not supported", line)
+            case let name:
+                let known = Evaluator.functions.sorted().joined(separator: ", ")
+                throw unsupported("the function '\(name)' is not supported; there are \(known)", line)
+            }
+        }
+        let skipped = assigned.union(calls.map(\.symbol))
+        return Set(reads.subtracting(skipped).map { names[$0] }).subtracting(["loop"])
+    }
+
+    // MARK: Tags
+
+    /// Statements up to a tag named in `ends`, whose name is then the current token.
+    mutating func statements(until ends: Set<String>, opening: (name: String, line: Int)?) throws
+        -> [Statement]
+    {
+        try nested { parser in
+            var result: [Statement] = []
+            while true {
+                let line = parser.line
+                if case .data(let text) = parser.current.kind {
+                    parser.advance()
+                    result.append(Statement(kind: .text(text), line: line))
+                } else if parser.skip(sign: "{{") {
+                    let value = try parser.expression()
+                    try parser.expect(sign: "}}")
+                    result.append(Statement(kind: .output(value), line: line))
+                } else if parser.skip(sign: "{%") {
+                    if case .name(let name) = parser.current.kind, ends.contains(name) { return result }
+                    result.append(try parser.statement())
+                    try parser.expect(sign: "%}")
+                } else {
+                    guard let opening else { return result }
+                    throw parser.malformed("'\(opening.name)' has no end", opening.line)
                 }
             }
         }
-        let called = Set(calls.map(\.symbol))
-        return Set(
-            reads.filter { !assigned.contains($0) && !called.contains($0) }.map { names[$0] }
-                .filter { $0 != "loop" })
+    }
+
+    /// The body of a tag up to its end tag, which is consumed.
+    private mutating func body(_ name: String, line: Int) throws -> [Statement] {
+        try expect(sign: "%}")
+        let result = try statements(until: ["end" + name], opening: (name, line))
+        advance()
+        return result
+    }
+
+    /// The body of a tag that no loop around it is left from.
+    private mutating func closedBody(_ name: String, line: Int) throws -> [Statement] {
+        let outer = loops
+        loops = 0
+        defer { loops = outer }
+        return try body(name, line: line)
+    }
+
+    private mutating func statement() throws -> Statement {
+        let line = self.line
+        let name = try expectName()
+        switch name {
+        case "if": return Statement(kind: try branch(line), line: line)
+        case "for": return Statement(kind: .loop(try loop(line)), line: line)
+        case "set": return Statement(kind: try set(line), line: line)
+        case "macro": return Statement(kind: .macro(try macro(line)), line: line)
+        case "generation": return Statement(kind: .scope(try closedBody(name, line: line)), line: line)
+        case "break", "continue":
+            guard loops > 0 else { throw malformed("'\(name)' stands outside a loop", line) }
+            return Statement(kind: name == "break" ? .breakLoop : .continueLoop, line: line)
+        case "elif", "else", "endif", "endfor", "endset", "endmacro", "endgeneration":
+            throw malformed("'\(name)' has no beginning here", line)
+        default:
+            let hint = name == "raw" ? "write {{ '{{' }} for braces" : "there are if, for, set and macro"
+            throw unsupported("the tag '\(name)' is not supported; \(hint)", line)
+        }
+    }
+
+    private mutating func branch(_ line: Int) throws -> Statement.Kind {
+        var branches: [(test: Expression, body: [Statement])] = []
+        while true {
+            let test = try binary(above: 0)
+            try expect(sign: "%}")
+            branches.append((test, try statements(until: ["elif", "else", "endif"], opening: ("if", line))))
+            if skip(name: "elif") { continue }
+            return .branch(branches, otherwise: try alternative("if", line))
+        }
+    }
+
+    /// The body after `else`, if there is one, up to the end tag.
+    private mutating func alternative(_ name: String, _ line: Int) throws -> [Statement] {
+        if skip(name: "else") { return try body(name, line: line) }
+        advance()
+        return []
+    }
+
+    private mutating func loop(_ line: Int) throws -> ForLoop {
+        var targets: [Int] = []
+        let isBracketed = skip(sign: "(")
+        repeat {
+            let target = try expectName()
+            if target == "loop" { throw malformed("'loop' can't be assigned to", line) }
+            targets.append(try assign(target))
+        } while skip(sign: ",")
+        if isBracketed { try expect(sign: ")") }
+        guard skip(name: "in") else { throw unexpected("'in'") }
+        let items = try binary(above: 0)
+        let condition = skip(name: "if") ? try expression() : nil
+        try expect(sign: "%}")
+        loops += 1
+        let body = try statements(until: ["endfor", "else"], opening: ("for", line))
+        loops -= 1
+        return ForLoop(
+            targets: targets, items: items, condition: condition, body: body,
+            otherwise: try alternative("for", line), loopSymbol: symbol("loop"))
+    }
+
+    private mutating func set(_ line: Int) throws -> Statement.Kind {
+        let name = try expectName()
+        var target = Target(symbol: symbol(name))
+        if skip(sign: ".") {
+            noteRead(target.symbol, line: line)
+            target.member = try expectName()
+        } else {
+            if name == "loop" { throw malformed("'loop' can't be assigned to", line) }
+            _ = try assign(name)
+        }
+        if skip(sign: "=") { return .set(target, try expression()) }
+        if isSign("|") { throw unsupported("a filter of a 'set' block is not supported", line) }
+        if isSign(",") {
+            throw unsupported("a 'set' of several names is not supported; set one by one", line)
+        }
+        return .setBlock(target, try body("set", line: line))
+    }
+
+    private mutating func macro(_ line: Int) throws -> MacroDefinition {
+        let name = try assign(try expectName())
+        try expect(sign: "(")
+        var parameters: [(name: Int, fallback: Expression?)] = []
+        while !isSign(")") {
+            if !parameters.isEmpty { try expect(sign: ",") }
+            let parameter = try assign(try expectName())
+            if parameters.contains(where: { $0.name == parameter }) {
+                throw malformed("the macro has the parameter '\(names[parameter])' twice", line)
+            }
+            guard parameters.count < limits.names else {
+                throw unsupported("the macro has too many parameters", line)
+            }
+            let fallback = skip(sign: "=") ? try expression() : nil
+            if fallback == nil, parameters.last?.fallback != nil {
+                throw malformed("a parameter without a default follows one with a default", line)
+            }
+            parameters.append((parameter, fallback))
+        }
+        advance()
+        macros += 1
+        let body = try closedBody("macro", line: line)
+        macros -= 1
+        return MacroDefinition(name: name, parameters: parameters, body: body)
+    }
+
+    private mutating func assign(_ name: String) throws -> Int {
+        if ["true", "false", "none", "True", "False", "None"].contains(name) {
+            throw malformed("'\(name)' can't be assigned to")
+        }
+        let symbol = self.symbol(name)
+        assigned.insert(symbol)
+        return symbol
     }
 }

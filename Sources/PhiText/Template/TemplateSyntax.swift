@@ -1,4 +1,4 @@
-/// An expression of a template. Immutable, so that a compiled template can be shared between threads.
+/// Expression of a template. Immutable, so that a compiled template can be shared between threads.
 final class Expression: Sendable {
     indirect enum Kind: Sendable {
         case none
@@ -8,22 +8,19 @@ final class Expression: Sendable {
         case string(String)
         /// A variable, as an index into the template's names.
         case name(Int)
-        case list([Expression])
-        case tuple([Expression])
+        case list([Expression], ListValue.Kind)
         case dict([(key: Expression, value: Expression)])
         case attribute(Expression, String)
         case item(Expression, Expression)
         case slice(Expression, start: Expression?, stop: Expression?, step: Expression?)
-        case call(Expression, Arguments)
-        case filter(Expression, FilterCall)
-        case test(Expression, TestName, Arguments)
+        /// A call of a macro or function by its name.
+        case call(Int, Arguments)
+        case method(Expression, name: String, Method, [Expression?])
+        case filter(Expression, Builtin, [Expression?])
+        case each(Expression, EachFilter)
         case not(Expression)
         case negate(Expression)
         case binary(BinaryOperator, Expression, Expression)
-        case and(Expression, Expression)
-        case or(Expression, Expression)
-        case compare(Expression, [(CompareOperator, Expression)])
-        case concat([Expression])
         case conditional(test: Expression, then: Expression, otherwise: Expression?)
     }
 
@@ -31,63 +28,19 @@ final class Expression: Sendable {
     let line: Int
     /// Height of this expression's tree: evaluating and freeing it recurse that deep.
     let height: Int
+    /// Whether the filter `safe` made it.
+    let isMarkedSafe: Bool
 
-    init(_ kind: Kind, line: Int) {
+    init(_ kind: Kind, line: Int, parts: [Expression?], isMarkedSafe: Bool = false) {
         self.kind = kind
         self.line = line
-        var tallest = 0
-        Expression.eachChild(of: kind) { tallest = max(tallest, $0.height) }
-        height = tallest + 1
-    }
-
-    var isMarkedSafe: Bool {
-        if case .filter(_, let call) = kind { return call.name == .safe }
-        return false
-    }
-
-    static func eachChild(of kind: Kind, _ body: (Expression) -> Void) {
-        switch kind {
-        case .none, .bool, .int, .double, .string, .name: break
-        case .list(let items), .tuple(let items), .concat(let items): items.forEach(body)
-        case .dict(let pairs):
-            for pair in pairs {
-                body(pair.key)
-                body(pair.value)
-            }
-        case .attribute(let base, _), .not(let base), .negate(let base): body(base)
-        case .item(let a, let b), .binary(_, let a, let b), .and(let a, let b), .or(let a, let b):
-            body(a)
-            body(b)
-        case .slice(let base, let start, let stop, let step):
-            body(base)
-            for bound in [start, stop, step] { bound.map(body) }
-        case .call(let base, let arguments), .test(let base, _, let arguments):
-            body(base)
-            arguments.each(body)
-        case .filter(let base, let call):
-            body(base)
-            call.arguments.each(body)
-        case .compare(let first, let rest):
-            body(first)
-            for (_, operand) in rest { body(operand) }
-        case .conditional(let test, let then, let otherwise):
-            body(test)
-            body(then)
-            otherwise.map(body)
-        }
+        self.isMarkedSafe = isMarkedSafe
+        height = 1 + parts.reduce(0) { max($0, $1?.height ?? 0) }
     }
 }
 
 enum BinaryOperator: String, Sendable {
-    case add = "+"
-    case subtract = "-"
-    case multiply = "*"
-    case divide = "/"
-    case floorDivide = "//"
-    case modulo = "%"
-}
-
-enum CompareOperator: String, Sendable {
+    case or, and
     case equal = "=="
     case notEqual = "!="
     case less = "<"
@@ -96,30 +49,41 @@ enum CompareOperator: String, Sendable {
     case greaterOrEqual = ">="
     case isIn = "in"
     case notIn = "not in"
+    case add = "+"
+    case subtract = "-"
+    case concat = "~"
+    case multiply = "*"
+    case modulo = "%"
+
+    /// Precedence. `not` stands between `and` and comparisons, at 3.
+    var strength: Int {
+        switch self {
+        case .or: 1
+        case .and: 2
+        case .add, .subtract: 5
+        case .concat: 6
+        case .multiply, .modulo: 7
+        default: 4
+        }
+    }
 }
 
-/// The arguments of a call, filter or test.
+/// Arguments as a call gives them.
 struct Arguments: Sendable {
     var positional: [Expression] = []
     var named: [(name: String, value: Expression)] = []
 
-    func each(_ body: (Expression) -> Void) {
-        positional.forEach(body)
-        for (_, value) in named { body(value) }
-    }
+    var all: [Expression] { positional + named.map(\.value) }
 }
 
-struct FilterCall: Sendable {
-    var name: FilterName
-    var arguments: Arguments
-    var line: Int
-}
-
-/// Target that `set` and `for` assign to.
-indirect enum Target: Sendable {
-    case name(Int)
-    case tuple([Target])
-    case member(namespace: Int, name: String)
+/// One of `map`, `select`, `reject`, `selectattr` and `rejectattr`, which apply a filter or test to each element.
+struct EachFilter: Sendable {
+    /// The attribute that is looked at in place of the element.
+    var attribute: Expression?
+    var applied: Builtin?
+    var arguments: [Expression?] = []
+    /// The outcome with which an element stays; nil for `map`, which gives the outcomes.
+    var wanted: Bool?
 }
 
 struct Statement: Sendable {
@@ -141,8 +105,14 @@ struct Statement: Sendable {
     let line: Int
 }
 
+/// Variable that `set` assigns to, or the member of one.
+struct Target: Sendable {
+    var symbol: Int
+    var member: String?
+}
+
 struct ForLoop: Sendable {
-    var target: Target
+    var targets: [Int]
     var items: Expression
     var condition: Expression?
     var body: [Statement]

@@ -22,10 +22,8 @@ package struct TextTemplate: Sendable {
     init(_ source: String, name: String, limits: TemplateLimits) throws {
         self.name = name
         self.limits = limits
-        do {
-            program = try TemplateProgram(source, .exact, limits: limits)
-        } catch let fault as TemplateFault {
-            throw fault.located(path: nil, place: name)
+        program = try TemplateFault.located(place: name) {
+            try TemplateProgram(source, .exact, limits: limits)
         }
     }
 
@@ -43,10 +41,8 @@ package struct TextTemplate: Sendable {
     /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
     ///   has the wrong type, or if the template runs beyond its limits.
     package func render(_ fields: [String: JSONValue]) throws -> String {
-        do {
-            return try Evaluator.render(program, limits: limits, fields: fields) { fields[$0] }
-        } catch let fault as TemplateFault {
-            throw fault.located(path: nil, place: name)
+        try TemplateFault.located(place: name) {
+            try Evaluator.render(program, limits: limits, fields: fields) { fields[$0] }
         }
     }
 }

@@ -3,7 +3,7 @@ import JSON
 
 /// A value while a template runs, with Python's types as far as templates can tell them apart.
 ///
-/// Values never change once made, save for namespaces, so lists and dicts can be shared freely.
+/// Values never change once made, save for namespaces and generators, so lists and dicts can be shared freely.
 enum Value {
     case undefined(Undefined)
     case none
@@ -15,20 +15,22 @@ enum Value {
     case string(String)
     case list(ListValue)
     case dict(DictValue)
-    case generator(Generator)
     case namespace(Namespace)
     case macro(MacroValue)
     case loop(LoopState)
-    case function(FunctionName)
-    /// A method taken from a value, as in `text.strip` without a call.
-    indirect case method(MethodName, of: Value)
+    /// A function, or a value's method, that is not called. Templates can only ask whether it is there.
+    case callable
 
-    static func array(_ items: [Value]) -> Value { .list(ListValue(items, .list)) }
     static func tuple(_ items: [Value]) -> Value { .list(ListValue(items, .tuple)) }
 
     var text: String? {
         if case .string(let text) = self { return text }
         return nil
+    }
+
+    var isNone: Bool {
+        if case .none = self { return true }
+        return false
     }
 
     /// The number of a bool or an int, which Python takes for each other.
@@ -54,7 +56,7 @@ enum Value {
         return false
     }
 
-    /// An integer that does not fit 64 bits.
+    /// Whether it is an integer that does not fit 64 bits.
     var isFarInteger: Bool {
         if case .written(let number) = self { return number.isWhole && Int(number.text) == nil }
         return false
@@ -74,8 +76,6 @@ enum Value {
         switch self {
         case .list(let list): list.depth
         case .dict(let dict): dict.depth
-        case .generator(let generator): generator.depth
-        case .method(_, let receiver): receiver.depth + 1
         default: 0
         }
     }
@@ -90,14 +90,12 @@ enum Value {
         case .double: "a float"
         case .written(let number): number.isWhole ? "an integer" : "a float"
         case .string: "a string"
-        case .list(let list): list.kind == .tuple ? "a tuple" : "a list"
+        case .list(let list): "a \(list.kind)"
         case .dict: "a dict"
-        case .generator: "a generator"
         case .namespace: "a namespace"
         case .macro: "a macro"
         case .loop: "the loop object"
-        case .function: "a function"
-        case .method: "a method"
+        case .callable: "a function or method"
         }
     }
 }
@@ -116,15 +114,18 @@ final class Undefined {
 
 /// A list, a tuple, or one of Python's list-like objects that differ in little more than how they print.
 final class ListValue {
-    enum Kind: Equatable {
+    enum Kind {
         case list
         case tuple
         case range
-        /// Result of a dict's `keys()`, `values()` and `items()`: it has a length but can't be indexed.
+        /// Result of a dict's `keys()` and `items()`: it has a length but can't be indexed.
         case view
+        /// Result of filters like `map`: it can be gone through once, has no length, and is true even when empty.
+        case generator
     }
 
-    let items: [Value]
+    /// Only a generator's change: it loses those that are taken.
+    private(set) var items: [Value]
     let kind: Kind
     let depth: Int
 
@@ -133,23 +134,15 @@ final class ListValue {
         self.kind = kind
         depth = 1 + items.reduce(0) { max($0, $1.depth) }
     }
-}
 
-/// Result of filters like `map`: it can be gone through once, and is true even when empty.
-final class Generator {
-    private var items: ArraySlice<Value>
-    let depth: Int
+    /// Whether it is a list or tuple, which can be written, added and sliced.
+    var isPlain: Bool { kind == .list || kind == .tuple }
 
-    init(_ items: [Value]) {
-        self.items = items[...]
-        depth = 1 + items.reduce(0) { max($0, $1.depth) }
-    }
-
-    func next() -> Value? { items.popFirst() }
-
-    func rest() -> [Value] {
-        defer { items = [] }
-        return Array(items)
+    /// The elements, at most so many, for someone who goes through them.
+    func take(_ count: Int = .max) -> [Value] {
+        let taken = items.count <= count ? items : Array(items.prefix(count))
+        if kind == .generator { items.removeFirst(taken.count) }
+        return taken
     }
 }
 
@@ -172,6 +165,22 @@ final class LoopState {
     let items: [Value]
     var index = 0
     init(_ items: [Value]) { self.items = items }
+
+    static let members: Set = ["index", "index0", "first", "last", "length", "previtem", "nextitem"]
+
+    subscript(name: String) -> Value? {
+        switch name {
+        case "index": .int(index + 1)
+        case "index0": .int(index)
+        case "first": .bool(index == 0)
+        case "last": .bool(index == items.count - 1)
+        case "length": .int(items.count)
+        case "previtem": index > 0 ? items[index - 1] : .undefined(Undefined("there is no previous item"))
+        case "nextitem":
+            index + 1 < items.count ? items[index + 1] : .undefined(Undefined("there is no next item"))
+        default: nil
+        }
+    }
 }
 
 /// The variables of one block, with the blocks around it.
@@ -190,4 +199,74 @@ final class Scope {
         }
         return nil
     }
+}
+
+// MARK: Dicts
+
+/// Key as Python hashes it: equal numbers are one key whatever their type.
+enum DictKey: Hashable {
+    case none
+    case undefined
+    case int(Int)
+    case double(Double)
+    case exact(ExactNumber)
+    case string(ExactText)
+
+    /// Nil for values that can't be keys (lists, dicts and such).
+    init?(_ value: Value) {
+        switch value {
+        case .none: self = .none
+        case .undefined: self = .undefined
+        case .bool(let value): self = .int(value ? 1 : 0)
+        case .int(let value): self = .int(value)
+        case .double, .written:
+            guard let number = value.exactNumber else {
+                self = .double(value.number ?? 0)
+                return
+            }
+            self = number.integer.map(DictKey.int) ?? .exact(number)
+        case .string(let text): self = .string(ExactText(text))
+        default: return nil
+        }
+    }
+}
+
+/// Key-value pairs in the order in which the keys first came.
+struct OrderedMembers {
+    private(set) var keys: [Value] = []
+    private(set) var values: [Value] = []
+    private var index: [DictKey: Int] = [:]
+
+    var count: Int { keys.count }
+
+    subscript(key: DictKey) -> Value? { index[key].map { values[$0] } }
+
+    subscript(name: String) -> Value? { self[.string(ExactText(name))] }
+
+    mutating func set(_ key: DictKey, _ original: Value, _ value: Value) {
+        if let at = index[key] {
+            values[at] = value
+        } else {
+            index[key] = keys.count
+            keys.append(original)
+            values.append(value)
+        }
+    }
+
+    mutating func set(_ name: String, _ value: Value) {
+        set(.string(ExactText(name)), .string(name), value)
+    }
+}
+
+final class DictValue {
+    let members: OrderedMembers
+    let depth: Int
+
+    init(_ members: OrderedMembers) {
+        self.members = members
+        let deepest = members.values.reduce(0) { max($0, $1.depth) }
+        depth = 1 + members.keys.reduce(deepest) { max($0, $1.depth) }
+    }
+
+    var pairs: [Value] { zip(members.keys, members.values).map { .tuple([$0, $1]) } }
 }

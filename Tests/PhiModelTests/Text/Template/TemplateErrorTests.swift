@@ -19,24 +19,32 @@ import Testing
         ("{% raw %}{% endraw %}", "the tag 'raw' is not supported; write"),
         ("{% set x | upper %}{% endset %}", "a filter of a 'set' block"),
         ("{{ x | abs }}", "the filter 'abs'"), ("{{ x is sameas y }}", "the test 'sameas'"),
+        ("{{ x | truncate(9) }}", "the filter 'truncate' is not supported; there are capitalize, default"),
+        ("{{ '%s' | format(x) }}", "the filter 'format'"), ("{{ x | groupby('a') }}", "the filter 'groupby'"),
+        ("{{ x | map('round') }}", "the filter 'round'"), ("{{ x is odd }}", "the test 'odd'"),
+        ("{{ x is eq 1 }}", "the test 'eq' stands in filters only"),
+        ("{{ x | sort(reverse=true) }}", "the filter 'sort' has no argument 'reverse'"),
+        ("{{ x | select(y) }}", "what the filter 'select' applies is to be named by a string"),
+        ("{{ x / 2 }}", "the operator '/'"), ("{{ x // 2 }}", "the operator '//'"),
+        ("{{ 1 < x < 3 }}", "comparisons in a row are not supported; join them with 'and'"),
+        ("{% set a, b = x %}", "a 'set' of several names"), ("{{ x[0]() }}", "can be called"),
+        ("{% for y in x %}{{ loop.revindex }}{% endfor %}", "'loop.revindex'"), ("{#+ x #}", "with '+'"),
         ("{{ x.find('a') }}", "the method 'find'"), ("{{ dict(a=1) }}", "the function 'dict'"),
         ("{{ '<' + x | safe }}", "'+' beside the filter 'safe' is not supported; '~' is"),
         ("{{ 2 ** 3 }}", "the operator '**'"), ("{{ 0x1F }}", "the number '0x1F' is not supported"),
         ("{{ 1_000 }}", "the number '1_000'"), ("{{ 1e3 }}", "the number '1e3'"),
-        ("{{ '\\101' }}", "the escape '\\1'"),
+        ("{{ '\\101' }}", "the escape '\\1'"), ("{{ '\\x41' }}", "the escape '\\x'"),
         ("{{ x is nosuch }}", "the test 'nosuch' is not supported"),
         ("{{ x | select('nosuch') }}", "the test 'nosuch'"),
         ("{{ x | rejectattr('a', 'nosuch') }}", "the test 'nosuch'"),
         ("{{ nosuch() }}", "the function 'nosuch' is not supported"),
-        ("{{ caller() }}", "the function 'caller'"), ("{{ self.title() }}", "blocks"),
-        ("{{ super() }}", "inheritance"),
+        ("{{ caller() }}", "the function 'caller'"), ("{{ super() }}", "the function 'super'"),
         ("{{ x.nosuch() }}", "the method 'nosuch' is not supported"),
         ("{{ strftime_now('%Y') }}", "results must not depend on the time"),
         ("{% if strftime_now is defined %}{{ strftime_now('%Y') }}{% endif %}", "not depend on the time"),
-        ("{% for x in y recursive %}{% endfor %}", "recursive loops"),
         ("{% for x in y %}{{ loop(x) }}{% endfor %}", "recursive"),
         ("{{ f(*x) }}", "'*'"), ("{{ f(**x) }}", "'**'"), ("{{ x[1:2, 3] }}", "several indexes"),
-        ("{% macro m() %}{{ varargs }}{% endmacro %}", "a macro's 'varargs'"),
+        ("{% macro m() %}{{ varargs }}{% endmacro %}", "'varargs'"),
         ("{{ '\\N{DASH}' }}", "the escape '\\N'"),
         ("{{ '\\ud83d' }}", "no character by itself"), ("{{ 99999999999999999999 }}", "does not fit 64 bits"),
         ("{{ x | trim('a', 'b') }}", "the filter 'trim' takes at most 1 argument, not 2"),
@@ -44,8 +52,8 @@ import Testing
         ("{{ x | replace('a') }}", "the filter 'replace' lacks its argument 'new'"),
         ("{{ x | default('a', default_value='b') }}", "has its argument 'default_value' twice"),
         ("{{ x.get() }}", "the method 'get' lacks its argument 'key'"),
-        ("{{ x.get(key=1) }}", "takes no argument by name"),
-        ("{{ x is divisibleby }}", "the test 'divisibleby' lacks its argument 'num'"),
+        ("{{ x.get(key=1) }}", "takes no argument by name, not 'key'"),
+        ("{{ x | select('eq') }}", "'eq' lacks its argument 'other'"),
         ("{{ x | map('replace', 'a') }}", "'replace' lacks its argument 'new'"),
     ])
     func unsupported(source: String, says: String) throws {
@@ -72,11 +80,12 @@ import Testing
         ("{% macro m(a=1, b) %}{% endmacro %}", "default"), ("{% macro m(a, a) %}{% endmacro %}", "twice"),
         ("{{ f(a=1, 2) }}", "without a name"), ("{{ range(a=1, a=2) }}", "given twice"),
         ("{{ x is defined is none }}", "chained"),
-        ("{{ '\\x4' }}", "hex digits"), ("{{ 012 }}", "not a number"), ("{{ x. }}", "a name"),
+        ("{{ '\\u00e' }}", "hex digits"), ("{{ 012 }}", "not a number"), ("{{ x. }}", "a name"),
         ("{{ x[] }}", "an index"),
         ("{{ x | map }}", "needs a filter's name"), ("{{ x | selectattr }}", "needs an attribute's name"),
         ("{% if x %}{% endfor %}", "'endfor' has no beginning"), ("{% set x = %}", "an expression"),
-        ("{{ {1} }}", "':'"),
+        ("{{ {1} }}", "':'"), ("{%+ if x %}{% endif %}", "'+' stands where a name should"),
+        ("{% for x in y recursive %}{% endfor %}", "'recursive' stands where"),
     ])
     func malformed(source: String, says: String) throws {
         let error = try #require(loading("line one\n\n" + source))
@@ -86,17 +95,16 @@ import Testing
     }
 
     @Test func everyKnownNameLoads() {
-        for filter in FilterName.allCases where filter != .map {
-            let arguments = Array(
-                repeating: "'a'", count: max(filter.signature.required, filter.signature.open ? 1 : 0))
-            let source = "{{ x | \(filter.rawValue)(\(arguments.joined(separator: ", "))) }}"
-            let error = loading(source)
-            // The filters that take a test's name refuse 'a' as one.
-            #expect(error == nil || filter.signature.open, "\(filter): \(error.map(\.message) ?? "")")
+        for (name, filter) in Builtin.filters {
+            let arguments = Array(repeating: "'a'", count: filter.required).joined(separator: ", ")
+            #expect(loading("{{ x | \(name)(\(arguments)) }}") == nil, "\(name)")
         }
-        for method in MethodName.allCases {
-            let arguments = Array(repeating: "1", count: method.signature.required).joined(separator: ", ")
-            #expect(loading("{{ x.\(method.rawValue)(\(arguments)) }}") == nil)
+        for (name, test) in Builtin.tests where test.required == 0 {
+            #expect(loading("{{ x is \(name) }}") == nil, "\(name)")
+        }
+        for (name, method) in Method.all {
+            let arguments = Array(repeating: "1", count: method.builtin.required).joined(separator: ", ")
+            #expect(loading("{{ x.\(name)(\(arguments)) }}") == nil, "\(name)")
         }
     }
 

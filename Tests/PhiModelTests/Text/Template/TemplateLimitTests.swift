@@ -21,12 +21,11 @@ import Testing
         ("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "10000000 steps"),
         ("{% for a in range(99999) %}{{ 'x' * 1000 }}{% endfor %}", "a text grows beyond 67108864 bytes"),
         ("{{ 'ab' * 9223372036854775807 }}", "a text grows beyond"),
-        ("{{ [0, 1] * 9223372036854775807 }}", "a list grows too long"),
-        ("{{ ([[0] * 99999] * 99999) | string | length }}", "steps"),
+        ("{{ [0, 1] * 9223372036854775807 }}", "'*' repeats strings only"),
         ("{{ 1000000000000 * 1000000000000 }}", "too large for 64 bits"),
-        ("{{ (-9223372036854775807 - 1) // -1 }}", "too large for 64 bits"),
+        ("{{ -(-9223372036854775807 - 1) }}", "too large for 64 bits"),
         ("{{ '99999999999999999999' | int }}", "too large for 64 bits"),
-        ("{{ '1e300' | float | int }}", "too large for 64 bits"),
+        ("{{ '1e300' | int }}", "too large for 64 bits"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "levels deep"),
         ("{% macro m(x=m()) %}{% endmacro %}{{ m() }}", "levels deep"),
         (
@@ -59,8 +58,8 @@ import Testing
         ),
         ("{{ [1] | tojson(indent=1000000000) }}", "indent is larger than 1000"),
         ("{{ ('a\\n' * 99999) | indent(99999) }}", "a text grows beyond"),
-        ("{{ ('a' * 99999).replace('', 'b' * 99999) }}", "a text grows beyond"),
-        ("{{ ('b' * 99999).join(range(99999) | map('string')) }}", "a text grows beyond"),
+        ("{{ ('a' * 99999).replace('a', 'b' * 99999) }}", "a text grows beyond"),
+        ("{{ range(99999) | map('string') | join('b' * 99999) }}", "a text grows beyond"),
         ("{% set ns = namespace() %}{% set ns.x = ns %}{{ ns.x }}", "a namespace has no text"),
         ("{% set ns = namespace() %}{% set ns.x = [ns] %}{{ ns.x | tojson }}", "a namespace has no JSON"),
         (
@@ -94,10 +93,10 @@ import Testing
     /// Deep sources are refused while they are read, whatever nests.
     @Test(arguments: [
         ("(", "1", ")"), ("[", "", "]"), ("{'a': ", "1", "}"), ("not ", "1", ""), ("- ", "1", ""),
-        ("1 + (", "1", ")"), ("x[", "1", "]"), ("x | d(", "1", ")"), ("1 if 1 else ", "1", ""),
+        ("1 + (", "1", ")"), ("x[", "1", "]"), ("x | default(", "1", ")"), ("1 if 1 else ", "1", ""),
         ("'a' ~ ", "'a'", ""), ("1 + ", "1", ""), ("1 ** ", "1", ""), ("1 or ", "1", ""),
-        ("1 and not ", "1", ""), ("1 < ", "1", ""), ("x is eq ", "1", ""), ("", "x", ".a"),
-        ("", "x", "[0]"), ("", "x", " | d"), ("", "x", "[1:]"), ("", "range", "(1)"), ("", "1", " if 1"),
+        ("1 and not ", "1", ""), ("1 < ", "1", ""), ("", "x", ".a"),
+        ("", "x", "[0]"), ("", "x", " | first"), ("", "x", "[1:]"), ("", "range", "(1)"), ("", "1", " if 1"),
     ])
     func deepExpression(before: String, inner: String, after: String) {
         for count in [50, 5000, 40000] {
@@ -129,7 +128,7 @@ import Testing
             { "{{ \(self.nested($0, "(1 + ", "1", ")")) }}" }, { "{{ \(self.nested($0, "[", "", "]")) }}" },
             { "{{ \(self.nested($0, "{1: ", "1", "}")) }}" },
             { "{{ \(self.nested($0, "1 or 1 and 1 < 1 + 1 ~ 1 * 1 * (", "1", ")")) }}" },
-            { "{{ \(self.nested($0, "1 | d(", "1", ")")) }}" },
+            { "{{ \(self.nested($0, "1 | default(", "1", ")")) }}" },
             { "{{ \(self.nested($0, "", "1", " | string")) }}" },
             { self.nested($0, "{% for x in [1] %}", "", "{% endfor %}") },
             { self.nested($0, "{% set x %}", "", "{% endset %}") },
