@@ -116,21 +116,13 @@ extension YAMLReader {
         at += 1
         let scalar: Unicode.Scalar
         switch byte {
-        case UInt8(ascii: "0"): scalar = "\0"
-        case UInt8(ascii: "a"): scalar = "\u{07}"
         case UInt8(ascii: "b"): scalar = "\u{08}"
-        case UInt8(ascii: "t"), 0x09: scalar = "\t"
+        case UInt8(ascii: "t"): scalar = "\t"
         case UInt8(ascii: "n"): scalar = "\n"
-        case UInt8(ascii: "v"): scalar = "\u{0B}"
         case UInt8(ascii: "f"): scalar = "\u{0C}"
         case UInt8(ascii: "r"): scalar = "\r"
-        case UInt8(ascii: "e"): scalar = "\u{1B}"
         case UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "'"):
             scalar = Unicode.Scalar(byte)
-        case UInt8(ascii: "N"): scalar = "\u{85}"
-        case UInt8(ascii: "_"): scalar = "\u{A0}"
-        case UInt8(ascii: "L"): scalar = "\u{2028}"
-        case UInt8(ascii: "P"): scalar = "\u{2029}"
         case UInt8(ascii: "x"): scalar = try escaped(digits: 2)
         case UInt8(ascii: "u"): scalar = try escaped(digits: 4)
         case UInt8(ascii: "U"): scalar = try escaped(digits: 8)

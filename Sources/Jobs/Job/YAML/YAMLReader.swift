@@ -1,7 +1,6 @@
 /// Reads the one document of a YAML 1.2 text.
 ///
-/// What a job has no use for is read over: tags and directives say nothing, and a plain scalar is its text. Mappings keep
-/// their order, and each key is there once. Keys that `?` begins are not read.
+/// Mappings keep their order, and each key is there once. Tags, directives and keys that `?` begins are refused.
 struct YAMLReader {
     /// Values may lie so deep in each other.
     static let depthLimit = 200
@@ -33,20 +32,11 @@ struct YAMLReader {
     }
 
     private mutating func document() throws(YAMLFault) -> YAMLNode? {
-        var hasDirectives = false
-        while true {
-            try skip()
-            if column == 0, peek() == UInt8(ascii: "%") {
-                try directive()
-                hasDirectives = true
-            } else if isMarker(UInt8(ascii: ".")), !hasDirectives {
-                at += 3
-            } else {
-                break
-            }
+        try skip()
+        if column == 0, peek() == UInt8(ascii: "%") {
+            throw fault("directives are not supported; a text that begins with % must be in \"quotes\"")
         }
         let isExplicit = isMarker(UInt8(ascii: "-"))
-        guard isExplicit || !hasDirectives else { throw fault("directives must be followed by ---") }
         if isExplicit { at += 3 } else if isAtEnd { return nil }
         let root = try node(in: -1, mayBeCompact: !isExplicit)
         try skip()
@@ -61,14 +51,6 @@ struct YAMLReader {
                     : "this belongs to nothing before it")
         }
         return root
-    }
-
-    private mutating func directive() throws(YAMLFault) {
-        let start = at
-        skipLine()
-        guard ["%YAML ", "%TAG "].contains(where: { bytes[start..<at].starts(with: $0.utf8) }) else {
-            throw fault("an unknown directive; a text that begins with % must be in \"quotes\"")
-        }
     }
 
     // MARK: Places
@@ -158,28 +140,24 @@ struct YAMLReader {
 
     struct Properties {
         var anchor: [UInt8]?
-        var isThere = false
         /// Whether the value begins on a later line.
         var crossed = false
     }
 
-    /// Takes `&name` and `!tag`, in either order.
+    /// Takes `&name`.
     mutating func properties() throws(YAMLFault) -> Properties {
         var found = Properties()
-        while peek() == UInt8(ascii: "&") || peek() == UInt8(ascii: "!"), !found.crossed {
-            found.isThere = true
-            if peek() == UInt8(ascii: "&") { found.anchor = try name() } else { tag() }
+        if peek() == UInt8(ascii: "&") {
+            found.anchor = try name()
             guard Self.endsWord(peek()) || (brackets > 0 && Self.isBracket(peek())) else {
-                throw fault("a name after & or ! must be followed by a space")
+                throw fault("a name after & must be followed by a space")
             }
             found.crossed = try skip()
         }
+        if peek() == UInt8(ascii: "!") {
+            throw fault("tags are not supported; a text that begins with ! must be in \"quotes\"")
+        }
         return found
-    }
-
-    private mutating func tag() {
-        let isVerbatim = peek(1) == UInt8(ascii: "<")
-        while !Self.endsWord(peek()), isVerbatim || brackets == 0 || !Self.isBracket(peek()) { at += 1 }
     }
 
     private mutating func name() throws(YAMLFault) -> [UInt8] {
@@ -260,13 +238,13 @@ extension YAMLReader {
             return value
         }
         let value: YAMLNode
-        if isSign("-"), !properties.isThere {
+        if isSign("-"), properties.anchor == nil {
             guard mayBeCompact else { throw fault("a list can't begin on the line of its key") }
             value = try list(at: start)
         } else if peek() == UInt8(ascii: "|") || peek() == UInt8(ascii: ">") {
             value = try blockScalar(in: indent)
         } else {
-            let first = (properties.isThere && isAtEnd) || isSign(":") ? before : try inline(in: indent)
+            let first = (properties.anchor != nil && isAtEnd) || isSign(":") ? before : try inline(in: indent)
             guard line == startLine else {
                 if isBeforeColon() { throw fault("a key must stand on one line") }
                 remember(first, as: properties.anchor)
@@ -391,16 +369,7 @@ extension YAMLReader {
         var elements: [YAMLNode] = []
         at += 1
         while try !closes(UInt8(ascii: "]")) {
-            let start = self.line
-            let element = try bracketedNode()
-            try skip()
-            if peek() == UInt8(ascii: ":") {
-                var pair = YAMLMembers(line: start)
-                try pair.add(element, bracketedValue())
-                elements.append(pair.node)
-            } else {
-                elements.append(element)
-            }
+            elements.append(try bracketedNode())
             try separate(UInt8(ascii: "]"))
         }
         return YAMLNode(content: .sequence(elements), line: line)
@@ -435,7 +404,8 @@ extension YAMLReader {
         if peek() == UInt8(ascii: ",") {
             at += 1
         } else if peek() != bracket {
-            throw fault("expected a comma or \(Character(Unicode.Scalar(bracket))) within brackets")
+            let hint = peek() == UInt8(ascii: ":") ? ", or braces around a key: [{a: b}]" : ""
+            throw fault("expected a comma or \(Character(Unicode.Scalar(bracket))) within brackets\(hint)")
         }
     }
 
@@ -459,7 +429,7 @@ extension YAMLReader {
         switch peek() {
         case _ where isSign(":"): node = before
         case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"):
-            guard properties.isThere else {
+            guard properties.anchor != nil else {
                 throw fault("a value is missing before \(Character(Unicode.Scalar(peek())))")
             }
             node = before

@@ -35,7 +35,7 @@ import Testing
                 [1, 1, 2, 2, 2, 3, 4, 4, 5, 5, 5, 6, 6, 7, 7, 8, 9, 9, 10, 10]
             ),
             (
-                "- a\n-\n  b\n- - c\n- {a: 1, b: [x, y,], c}\n- [a: b, c]\n",
+                "- a\n-\n  b\n- - c\n- {a: 1, b: [x, y,], c}\n- [{a: b}, c]\n",
                 "[a, b, [c], {a: 1, b: [x, y], c: }, [{a: b}, c]]",
                 [1, 1, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6]
             ),
@@ -65,9 +65,9 @@ import Testing
                 [1, 1, 1, 1, 1, 2, 1, 1, 1, 3, 4, 4, 5, 4, 4]
             ),
             (
-                "%YAML 1.2\n# c\n---\na: !!str 5\nb: !foo [x]\nc: !!map\n  d: e\n...\n",
+                "# c\n---\na: 5\nb: [x]\nc:\n  d: e\n...\n",
                 "{a: 5, b: [x], c: {d: e}}",
-                [4, 4, 4, 5, 5, 5, 6, 7, 7, 7]
+                [3, 3, 3, 4, 4, 4, 5, 6, 6, 6]
             ),
             ("--- |\n a", "<a>", [1]),
             (
@@ -101,7 +101,15 @@ import Testing
             ("a: 1\n---\nb: 2", 2, "a second document"),
             ("a: 1\nb: 2\na: 3", 1, "the key a is given more than once"),
             ("- a\nb: c", 2, "belongs to nothing"), ("a: |x\n  y", 1, "begins on the next line"),
-            ("%FOO\n---\na: 1", 1, "directive"), ("a: 1\nkey\nb: 2\n", 2, "should be a key"),
+            ("%YAML 1.2\n---\na: 1", 1, "directive"), ("a: !!str 5", 1, "tags are not supported"),
+            ("a: !important", 1, "must be in \"quotes\""), ("a: &x !t [b]", 1, "tags"),
+            ("a: [b: c]", 1, "[{a: b}]"), ("a: \"\\a\"", 1, "an unknown escape"),
+            ("a: 1\nprompt: {{ prompt }}", 2, "must have quotes around it"),
+            ("{a: {{ x }}}", 1, "quotes around it"),
+            ("a: {% if x %}", 1, "can't begin with %"),
+            ("{a: 1,\n b: 2, a: 3}", 1, "the key a is given more than once"),
+            ("a: &x 1\nb: [" + String(repeating: "*x, ", count: 25) + "]", 2, "more than 24 YAML aliases"),
+            ("a: 1\nkey\nb: 2\n", 2, "should be a key"),
             ("a: [,]", 1, "before ,"),
             ("a: &", 1, "a name is missing"), ("a: \u{1}", 1, "control character"),
             ("a: \u{9B}", 1, "control character"),
