@@ -22,16 +22,9 @@ package struct ChatTemplate: Sendable {
     ///   - name: What messages call it.
     /// - Throws: `ModelError` of kind `malformed` for broken syntax, `unsupported` for a tag, filter, test,
     ///   function or method that phibatch does not have. The message names line and construct.
-    package init(source: String, specialTokens: [String: String] = [:], name: String = "chat template") throws
-    {
-        try self.init(
-            source: source, specialTokens: specialTokens.mapValues(JSONValue.string), path: nil,
-            name: name)
-    }
-
     init(
-        source: String, specialTokens: [String: JSONValue], path: String?, name: String,
-        limits: TemplateLimits = TemplateLimits()
+        source: String, specialTokens: [String: JSONValue] = [:], path: String? = nil,
+        name: String = "chat template", limits: TemplateLimits = TemplateLimits()
     ) throws {
         self.specialTokens = specialTokens
         self.path = path

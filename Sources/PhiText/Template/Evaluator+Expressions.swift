@@ -47,7 +47,7 @@ extension Evaluator {
         case .conditional(let test, let then, let otherwise):
             if try isTrue(try evaluate(test)) { return try evaluate(then) }
             if let otherwise { return try evaluate(otherwise) }
-            return .undefined(Undefined("the condition is false and there is no 'else'", isIntended: true))
+            return .undefined("the condition is false and there is no 'else'", isIntended: true)
         }
     }
 
@@ -63,7 +63,7 @@ extension Evaluator {
     }
 
     func key(_ value: Value) throws -> DictKey {
-        if case .string(let text) = value { try spend(text: text) }
+        if case .string(let text) = value { try spend(bytes: text.utf8.count, per: 16) }
         guard let key = DictKey(value) else { throw fault("\(value.typeName) can't be a key") }
         return key
     }
@@ -80,23 +80,23 @@ extension Evaluator {
     /// Returns what Python's `getattr` finds: methods, and the members of namespaces and loops.
     private func property(_ value: Value, _ name: String) throws -> Value? {
         switch value {
-        case .undefined(let reason): throw fault(reason.message)
+        case .undefined(let reason, _): throw fault(reason)
         case .namespace(let namespace): return namespace.members[name]
         case .loop(let loop):
-            guard let found = loop[name] else { throw fault("'loop' has no '\(name)' here") }
-            return found
+            guard let member = LoopState.members[name] else { throw fault("'loop' has no '\(name)' here") }
+            return member(loop)
         default: return Method.all[name]?.belongs(to: value) == true ? .callable : nil
         }
     }
 
     private func missing(_ value: Value, _ what: String) -> Value {
-        .undefined(Undefined("\(value.typeName) has no \(what)"))
+        .undefined("\(value.typeName) has no \(what)")
     }
 
     /// `value[key]`: members first, then methods.
     func item(_ value: Value, _ key: Value) throws -> Value {
         switch value {
-        case .undefined(let reason): throw fault(reason.message)
+        case .undefined(let reason, _): throw fault(reason)
         case .dict(let dict):
             if let key = DictKey(key), let member = dict.members[key] { return member }
         case .list(let list) where list.isPlain || list.kind == .range:
@@ -106,7 +106,7 @@ extension Evaluator {
             }
         case .string(let text):
             if let index = key.integer {
-                try spend(text: text)
+                try spend(bytes: text.utf8.count, per: 16)
                 let scalars = Array(text.unicodeScalars)
                 let at = index < 0 ? index + scalars.count : index
                 if scalars.indices.contains(at) { return .string(String(scalars[at])) }
@@ -125,12 +125,12 @@ extension Evaluator {
             return try integer(bound, "slice")
         }
         switch value {
-        case .undefined(let reason): throw fault(reason.message)
+        case .undefined(let reason, _): throw fault(reason)
         case .list(let list) where list.isPlain:
             let indices = try indices(list.items.count, bounds)
             return try made(indices.map { list.items[$0] }, list.kind)
         case .string(let text):
-            try spend(text: text)
+            try spend(bytes: text.utf8.count, per: 16)
             let scalars = Array(text.unicodeScalars)
             return .string(PythonText.string(try indices(scalars.count, bounds).map { scalars[$0] }))
         default: throw fault("\(value.typeName) has no slices")
@@ -220,11 +220,11 @@ extension Evaluator {
     }
 
     func refuseIfStrict(_ value: Value) throws {
-        if strict, case .undefined(let reason) = value, !reason.isIntended { throw fault(reason.message) }
+        if strict, case .undefined(let reason, isIntended: false) = value { throw fault(reason) }
     }
 
     private func refuseUndefined(_ value: Value) throws {
-        if case .undefined(let reason) = value { throw fault(reason.message) }
+        if case .undefined(let reason, _) = value { throw fault(reason) }
     }
 
     private func tooLarge() -> TemplateFault { fault("a number is too large for 64 bits") }
@@ -294,14 +294,14 @@ extension Evaluator {
 
     private func appended(_ a: String, _ b: String) throws -> String {
         try checkText(a.utf8.count + b.utf8.count)
-        try spend(copying: a.utf8.count + b.utf8.count)
+        try spend(bytes: a.utf8.count + b.utf8.count, per: 128)
         return a + b
     }
 
     private func repeated(_ text: String, _ count: Int) throws -> String {
         let (bytes, overflow) = text.utf8.count.multipliedReportingOverflow(by: max(count, 0))
         try checkText(overflow ? .max : bytes)
-        try spend(forText: 1 + bytes / 16)
+        try spend(bytes: bytes, per: 16)
         return bytes == 0 ? "" : String(repeating: text, count: count)
     }
 
@@ -310,11 +310,11 @@ extension Evaluator {
     func isEqual(_ a: Value, _ b: Value) throws -> Bool {
         if let x = a.text, let y = b.text {
             guard x.utf8.count == y.utf8.count else { return false }
-            try spend(text: x)
+            try spend(bytes: x.utf8.count, per: 16)
             return ExactText(x) == ExactText(y)
         }
         if let x = a.integer, let y = b.integer { return x == y }
-        if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber { return x == y }
+        if let x = a.exactNumber, let y = b.exactNumber { return x == y }
         if let x = a.number, let y = b.number { return x == y }
         switch (a, b) {
         case (.undefined, .undefined), (.none, .none): return true
@@ -333,7 +333,8 @@ extension Evaluator {
                     return try DictKey(name).flatMap { y.members[$0] }.map { try isEqual(value, $0) } ?? false
                 }
         case (.namespace(let x), .namespace(let y)): return x === y
-        case (.macro(let x), .macro(let y)): return x === y
+        case (.macro(let x, let around), .macro(let y, let scope)):
+            return x.name == y.name && around === scope
         case (.loop(let x), .loop(let y)): return x === y
         default: return false
         }
@@ -346,11 +347,11 @@ extension Evaluator {
         try spend(1)
         func order<T: Comparable>(_ x: T, _ y: T) -> Int? { x < y ? -1 : x > y ? 1 : x == y ? 0 : nil }
         if let x = a.text, let y = b.text {
-            try spend(forText: 1 + min(x.utf8.count, y.utf8.count) / 16)
+            try spend(bytes: min(x.utf8.count, y.utf8.count), per: 16)
             return order(ExactText(x), ExactText(y))
         }
         if let x = a.integer, let y = b.integer { return order(x, y) }
-        if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber { return order(x, y) }
+        if let x = a.exactNumber, let y = b.exactNumber { return order(x, y) }
         if let x = a.number, let y = b.number { return order(x, y) }
         throw fault("\(a.typeName) and \(b.typeName) have no order")
     }
@@ -365,7 +366,7 @@ extension Evaluator {
             guard let part = value.text else {
                 throw fault("only a string can be in a string, not \(value.typeName)")
             }
-            try spend(forText: 2 + (text.utf8.count + part.utf8.count) / 4)
+            try spend(bytes: text.utf8.count + part.utf8.count, per: 4)
             return PythonText.contains(text, part)
         case .list(let list) where list.kind != .generator:
             return try list.items.contains {
@@ -394,7 +395,7 @@ extension Evaluator {
     /// A key for comparing without regard to case.
     func folded(_ value: Value) throws -> Value {
         guard let text = value.text else { return value }
-        try spend(forText: 1 + text.utf8.count / 4)
+        try spend(bytes: text.utf8.count, per: 4)
         return .string(PythonText.lower(text))
     }
 }

@@ -33,8 +33,8 @@ extension Evaluator {
     private func write(_ value: Value, _ style: ValueStyle, level: Int, into result: inout String) throws {
         try spend(1)
         switch value {
-        case .undefined(let reason):
-            if style.isJSON { throw fault("\(reason.message), so it has no JSON") }
+        case .undefined(let reason, _):
+            if style.isJSON { throw fault("\(reason), so it has no JSON") }
             try refuseIfStrict(value)
             result += "Undefined"
         case .none, .bool, .int, .double, .written: result += scalar(value, style) ?? ""
@@ -88,7 +88,7 @@ extension Evaluator {
             guard let indent = style.indent else { return }
             try checkText(result.utf8.count + indent.utf8.count * level)
             result += "\n" + String(repeating: indent, count: level)
-            try spend(forText: 1 + indent.utf8.count * level / 16)
+            try spend(bytes: indent.utf8.count * level, per: 16)
         }
         result += open
         for i in 0..<count {
@@ -101,7 +101,7 @@ extension Evaluator {
     }
 
     private func quote(_ text: String, _ style: ValueStyle, into result: inout String) throws {
-        try spend(forText: 1 + text.utf8.count / 4)
+        try spend(bytes: text.utf8.count, per: 4)
         let isDouble = style.isJSON || text.utf8.contains(0x27) && !text.utf8.contains(0x22)
         let mark: Unicode.Scalar = isDouble ? "\"" : "'"
         result.unicodeScalars.append(mark)
@@ -176,7 +176,7 @@ extension Evaluator {
 
     /// The fault of a filter that this value is not for.
     func wrong(_ value: Value, _ what: String) -> TemplateFault {
-        if case .undefined(let reason) = value { return fault(reason.message) }
+        if case .undefined(let reason, _) = value { return fault(reason) }
         return fault("the filter \(what), not \(value.typeName)")
     }
 
@@ -185,12 +185,12 @@ extension Evaluator {
         guard let text = value?.text else {
             throw fault("a string is needed here, not \(value?.typeName ?? "nothing")")
         }
-        try spend(text: text)
+        try spend(bytes: text.utf8.count, per: 16)
         return text
     }
 
     func integer(_ value: Value, _ name: String) throws -> Int {
-        if case .undefined(let reason) = value { throw fault(reason.message) }
+        if case .undefined(let reason, _) = value { throw fault(reason) }
         guard let number = value.integer else {
             throw fault("'\(name)' needs an integer, not \(value.typeName)")
         }
@@ -210,7 +210,7 @@ extension Evaluator {
             try spend(1 + dict.members.count)
             return dict.members.keys
         case .string(let text):
-            try spend(forText: 1 + 4 * text.utf8.count)
+            try spend(bytes: 4 * text.utf8.count, per: 1)
             return text.unicodeScalars.map { .string(String($0)) }
         default: throw fault("\(value.typeName) has no elements to go through")
         }
@@ -220,7 +220,7 @@ extension Evaluator {
         switch value {
         case .undefined: return 0
         case .string(let text):
-            try spend(text: text)
+            try spend(bytes: text.utf8.count, per: 16)
             return text.unicodeScalars.count
         case .list(let list) where list.kind != .generator: return list.items.count
         case .dict(let dict): return dict.members.count
@@ -234,7 +234,7 @@ extension Evaluator {
         for (i, item) in items.enumerated() {
             let text = try string(item)
             try checkText(result.utf8.count + text.utf8.count + separator.utf8.count)
-            try spend(forText: 1 + (text.utf8.count + separator.utf8.count) / 16)
+            try spend(bytes: text.utf8.count + separator.utf8.count, per: 16)
             if i > 0 { result += separator }
             result += text
         }
@@ -245,42 +245,30 @@ extension Evaluator {
         let text = try needed(value)
         guard !separator.isEmpty else { throw fault("'split' needs a separator that is not empty") }
         let limit = try most.map { try integer($0, "split") } ?? -1
-        try spend(forText: 1 + text.utf8.count / 4)
+        try spend(bytes: text.utf8.count, per: 4)
         return try made(PythonText.split(text, separator, limit: limit < 0 ? .max : limit).map(Value.string))
     }
 
     func replace(_ text: String, _ old: String, _ new: String) throws -> String {
         guard !old.isEmpty else { throw fault("'replace' needs a text to look for") }
-        try spend(forText: 1 + text.utf8.count / 4)
+        try spend(bytes: text.utf8.count, per: 4)
         let parts = PythonText.split(text, old)
         // The size is known before the text is made, so that a small template can't ask for a huge one.
         let (grown, overflow) = (parts.count - 1).multipliedReportingOverflow(by: new.utf8.count)
         try checkText(overflow ? .max : grown)
         try checkText(grown + text.utf8.count - (parts.count - 1) * old.utf8.count)
-        try spend(forText: 1 + (grown + text.utf8.count) / 4)
+        try spend(bytes: grown + text.utf8.count, per: 4)
         return parts.joined(separator: new)
-    }
-
-    func indent(_ text: String, _ width: Int, first: Bool) throws -> String {
-        // The added line feed makes a last line without text count as a line.
-        let lines = PythonText.splitLines(text + "\n")
-        let (grown, overflow) = lines.count.multipliedReportingOverflow(by: min(width, limits.textBytes) + 1)
-        try checkText(overflow ? .max : grown + text.utf8.count)
-        try spend(forText: 1 + (grown + text.utf8.count) / 4)
-        let indentation = String(repeating: " ", count: width)
-        return lines.enumerated()
-            .map { i, line in (i == 0 ? first : !line.isEmpty) ? indentation + line : line }
-            .joined(separator: "\n")
     }
 
     /// Python's `int` of a number or of a decimal text, else `fallback`.
     func int(_ value: Value, fallback: Value) throws -> Value {
-        if case .undefined(let reason) = value { throw fault(reason.message) }
+        if case .undefined(let reason, _) = value { throw fault(reason) }
         if let integer = value.integer { return .int(integer) }
         if value.isFarInteger { return value }
         var number = value.number
         if let text = value.text {
-            try spend(forText: 1 + text.utf8.count)
+            try spend(bytes: text.utf8.count, per: 1)
             let text = PythonText.strip(text, nil, .both)
             if let integer = Int(text) { return .int(integer) }
             // Python reads digits of all scripts, and underscores.

@@ -97,14 +97,11 @@ final class Evaluator {
         }
     }
 
-    /// As `spend`, for steps that a text takes because it is long.
-    func spend(forText count: Int) throws {
-        textSteps += count
-        try spend(count)
+    /// Accounts for handling a text of so many bytes.
+    func spend(bytes: Int, per step: Int) throws {
+        textSteps += 1 + bytes / step
+        try spend(1 + bytes / step)
     }
-
-    /// Accounts for copying so many bytes, which is far quicker than looking at each.
-    func spend(copying bytes: Int) throws { try spend(forText: 1 + bytes / 128) }
 
     /// Refuses to make a text of this size if it is too large.
     func checkText(_ bytes: Int) throws {
@@ -112,9 +109,6 @@ final class Evaluator {
             throw fault("a text grows beyond \(limits.textBytes) bytes")
         }
     }
-
-    /// Accounts for handling this text.
-    func spend(text: String) throws { try spend(forText: 1 + text.utf8.count / 16) }
 
     func made(_ items: [Value], _ kind: ListValue.Kind = .list) throws -> Value {
         let list = ListValue(items, kind)
@@ -147,9 +141,9 @@ final class Evaluator {
         if let value = scope.lookup(symbol) { return value }
         let name = program.names[symbol]
         if Self.functions.contains(name) { return .callable }
-        guard let fields else { return .undefined(Undefined("'\(name)' is undefined")) }
+        guard let fields else { return .undefined("'\(name)' is undefined") }
         let known = fields.isEmpty ? "" : "; it has \(Self.list(fields.keys))"
-        return .undefined(Undefined("line has no field \"\(name)\"\(known)"))
+        return .undefined("line has no field \"\(name)\"\(known)")
     }
 
     private static func list(_ names: some Collection<String>) -> String {
@@ -199,7 +193,7 @@ final class Evaluator {
 
     private func write(_ text: String) throws {
         try checkText(output.utf8.count + text.utf8.count)
-        try spend(copying: text.utf8.count)
+        try spend(bytes: text.utf8.count, per: 128)
         // The first text is not copied.
         if output.isEmpty { output = text } else { output += text }
     }
@@ -230,7 +224,7 @@ final class Evaluator {
         case .macro(let definition):
             try spend(50)
             remember(scope)
-            scope.variables[definition.name] = .macro(MacroValue(definition, scope))
+            scope.variables[definition.name] = .macro(definition, scope)
         case .scope(let body): return try inScope(Scope(parent: scope)) { try run(body) }
         case .breakLoop: return .leaveLoop
         case .continueLoop: return .nextRound
@@ -297,8 +291,8 @@ final class Evaluator {
         let positional = try arguments.positional.map(evaluate)
         let named = try arguments.named.map { (name: $0.name, value: try evaluate($0.value)) }
         switch callee {
-        case .undefined(let reason): throw fault(reason.message)
-        case .macro(let macro): return try call(macro, positional, named)
+        case .undefined(let reason, _): throw fault(reason)
+        case .macro(let macro, let scope): return try call(macro, in: scope, positional, named)
         case .callable: break
         default: throw fault("\(callee.typeName) can't be called")
         }
@@ -331,16 +325,16 @@ final class Evaluator {
     }
 
     private func call(
-        _ macro: MacroValue, _ positional: [Value], _ named: [(name: String, value: Value)]
+        _ definition: MacroDefinition, in scope: Scope, _ positional: [Value],
+        _ named: [(name: String, value: Value)]
     ) throws -> Value {
-        let definition = macro.definition
         let name = program.names[definition.name]
         guard positional.count <= definition.parameters.count else {
             throw fault(
                 "the macro '\(name)' takes \(definition.parameters.count) arguments, not "
                     + "\(positional.count)")
         }
-        let inner = Scope(parent: macro.scope)
+        let inner = Scope(parent: scope)
         var named = named
         for (i, parameter) in definition.parameters.enumerated() {
             let parameterName = program.names[parameter.name]
@@ -352,8 +346,7 @@ final class Evaluator {
             } else if let fallback = parameter.fallback {
                 inner.variables[parameter.name] = try inScope(inner) { try evaluate(fallback) }
             } else {
-                inner.variables[parameter.name] = .undefined(
-                    Undefined("parameter '\(parameterName)' was not provided"))
+                inner.variables[parameter.name] = .undefined("parameter '\(parameterName)' was not provided")
             }
         }
         if let extra = named.first {

@@ -1,3 +1,5 @@
+import Essentials
+
 /// Python's string operations, by code point and by byte, never by grapheme cluster.
 enum PythonText {
     /// Characters that `str.isspace` and the pattern `\s` take as white space.
@@ -6,13 +8,6 @@ enum PythonText {
         case 0x09...0x0D, 0x1C...0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,
             0x3000:
             true
-        default: false
-        }
-    }
-
-    static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x0A...0x0D, 0x1C...0x1E, 0x85, 0x2028, 0x2029: true
         default: false
         }
     }
@@ -40,60 +35,31 @@ enum PythonText {
 
     // MARK: Searching
 
-    /// The offsets where `needle` occurs in `text`, left to right without overlap, at most `limit`.
-    /// Linear whatever the texts are (Knuth-Morris-Pratt). An empty needle is the caller's business.
-    static func occurrences<Unit: Equatable>(
-        of needle: [Unit], in text: [Unit], limit: Int = .max
-    ) -> [Int] {
-        guard !needle.isEmpty, needle.count <= text.count, limit > 0 else { return [] }
-        var fallback = [Int](repeating: 0, count: needle.count)
-        var matched = 0
-        for i in needle.indices.dropFirst() {
-            while matched > 0, needle[i] != needle[matched] { matched = fallback[matched - 1] }
-            if needle[i] == needle[matched] { matched += 1 }
-            fallback[i] = matched
-        }
-        var found: [Int] = []
-        matched = 0
-        for i in text.indices {
-            while matched > 0, text[i] != needle[matched] { matched = fallback[matched - 1] }
-            if text[i] == needle[matched] { matched += 1 }
-            if matched == needle.count {
-                found.append(i + 1 - needle.count)
-                if found.count == limit { break }
-                matched = 0
-            }
+    /// Offsets at which `part` (not empty) occurs, left to right without overlap, at most `limit`. Linear whatever the texts
+    /// are.
+    static func occurrences(of part: String, in text: String, limit: Int = .max) -> [Int] {
+        let automaton = TextAutomaton([Array(part.utf8)])
+        var (state, found) = (Int32(0), [Int]())
+        for (i, byte) in text.utf8.enumerated() {
+            if found.count == limit { break }
+            state = automaton.next(state, byte)
+            guard automaton.longest[Int(state)] == 0 else { continue }
+            found.append(i + 1 - part.utf8.count)
+            state = 0
         }
         return found
     }
 
     static func contains(_ text: String, _ needle: String) -> Bool {
-        needle.isEmpty || !occurrences(of: Array(needle.utf8), in: Array(text.utf8), limit: 1).isEmpty
+        needle.isEmpty || !occurrences(of: needle, in: text, limit: 1).isEmpty
     }
 
     /// The pieces between occurrences of `separator` (not empty), with at most `limit` cuts from the left.
     static func split(_ text: String, _ separator: String, limit: Int = .max) -> [String] {
         let (bytes, width) = (Array(text.utf8), separator.utf8.count)
-        let cuts = occurrences(of: Array(separator.utf8), in: bytes, limit: limit)
+        let cuts = occurrences(of: separator, in: text, limit: limit)
         let starts = [0] + cuts.map { $0 + width }
         return zip(starts, cuts + [bytes.count]).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
-    }
-
-    static func splitLines(_ text: String) -> [String] {
-        var lines: [String] = []
-        var rest = Substring(text).unicodeScalars
-        while !rest.isEmpty {
-            let line = rest.prefix { !isLineBreak($0) }
-            var after = line.endIndex
-            if after < rest.endIndex {
-                let isReturn = rest[after] == "\r"
-                after = rest.index(after: after)
-                if isReturn, after < rest.endIndex, rest[after] == "\n" { after = rest.index(after: after) }
-            }
-            lines.append(String(Substring(line)))
-            rest = rest[after...]
-        }
-        return lines
     }
 
     // MARK: Case
@@ -141,29 +107,6 @@ enum PythonText {
         for (i, scalar) in scalars.enumerated() {
             result += inWord ? lower(scalars, i) : scalar.properties.titlecaseMapping
             inWord = scalar.properties.isCased
-        }
-        return result
-    }
-
-    /// Jinja's `title` filter: words begin after white space and opening brackets.
-    static func titleFilter(_ text: String) -> String {
-        func cuts(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar {
-            case "-", "(", "{", "[", "<": true
-            default: isSpace(scalar)
-            }
-        }
-        var result = ""
-        var rest = Substring(text).unicodeScalars
-        while let first = rest.first {
-            let isCut = cuts(first)
-            let run = rest.prefix { cuts($0) == isCut }
-            if isCut {
-                result += String(Substring(run))
-            } else {
-                result += first.properties.uppercaseMapping + lower(String(run.dropFirst()))
-            }
-            rest = rest[run.endIndex...]
         }
         return result
     }

@@ -46,13 +46,7 @@ struct Builtin: Sendable {
         "first": Builtin { evaluator, value, _ in
             if case .list(let list) = value, list.kind == .generator { try evaluator.spend(list.items.count) }
             let items = if case .list(let list) = value { list.take(1) } else { try evaluator.iterate(value) }
-            return items.first ?? .undefined(Undefined("the filter 'first' found no element"))
-        },
-        "indent": Builtin(["width", "first"]) { evaluator, value, arguments in
-            guard let text = value.text else { throw evaluator.wrong(value, "'indent' needs a string") }
-            let width = max(0, try evaluator.integer(arguments[0] ?? .int(4), "indent"))
-            return .string(
-                try evaluator.indent(text, width, first: arguments[1].map(evaluator.isTrue) ?? false))
+            return items.first ?? .undefined("the filter 'first' found no element")
         },
         "int": Builtin(["default"]) { try $0.int($1, fallback: $2[0] ?? .int(0)) },
         "items": Builtin { evaluator, value, _ in
@@ -69,7 +63,7 @@ struct Builtin: Sendable {
                 throw evaluator.wrong(value, "'last' needs a list")
             }
             return try evaluator.iterate(value).last
-                ?? .undefined(Undefined("the filter 'last' found no element"))
+                ?? .undefined("the filter 'last' found no element")
         },
         "length": Builtin { evaluator, value, _ in .int(try evaluator.length(value)) },
         "list": Builtin { evaluator, value, _ in try evaluator.made(try evaluator.iterate(value)) },
@@ -84,7 +78,6 @@ struct Builtin: Sendable {
                 try evaluator.sorted(items) { try evaluator.folded(try evaluator.follow(path, $0)) })
         },
         "string": text { $0 },
-        "title": text(PythonText.titleFilter),
         // As transformers defines it, without HTML escapes.
         "tojson": Builtin(["ensure_ascii", "indent", "separators"]) { evaluator, value, arguments in
             .string(try evaluator.text(of: value, try evaluator.jsonStyle(arguments)))
@@ -137,7 +130,7 @@ struct Builtin: Sendable {
     static func text(_ make: @escaping @Sendable (String) -> String) -> Builtin {
         Builtin { evaluator, value, _ in
             let text = try evaluator.string(value)
-            try evaluator.spend(forText: 1 + text.utf8.count / 4)
+            try evaluator.spend(bytes: text.utf8.count, per: 4)
             let made = make(text)
             try evaluator.checkText(made.utf8.count)
             return .string(made)
@@ -147,7 +140,7 @@ struct Builtin: Sendable {
     static func strip(_ side: PythonText.Side) -> Builtin {
         Builtin(["chars"]) { evaluator, value, arguments in
             let text = try evaluator.string(value)
-            try evaluator.spend(forText: 1 + text.utf8.count / 4)
+            try evaluator.spend(bytes: text.utf8.count, per: 4)
             guard let characters = arguments[0], !characters.isNone else {
                 return .string(PythonText.strip(text, nil, side))
             }

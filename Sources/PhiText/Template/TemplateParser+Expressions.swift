@@ -196,7 +196,7 @@ extension TemplateParser {
         }
         let name = try expectName()
         if isSign("(") { return try method(name, of: base, line) }
-        if case .name(let symbol) = base.kind, names[symbol] == "loop", !LoopState.members.contains(name) {
+        if case .name(let symbol) = base.kind, names[symbol] == "loop", LoopState.members[name] == nil {
             throw unsupported("'loop.\(name)' is not supported", line)
         }
         return try make(.attribute(base, name), line, base)

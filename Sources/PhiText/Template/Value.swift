@@ -5,7 +5,9 @@ import JSON
 ///
 /// Values never change once made, save for namespaces and generators, so lists and dicts can be shared freely.
 enum Value {
-    case undefined(Undefined)
+    /// With the reason why it is missing. Even strict templates may print and test an intended one: an `if` without `else`
+    /// gives nothing on purpose.
+    case undefined(String, isIntended: Bool = false)
     case none
     case bool(Bool)
     case int(Int)
@@ -16,7 +18,8 @@ enum Value {
     case list(ListValue)
     case dict(DictValue)
     case namespace(Namespace)
-    case macro(MacroValue)
+    /// A macro, and the variables around it.
+    case macro(MacroDefinition, Scope)
     case loop(LoopState)
     /// A function, or a value's method, that is not called. Templates can only ask whether it is there.
     case callable
@@ -49,11 +52,6 @@ enum Value {
         case .written(let number): number.value
         default: integer.map(Double.init)
         }
-    }
-
-    var isWritten: Bool {
-        if case .written = self { return true }
-        return false
     }
 
     /// Whether it is an integer that does not fit 64 bits.
@@ -100,18 +98,6 @@ enum Value {
     }
 }
 
-/// Why a value is missing, for the message when it is used after all.
-final class Undefined {
-    let message: String
-    /// Whether even strict templates may print and test it: an `if` without `else` gives nothing on purpose.
-    let isIntended: Bool
-
-    init(_ message: String, isIntended: Bool = false) {
-        self.message = message
-        self.isIntended = isIntended
-    }
-}
-
 /// A list, a tuple, or one of Python's list-like objects that differ in little more than how they print.
 final class ListValue {
     enum Kind {
@@ -151,36 +137,23 @@ final class Namespace {
     var members = OrderedMembers()
 }
 
-final class MacroValue {
-    let definition: MacroDefinition
-    let scope: Scope
-    init(_ definition: MacroDefinition, _ scope: Scope) {
-        self.definition = definition
-        self.scope = scope
-    }
-}
-
 /// The `loop` variable of one running loop.
 final class LoopState {
     let items: [Value]
     var index = 0
     init(_ items: [Value]) { self.items = items }
 
-    static let members: Set = ["index", "index0", "first", "last", "length", "previtem", "nextitem"]
-
-    subscript(name: String) -> Value? {
-        switch name {
-        case "index": .int(index + 1)
-        case "index0": .int(index)
-        case "first": .bool(index == 0)
-        case "last": .bool(index == items.count - 1)
-        case "length": .int(items.count)
-        case "previtem": index > 0 ? items[index - 1] : .undefined(Undefined("there is no previous item"))
-        case "nextitem":
-            index + 1 < items.count ? items[index + 1] : .undefined(Undefined("there is no next item"))
-        default: nil
-        }
-    }
+    static let members: [String: @Sendable (LoopState) -> Value] = [
+        "index": { .int($0.index + 1) },
+        "index0": { .int($0.index) },
+        "first": { .bool($0.index == 0) },
+        "last": { .bool($0.index == $0.items.count - 1) },
+        "length": { .int($0.items.count) },
+        "previtem": { $0.index > 0 ? $0.items[$0.index - 1] : .undefined("there is no previous item") },
+        "nextitem": {
+            $0.index + 1 < $0.items.count ? $0.items[$0.index + 1] : .undefined("there is no next item")
+        },
+    ]
 }
 
 /// The variables of one block, with the blocks around it.

@@ -2,7 +2,7 @@ import JSON
 
 /// The texts of a tokenizer's control tokens, such as `<|end|>`, and where they lie in text from outside.
 ///
-/// Those are the special tokens, and others that look like one (Phi-4-mini's `<|tool|>` is not marked as special).
+/// They are the special tokens, and others that look like one (Phi-4-mini's `<|tool|>` is not marked as special).
 package struct ControlTokens: Sendable {
     let texts: [[UInt8]]
     private let finder: TokenFinder
@@ -82,7 +82,7 @@ package struct ControlTokens: Sendable {
 
 /// Keeps the texts of control tokens in a line's text from becoming control.
 ///
-/// Where one begins, a stand-in takes the place of its first character: one of Unicode's private use that the line
+/// A stand-in takes the place of the first character of each: one of Unicode's private use that the line
 /// has nowhere. So neither the chat template nor the search for added tokens sees it; the tokenizer puts the character
 /// back right before text is split into pieces.
 package struct TextShield: Sendable {

@@ -1,6 +1,6 @@
 /// Pairs of single-character tokens that can ever become part of one token when they stand side by side.
 ///
-/// Where they can't, a text can be cut before merging without changing the result. That makes short
+/// Elsewhere a text can be cut before merging without changing the result. That makes short
 /// pieces of a text without pre-tokenization (SentencePiece's), which go through the cache.
 struct MergeBoundaries: Sendable {
     private static let bits = 21

@@ -14,7 +14,7 @@ import Testing
         "{% for m in messages %}", "{% else %}", "{% break %}", "{% set x = [x, x] %}", "{% set ns.x = ns %}",
         "{% macro m(a) %}", "{% endmacro %}", "{{ m(m) }}", "{% raw %}", "{% endraw %}", "[", "]", "(", ")",
         "{", "}",
-        "'", "\"", "\\", "\\u12", "|", "| tojson", "| map('upper')", "| sort", "| indent(9)", "| first",
+        "'", "\"", "\\", "\\u12", "|", "| tojson", "| map('upper')", "| sort", "| dictsort", "| first",
         "[::-1]",
         "[9999999999999999999:]", "[-9223372036854775807:]", ".x", ".items()", ".split('')", " is ", " in ",
         " not ",
@@ -30,7 +30,7 @@ import Testing
         "{%- set ns = namespace(n=0, x=[]) %}\n{%- for m in messages[1:] if m.role != 'system' -%}\n  {%- set ns.n = "
             + "ns.n + 1 %}{{ loop.index ~ '/' ~ loop.length }}{% continue %}\n{%- else %}none{% endfor -%}{{ ns.n }}",
         "{% macro show(v, depth=0) %}{% if v is mapping %}{% for k, w in v.items() %}{{ k }}: {{ show(w, depth + 1) }}"
-            + "{% endfor %}{% elif v is string %}{{ v | replace('a', 'b') | indent(2) }}{% else %}{{ v | tojson(indent=2)"
+            + "{% endfor %}{% elif v is string %}{{ v | replace('a', 'b') | trim }}{% else %}{{ v | tojson(indent=2)"
             + " }}{% endif %}{% endmacro %}{{ show(messages[0]) }}{{ messages | map(attribute='role') | join(', ') }}",
         "{% set t %}{{ messages | selectattr('role', 'equalto', 'user') | list | length }}{% endset %}{{ t * 3 }}{{ "
             + "{'a': [1, 2.5, none, true], 'b': ('x', \"y\\n\\u00e9\")} }}{{ messages[0].content[::-1].split()[:2] }}",
