@@ -90,23 +90,25 @@ let package = Package(
                 "CPhiKernels", "Essentials", "Faults", "JSON",
             ],
             swiftSettings: quick),
+        // Regular expressions as automata: of tokenizers, of schemas and of the masks.
+        .target(name: "Regex", dependencies: ["Essentials", "JSON"], swiftSettings: fuzzed),
         // A validator and what constrained answers need to know of a schema. Not on all of the base, so it need not wait for
         // kernels to be compiled.
-        .target(name: "JSONSchema", dependencies: ["Essentials", "Faults", "JSON"], swiftSettings: fuzzed),
+        .target(
+            name: "JSONSchema", dependencies: ["Essentials", "Faults", "JSON", "Regex"], swiftSettings: fuzzed
+        ),
         // Scheduling, blocks of the cache, choice of tokens: all that is the same for every engine.
         .target(name: "BatchEngine", dependencies: base + ["CPhiKernels"], swiftSettings: fuzzed),
         // What masks are made of: schemas and regular expressions as automata over a vocabulary. Of the
         // modules that are ready, SwiftPM compiles first the one whose name sorts last: after PhiText this one would keep
         // Jobs waiting.
         .target(
-            name: "TokenConstraints", dependencies: base + ["BatchEngine", "JSONSchema"], swiftSettings: small
-        ),
+            name: "TokenConstraints", dependencies: base + ["BatchEngine", "JSONSchema", "Regex"],
+            swiftSettings: small),
         // Prompts as token ids and back: tokenizers and chat templates.
         .target(
             name: "PhiText",
-            dependencies: base + [
-                "BatchEngine"
-            ],
+            dependencies: base + ["BatchEngine", "Regex"],
             swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
@@ -120,7 +122,7 @@ let package = Package(
         .target(
             name: "Jobs",
             dependencies: base + [
-                "BatchEngine", "TokenConstraints", "CZlib", "CZstd", "JSONSchema", "PhiText",
+                "BatchEngine", "TokenConstraints", "CZlib", "CZstd", "JSONSchema", "PhiText", "Regex",
             ],
             swiftSettings: small),
         // Jobs on models: what the program and programs outside begin with.
@@ -164,10 +166,12 @@ let package = Package(
         .testTarget(
             name: "OperatingSystemTests", dependencies: base + ["TestSupport"], swiftSettings: tests),
         .testTarget(
+            name: "RegexTests", dependencies: ["Regex"], swiftSettings: tests),
+        .testTarget(
             name: "JSONSchemaTests", dependencies: base + ["JSONSchema"], swiftSettings: tests),
         .testTarget(
             name: "TokenConstraintsTests",
-            dependencies: base + ["BatchEngine", "TokenConstraints", "JSONSchema", "TestSupport"],
+            dependencies: base + ["BatchEngine", "TokenConstraints", "JSONSchema", "Regex", "TestSupport"],
             swiftSettings: tests),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "CPhiKernels", "TestSupport"],
@@ -177,7 +181,9 @@ let package = Package(
             dependencies: base + ["ModelHub", "PhiModel"], swiftSettings: tests),
         .testTarget(
             name: "PhiModelTests",
-            dependencies: base + ["BatchEngine", "CPhiKernels", "PhiModel", "PhiText", "TestSupport"],
+            dependencies: base + [
+                "BatchEngine", "CPhiKernels", "PhiModel", "PhiText", "Regex", "TestSupport",
+            ],
             exclude: ["Fixtures"],
             swiftSettings: tests),
         .testTarget(

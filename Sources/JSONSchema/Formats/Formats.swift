@@ -1,3 +1,4 @@
+import Regex
 import Synchronization
 
 /// The formats that can be checked.

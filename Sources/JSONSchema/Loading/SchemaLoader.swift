@@ -1,4 +1,5 @@
 import JSON
+import Regex
 
 /// Makes nodes of documents. It begins at the root and adds what is referred to, one schema at a time, so that no
 /// nesting is too deep for it.

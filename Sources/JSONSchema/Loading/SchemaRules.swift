@@ -1,4 +1,5 @@
 import JSON
+import Regex
 
 /// What one schema asks for; keywords that are not there are nil or empty.
 package struct SchemaRules: Sendable {

@@ -1,5 +1,6 @@
 import Faults
 import JSON
+import Regex
 
 /// Where an instance doesn't obey its schema.
 package struct SchemaViolation: Equatable, Sendable {

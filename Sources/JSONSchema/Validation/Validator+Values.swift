@@ -1,5 +1,6 @@
 import Faults
 import JSON
+import Regex
 
 /// Keywords that look at the value as a whole.
 extension Validator {

@@ -1,5 +1,6 @@
 import Faults
 import JSON
+import Regex
 
 /// Applies the schemas of a `Schema` to one instance.
 struct Validator {

@@ -1,5 +1,5 @@
 import JSON
-import JSONSchema
+import Regex
 import TokenConstraints
 
 /// Answers are texts that a regular expression matches as a whole.

@@ -1,3 +1,5 @@
+import Regex
+
 /// Buffers and cache of pieces that one thread needs while it encodes.
 ///
 /// Only one thread uses it at a time: a `Pool` lends it.

@@ -1,5 +1,6 @@
 import Essentials
 import JSON
+import Regex
 
 /// Two buffers that a text is rewritten between, step by step.
 final class TextBuffers {

@@ -1,3 +1,5 @@
+import Regex
+
 /// Reads `normalizer`, `pre_tokenizer`, `post_processor` and `decoder` of tokenizer.json.
 extension TokenizerConfigReader {
     private static let literalLimit = 64
@@ -31,7 +33,9 @@ extension TokenizerConfigReader {
     }
 
     private func built(_ make: () throws -> Pattern) throws -> Pattern {
-        do { return try make() } catch let error as PatternError { throw unsupported(error.message) }
+        do { return try make() } catch let error as RegexFault {
+            throw unsupported("the pattern has \(error.description), which is not supported")
+        }
     }
 
     // MARK: Normalizer

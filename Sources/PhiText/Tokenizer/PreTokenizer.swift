@@ -1,3 +1,5 @@
+import Regex
+
 /// Bounds of the pieces of a text.
 struct PieceList {
     struct Piece: BitwiseCopyable {

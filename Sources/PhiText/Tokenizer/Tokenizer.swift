@@ -1,6 +1,7 @@
 import Essentials
 import JSON
 import OperatingSystem
+import Regex
 
 /// Text to token ids and back, from a Hugging Face `tokenizer.json` with a BPE model.
 ///

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// Reads GBNF, the notation of llama.cpp: rules of literals, sets of characters, groups and repetitions, of which `root`
 /// is what an answer is. A rule ends with its line, but for what stands between parentheses or around a `|`.
@@ -151,7 +151,7 @@ struct GBNFReader {
     // MARK: Characters
 
     /// After the opening bracket.
-    private mutating func set(_ line: Int) throws(ConstraintFault) -> ScalarRanges {
+    private mutating func set(_ line: Int) throws(ConstraintFault) -> ScalarSet {
         let what = "the set that begins in line \(line)"
         let isNegated = cursor.take("^")
         var ranges: [ClosedRange<UInt32>] = []
@@ -168,7 +168,7 @@ struct GBNFReader {
             }
             ranges.append(low.value...high.value)
         }
-        let set = isNegated ? ScalarRanges(ranges).inverted : ScalarRanges(ranges)
+        let set = isNegated ? ScalarSet(ranges).inverted : ScalarSet(ranges)
         guard !ranges.isEmpty, set.holdsCharacters else {
             throw cursor.unusable("\(what) holds no character")
         }
@@ -183,7 +183,7 @@ struct GBNFReader {
     }
 }
 
-extension ScalarRanges {
+extension ScalarSet {
     /// Whether there is a character in it: surrogates are none.
     fileprivate var holdsCharacters: Bool {
         ranges.contains { $0.lowerBound < 0xD800 || $0.upperBound > 0xDFFF }

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// The right side of a rule.
 indirect enum GrammarNode: Sendable {

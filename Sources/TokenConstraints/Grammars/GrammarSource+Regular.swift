@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// The parts of a grammar that are regular: each of them becomes one automaton.
 struct RegularParts {
@@ -84,7 +84,7 @@ struct RegularParts {
         case .empty, .set, .assertion: 1
         case .sequence(let nodes), .alternatives(let nodes):
             nodes.count > GrammarLimits.regularNodes ? nodes.count : nodes.reduce(1) { $0 + size(of: $1) }
-        case .repetition(let inner, let min, let max):
+        case .repetition(let inner, let min, let max, _):
             1 + Swift.min(size(of: inner), 1 << 20) * Swift.min(Swift.max(min, max ?? 0, 1), 1 << 20)
         }
     }
@@ -93,7 +93,7 @@ struct RegularParts {
         switch node {
         case .empty, .set, .assertion: 1
         case .sequence(let nodes), .alternatives(let nodes): 1 + (nodes.map { depth(of: $0) }.max() ?? 0)
-        case .repetition(let inner, _, _): 1 + depth(of: inner)
+        case .repetition(let inner, _, _, _): 1 + depth(of: inner)
         }
     }
 }

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// A context-free grammar in the form in which texts are followed: each rule has productions, which are lists of
 /// terminals and rules, and each terminal is an automaton over bytes.
@@ -191,7 +191,7 @@ struct ProductionBuilder {
         case .set, .assertion: throw tooLarge("has a set of characters that is too large")
         case .sequence(let nodes): return try symbols(of: .sequence(nodes.map { .regular($0) }))
         case .alternatives(let nodes): return try symbols(of: .alternatives(nodes.map { .regular($0) }))
-        case .repetition(let inner, let min, let max):
+        case .repetition(let inner, let min, let max, _):
             return try repetition(.regular(inner), min, max)
         }
     }
@@ -268,7 +268,7 @@ extension RegexNode {
         case .set, .assertion: false
         case .sequence(let nodes): nodes.allSatisfy(\.isEmptyText)
         case .alternatives(let nodes): nodes.allSatisfy(\.isEmptyText)
-        case .repetition(let inner, _, let max): max == 0 || inner.isEmptyText
+        case .repetition(let inner, _, let max, _): max == 0 || inner.isEmptyText
         }
     }
 }

@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import Regex
 
 /// What schemas say about values of one type, all of it at once.
 protocol ValuePart: Hashable {

@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import Regex
 
 /// What schemas say about items and members.
 extension SchemaReader {

@@ -1,4 +1,5 @@
 import JSONSchema
+import Regex
 
 /// What an automaton of names is built from.
 struct NameSignature: Hashable {

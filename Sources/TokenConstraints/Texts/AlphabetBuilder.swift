@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// Puts together the tree of a `ScalarAlphabet`.
 struct AlphabetBuilder {

@@ -1,3 +1,5 @@
+import Regex
+
 /// An automaton over classes of scalars, and how those are spelled, together asked byte by byte.
 ///
 /// A state is that of the automaton before the scalar, times the alphabet's nodes, plus the node within the scalar.

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// Conditions on a string's contents, put together into one automaton. Those that take too much are left out.
 struct ContentConditions {
@@ -10,7 +10,7 @@ struct ContentConditions {
     /// Every string of the right length satisfies them.
     private(set) var isEverything = false
     private var nodes: [(node: RegexNode, condition: TextCondition, isNegated: Bool)] = []
-    private var sets: [ScalarRanges] = []
+    private var sets: [ScalarSet] = []
     private var setConditions: [TextCondition] = []
     private var forbidden: [[Unicode.Scalar]] = []
     private var beginnings: [[Unicode.Scalar]] = []
@@ -73,7 +73,7 @@ struct ContentConditions {
 
     /// The classes of scalars, and how they are spelled.
     private mutating func prepare() -> Bool {
-        let singles = Set((forbidden + beginnings).joined()).sorted().map { ScalarRanges.one($0.value) }
+        let singles = Set((forbidden + beginnings).joined()).sorted().map { ScalarSet.one($0.value) }
         program = try? RegexProgram(nodes.map(\.node) + others, tellingApart: sets + singles)
         if program == nil {
             unmasked += nodes.map(\.condition)
@@ -116,7 +116,7 @@ struct ContentConditions {
         var failed = 0
         for (i, (_, condition, isNegated)) in nodes.enumerated() {
             guard failed < ConstraintLimits.failedPatterns,
-                var one = Determinizer.automaton(program, i, isUsable: isUsable, effort)
+                var one = ScalarAutomaton(program, i, isUsable: isUsable, effort)
             else {
                 unmasked.append(condition)
                 failed += 1
@@ -196,13 +196,13 @@ extension ScalarAutomaton {
 
 extension RegexNode {
     /// The set, if this is a set between `^` and `$`, or the repetition of one.
-    var repeatedSet: (set: ScalarRanges, min: Int, max: Int?)? {
+    var repeatedSet: (set: ScalarSet, min: Int, max: Int?)? {
         guard case .sequence(let nodes) = self, nodes.count == 3, nodes[0] == .assertion(.textStart),
             nodes[2] == .assertion(.textEnd)
         else { return nil }
         switch nodes[1] {
         case .set(let set): return (set, 1, 1)
-        case .repetition(.set(let set), let min, let max): return (set, min, max)
+        case .repetition(.set(let set), let min, let max, _): return (set, min, max)
         default: return nil
         }
     }

@@ -1,4 +1,5 @@
 import JSONSchema
+import Regex
 import Synchronization
 
 /// Formats as regular expressions. Each takes all usual texts, and none that `Formats` does not take.
@@ -35,7 +36,7 @@ enum FormatPatterns {
         guard let program = try? RegexProgram([node]) else { return nil }
         let alphabet = ScalarAlphabet(program.classifier, .json)
         let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
-        guard let automaton = Determinizer.automaton(program, 0, isUsable: isUsable),
+        guard let automaton = ScalarAutomaton(program, 0, isUsable: isUsable, CompileEffort()),
             let machine = ByteMachine(automaton, alphabet)
         else { return nil }
         known.withLock { $0[format] = machine }

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// Texts that a regular expression matches as a whole; in UTF-8, as they are.
 extension MachineText {
@@ -17,7 +17,7 @@ extension MachineText {
 
     /// - Throws: `ConstraintFault` for an expression that is too large, or that matches no text.
     convenience init(_ node: RegexNode, _ effort: CompileEffort) throws(ConstraintFault) {
-        try self.init(RegexPattern(node: node, ahead: []).whole, effort)
+        try self.init(RegexPattern(node: node).whole, effort)
     }
 
     private convenience init(_ pattern: RegexPattern, _ effort: CompileEffort) throws(ConstraintFault) {
@@ -35,11 +35,11 @@ extension MachineText {
         else { throw tooLarge() }
         let alphabet = ScalarAlphabet(program.classifier, .raw)
         let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
-        guard var automaton = Determinizer.automaton(program, 0, isUsable: isUsable, effort) else {
+        guard var automaton = ScalarAutomaton(program, 0, isUsable: isUsable, effort) else {
             throw tooLarge()
         }
         for (number, ahead) in pattern.ahead.enumerated() {
-            guard let own = Determinizer.automaton(program, number + 1, isUsable: isUsable, effort),
+            guard let own = ScalarAutomaton(program, number + 1, isUsable: isUsable, effort),
                 let both = automaton.intersection(ahead.isNegated ? own.complement(isUsable) : own, effort)
             else { throw tooLarge() }
             automaton = both

@@ -1,4 +1,5 @@
 import Essentials
+import Regex
 import Synchronization
 
 /// A machine as an automaton that keeps what it was asked, by whichever thread.

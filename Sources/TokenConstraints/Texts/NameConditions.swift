@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// What a schema asks of the names of members, and the patterns by which it treats them differently.
 package struct NameConditions {
@@ -37,8 +37,7 @@ package struct NameConditions {
             own: own?.0 ?? ScalarAutomaton(repeating: isUsable), min: contents.minLength,
             max: contents.maxLength, effort: effort)
         for (i, pattern) in kept.enumerated() {
-            if let one = Determinizer.automaton(program, contents.firstOther + i, isUsable: isUsable, effort)
-            {
+            if let one = ScalarAutomaton(program, contents.firstOther + i, isUsable: isUsable, effort) {
                 product.patterns.append((one, pattern))
             } else {
                 unmasked.append(.pattern(patterns[pattern].pattern))

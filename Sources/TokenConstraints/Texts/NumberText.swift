@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 import Synchronization
 
 /// JSON numbers under conditions, as a table.

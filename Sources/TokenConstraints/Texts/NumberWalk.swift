@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// Walks all beginnings of numbers under conditions, and makes the automaton of it.
 ///

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 /// How the scalars of each class are spelled in bytes: a tree that leads from the first byte of a scalar to its class.
 /// Its inner nodes are shared where they lead on alike.

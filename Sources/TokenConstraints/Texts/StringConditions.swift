@@ -1,4 +1,5 @@
 import JSONSchema
+import Regex
 
 /// What a schema asks of a string.
 package struct StringConditions {

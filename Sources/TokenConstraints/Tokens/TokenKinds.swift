@@ -1,5 +1,5 @@
 import BatchEngine
-import JSONSchema
+import Regex
 
 /// Kinds of scalars that rules on texts seldom tell apart. In texts of `TokenKinds` one byte, of those that UTF-8 has
 /// not, stands for any scalar of a kind.
@@ -13,7 +13,7 @@ enum ScalarKind {
 
     /// What stands for the scalars below U+10000, by their value; 0 for those that stand for themselves.
     private static let table: [UInt8] = (0..<0x10000).map { (value: UInt32) in
-        guard let scalar = Unicode.Scalar(value), !ScalarRanges.space.contains(value) else { return 0 }
+        guard let scalar = Unicode.Scalar(value), !ScalarSet.space.contains(value) else { return 0 }
         if value < 0x80 {
             return bytes.firstIndex { $0.contains(UInt8(value)) }.map { first + UInt8($0) } ?? 0
         }

@@ -1,6 +1,7 @@
 import BatchEngine
 import JSON
 import JSONSchema
+import Regex
 import Testing
 
 @testable import TokenConstraints

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 
 @testable import TokenConstraints
 
@@ -46,7 +46,7 @@ struct SlowGrammar {
         case .set(let set): Set((UInt8.min..<0x80).filter { set.contains(UInt32($0)) }.map { [$0] })
         case .sequence(let nodes): nodes.reduce([[]]) { joined($0, texts($1, most), most) }
         case .alternatives(let nodes): nodes.reduce([]) { $0.union(texts($1, most)) }
-        case .repetition(let node, let min, let max): repeated(texts(node, most), min, max, most)
+        case .repetition(let node, let min, let max, _): repeated(texts(node, most), min, max, most)
         }
     }
 

@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 import TestSupport
 import Testing
 

@@ -23,13 +23,14 @@ package final class ECMARegex: Sendable {
     }
 
     /// Its size in memory: some 16 bytes each.
-    var stateCount: Int { program.states.count }
+    package var stateCount: Int { program.states.count }
 
     /// Whether it matches somewhere in the text.
     /// - Parameter budget: how many states the search may visit, of `RegexLimits.visits`; what is left of it.
     /// - Returns: nil if that takes more.
     package func matches(_ text: String, budget: inout Int) -> Bool? {
-        var automata = idle.withLock { $0.popLast() } ?? program.starts.map { LazyAutomaton(program, $0) }
+        var automata =
+            idle.withLock { $0.popLast() } ?? program.starts.indices.map { LazyAutomaton(program, $0) }
         defer { idle.withLock { if $0.count < RegexLimits.idleAutomata { $0.append(automata) } } }
         var text = text
         return text.withUTF8 { text in

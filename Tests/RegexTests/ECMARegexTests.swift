@@ -1,4 +1,4 @@
-import JSONSchema
+import Regex
 import Testing
 
 @Suite struct ECMARegexTests {
@@ -94,6 +94,18 @@ import Testing
         #expect(budget < 0)
     }
 
+    /// A beginning after what waits for the next scalar, in the full automaton as well.
+    @Test func theFullAutomatonAgrees() throws {
+        for (pattern, isFound) in [("x*$^y*", true), ("x$", false), ("^", true), ("b\\B", false)] {
+            let program = try RegexProgram([try RegexParser.parse(pattern)])
+            var determinizer = Determinizer(
+                program, 0, isUsable: [Bool](repeating: true, count: program.classifier.classCount))
+            let automaton = try #require(determinizer.run { _, _ in true })
+            #expect(
+                (automaton.start >= 0 && automaton.isFinal[Int(automaton.start)]) == isFound, "\(pattern)")
+        }
+    }
+
     @Test func theTreeIsForOthersToo() throws {
         #expect(
             try RegexParser.parse("^a|b{2,}")
@@ -101,7 +113,7 @@ import Testing
                     .sequence([.assertion(.textStart), .set(.one(0x61))]),
                     .repetition(.set(.one(0x62)), min: 2, max: nil),
                 ]))
-        #expect(ScalarRanges.word.inverted.inverted == .word)
-        #expect(ScalarRanges([3...5, 1...2, 9...9]).ranges == [1...5, 9...9])
+        #expect(ScalarSet.word.inverted.inverted == .word)
+        #expect(ScalarSet([3...5, 1...2, 9...9]).ranges == [1...5, 9...9])
     }
 }

@@ -1,36 +1,38 @@
-/// Reads ECMA-262's regular expressions (with Unicode, and as lenient as its annex B where that is harmless) as
-/// far as they are regular. All else is refused, so that no pattern is taken for what it does not mean.
+/// Reads regular expressions of one of the dialects as far as they are regular. All else is refused, so that no pattern is
+/// taken for what it does not mean.
 package struct RegexParser {
     private let scalars: [Unicode.Scalar]
+    let dialect: RegexDialect
     /// For checking only (format "regex"): also takes what is not regular, as if it were empty.
     let takesAll: Bool
-    /// What `.` matches.
-    private let dot: ScalarRanges
+    private let dot: ScalarSet
+    private var ignoresCase = false
     var i = 0
     private var depth = 0
     /// Whether nothing but `^` and lookaheads has come.
     private var isAtStart = true
-    private var ahead: [RegexPattern.Lookahead] = []
+    private var ahead: [(node: RegexNode, isNegated: Bool)] = []
 
-    private init(_ pattern: String, takesAll: Bool, dot: ScalarRanges) {
+    private init(_ pattern: String, _ dialect: RegexDialect, takesAll: Bool) {
         scalars = Array(pattern.unicodeScalars)
+        self.dialect = dialect
         self.takesAll = takesAll
-        self.dot = dot
+        dot = dialect == .ecma ? ScalarSet.lineEnd.inverted : ScalarSet.one(0x0A).inverted
     }
 
-    /// - Parameter dot: what `.` matches, where it is not what ECMA-262 says.
+    /// A pattern without lookaheads at its beginning.
     /// - Throws: `RegexFault` with the place.
     package static func parse(
-        _ pattern: String, dot: ScalarRanges = ScalarRanges.lineEnd.inverted
+        _ pattern: String, _ dialect: RegexDialect = .ecma
     ) throws(RegexFault) -> RegexNode {
-        let pattern = try parse(pattern, takesAll: false, dot: dot)
+        let pattern = try parse(pattern, dialect, takesAll: false)
         guard pattern.ahead.isEmpty else { throw lookaround(at: 0) }
         return pattern.node
     }
 
     /// - Parameter isWhole: whether it begins where the text does, with or without `^`.
     static func parse(_ pattern: String, isWhole: Bool) throws(RegexFault) -> RegexPattern {
-        let pattern = try parse(pattern, takesAll: false, dot: ScalarRanges.lineEnd.inverted)
+        let pattern = try parse(pattern, .ecma, takesAll: false)
         guard pattern.ahead.isEmpty || isWhole || pattern.node.beginsWithStart else {
             throw lookaround(at: 0)
         }
@@ -47,7 +49,7 @@ package struct RegexParser {
     /// Whether ECMA-262 allows the pattern, usable here or not.
     package static func isWellFormed(_ pattern: String) -> Bool {
         do throws(RegexFault) {
-            _ = try parse(pattern, takesAll: true, dot: .all)
+            _ = try parse(pattern, .ecma, takesAll: true)
             return true
         } catch {
             return error.kind != .malformed
@@ -55,9 +57,9 @@ package struct RegexParser {
     }
 
     private static func parse(
-        _ pattern: String, takesAll: Bool, dot: ScalarRanges
+        _ pattern: String, _ dialect: RegexDialect, takesAll: Bool
     ) throws(RegexFault) -> RegexPattern {
-        var parser = RegexParser(pattern, takesAll: takesAll, dot: dot)
+        var parser = RegexParser(pattern, dialect, takesAll: takesAll)
         guard parser.scalars.count <= RegexLimits.length else {
             throw RegexFault(
                 kind: .tooLarge, message: "a pattern of more than \(RegexLimits.length) characters",
@@ -121,6 +123,9 @@ package struct RegexParser {
     private mutating func atom() throws(RegexFault) -> RegexNode {
         guard let scalar = current else { return .empty }
         let start = i
+        if dialect == .tokenizer, "^$}]".unicodeScalars.contains(scalar) {
+            throw unsupported("a '\(scalar)' that is not escaped")
+        }
         switch scalar {
         case "(": return try group()
         case "[": return .set(try characterClass())
@@ -136,28 +141,32 @@ package struct RegexParser {
         case "*", "+", "?": throw malformed("a '\(scalar)' that repeats nothing")
         case "\\": return try escape()
         case "{" where try counts() != nil: throw malformed("a count that repeats nothing", at: start)
+        case "{" where dialect == .tokenizer: throw unsupported("a '{' without a count")
         default:
             i += 1
-            return .set(.one(scalar.value))
+            return .set(try folded(.one(scalar.value)))
         }
+    }
+
+    /// The set in both cases, where case is ignored.
+    func folded(_ set: ScalarSet) throws(RegexFault) -> ScalarSet {
+        guard ignoresCase else { return set }
+        guard let folded = set.ignoringCase else {
+            throw unsupported("ignoring the case of other than ASCII letters")
+        }
+        return folded
     }
 
     private mutating func group() throws(RegexFault) -> RegexNode {
         let start = i
-        let isNegated = starts(with: "(?!")
-        if take("(?=") || take("(?!") || take("(?<=") || take("(?<!") {
-            let isUsable = isAtStart && depth == 1 && i == start + 3
-            guard takesAll || isUsable else { throw Self.lookaround(at: start) }
-            let node = try rest(start)
-            isAtStart = isUsable
-            guard !takesAll else { return .empty }
-            if let next = current, "?*+{".unicodeScalars.contains(next) {
-                throw malformed("a repeated lookahead")
-            }
-            ahead.append(.init(node: .sequence([.assertion(.textStart), node]), isNegated: isNegated))
-            return .empty
+        let outer = ignoresCase
+        defer { ignoresCase = outer }
+        if take("(?=") || take("(?!") || dialect == .ecma && (take("(?<=") || take("(?<!")) {
+            return try lookaround(start)
         }
-        if take("(?<") {
+        if dialect == .tokenizer, take("(?i:") {
+            ignoresCase = true
+        } else if dialect == .ecma, take("(?<") {
             var name = ""
             while let scalar = current, scalar == "_" || scalar == "$" || scalar.properties.isIDContinue {
                 name.unicodeScalars.append(scalar)
@@ -170,6 +179,27 @@ package struct RegexParser {
             i += 1
         }
         return try rest(start)
+    }
+
+    /// The rest of a lookahead or lookbehind.
+    private mutating func lookaround(_ start: Int) throws(RegexFault) -> RegexNode {
+        let isNegated = scalars[i - 1] == "!"
+        guard dialect == .ecma else {
+            guard case .set(let set) = try rest(start) else {
+                throw unsupported("a lookahead at more than one character", at: start)
+            }
+            return .assertion(.next(isNegated ? set.inverted : set, atEnd: isNegated))
+        }
+        let isUsable = isAtStart && depth == 1 && i == start + 3
+        guard takesAll || isUsable else { throw Self.lookaround(at: start) }
+        let node = try rest(start)
+        isAtStart = isUsable
+        guard !takesAll else { return .empty }
+        if let next = current, "?*+{".unicodeScalars.contains(next) {
+            throw malformed("a repeated lookahead")
+        }
+        ahead.append((.sequence([.assertion(.textStart), node]), isNegated))
+        return .empty
     }
 
     private mutating func rest(_ start: Int) throws(RegexFault) -> RegexNode {
@@ -191,33 +221,43 @@ package struct RegexParser {
             bounds = counts
         default: return node
         }
-        if case .assertion = node, !isGroup { throw malformed("a repeated '^', '$' or '\\b'", at: i - 1) }
-        _ = take("?")
+        if case .assertion = node, !isGroup || dialect == .tokenizer {
+            throw malformed("a repeated '^', '$', '\\b' or lookahead", at: i - 1)
+        }
+        let isCount = scalars[i - 1] == "}"
+        var isLazy = take("?")
+        if dialect == .ecma {
+            isLazy = false
+        } else if isLazy && isCount {
+            // Ruby gives {n}? a meaning of its own.
+            throw unsupported("a '?' after a count", at: i - 1)
+        } else if bounds.max ?? 2 > 1, node.canBeEmpty {
+            throw unsupported("a repetition of what can be empty", at: i - 1)
+        }
         let end = i
         switch current {
         case "?", "*", "+": throw malformed("a repetition of a repetition")
         case "{" where try counts() != nil: throw malformed("a repetition of a repetition", at: end)
         default: break
         }
-        return node == .empty ? .empty : .repetition(node, min: bounds.min, max: bounds.max)
+        return node == .empty
+            ? .empty : .repetition(node, min: bounds.min, max: bounds.max, isLazy: isLazy)
     }
 
-    /// `{n}`, `{n,}`, `{n,m}`; nil, without moving, if it is something else, which then stands for itself (annex B).
+    /// `{n}`, `{n,}`, `{n,m}`, of tokenizers also `{,m}`; nil, without moving, if it is something else, which in ECMA-262
+    /// then stands for itself (annex B).
     private mutating func counts() throws(RegexFault) -> (min: Int, max: Int?)? {
         let start = i
         i += 1
-        guard let low = try number() else {
+        let low = try number()
+        var high = low
+        if low != nil || dialect == .tokenizer, take(",") { high = try number() }
+        guard take("}"), low != nil || dialect == .tokenizer && high != nil else {
             i = start
             return nil
         }
-        var high: Int? = low
-        if take(",") { high = try number() }
-        guard take("}") else {
-            i = start
-            return nil
-        }
-        if let high, high < low { throw malformed("a count that goes down", at: start) }
-        return (low, high)
+        if let high, high < low ?? 0 { throw malformed("a count that goes down", at: start) }
+        return (low ?? 0, high)
     }
 
     private mutating func number() throws(RegexFault) -> Int? {

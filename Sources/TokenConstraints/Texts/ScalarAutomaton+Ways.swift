@@ -1,86 +1,27 @@
-/// A deterministic automaton over classes of scalars.
-struct ScalarAutomaton: Sendable {
-    let classCount: Int
-    /// At `state * classCount + class`: the state after it, or -1.
-    private(set) var transitions: [Int32] = []
-    var isFinal: [Bool] = []
-    /// -1 if no text is accepted.
-    var start: Int32 = 0
+import Regex
 
-    var count: Int { isFinal.count }
-
-    init(classCount: Int) { self.classCount = classCount }
-
-    /// One state that takes these classes again and again, and may end.
-    init(repeating classes: [Bool]) {
-        self.init(classCount: classes.count)
-        let state = addState(isFinal: true)
-        for (i, isTaken) in classes.enumerated() where isTaken { set(state, i, state) }
+extension ScalarAutomaton {
+    /// Texts that one of the program's expressions matches somewhere within.
+    /// - Returns: nil beyond the limits.
+    init?(_ program: RegexProgram, _ pattern: Int, isUsable: [Bool], _ effort: CompileEffort) {
+        var steps = 0
+        var determinizer = Determinizer(program, pattern, isUsable: isUsable)
+        let automaton = determinizer.run { automaton, more in
+            steps += more
+            // What is kept counts, too: memory has no other bound over all of a schema's texts.
+            effort.spend(more + 4 * isUsable.count)
+            return automaton.isSmall && steps <= ConstraintLimits.steps && !effort.isUsedUp
+        }
+        guard let automaton else { return nil }
+        self = automaton
     }
 
-    mutating func addState(isFinal final: Bool) -> Int32 {
-        transitions += repeatElement(-1, count: classCount)
-        isFinal.append(final)
-        return Int32(isFinal.count - 1)
-    }
-
-    mutating func set(_ state: Int32, _ classIndex: Int, _ next: Int32) {
-        transitions[Int(state) * classCount + classIndex] = next
-    }
-
-    @inline(__always) func next(_ state: Int, _ classIndex: Int) -> Int32 {
-        transitions[state * classCount + classIndex]
-    }
-
-    // MARK: Products
-
-    /// What both accept.
     /// - Returns: nil beyond the limits.
     func intersection(_ other: ScalarAutomaton, _ effort: CompileEffort) -> ScalarAutomaton? {
-        var product = ScalarAutomaton(classCount: classCount)
-        guard start >= 0, other.start >= 0 else {
-            product.start = -1
-            return product
+        intersection(other) { product, steps in
+            effort.spend(steps)
+            return product.isSmall && !effort.isUsedUp
         }
-        var pairs: [(Int, Int)] = []
-        var indices: [UInt64: Int32] = [:]
-        func index(_ a: Int32, _ b: Int32, _ product: inout ScalarAutomaton) -> Int32 {
-            let key = UInt64(UInt32(bitPattern: a)) << 32 | UInt64(UInt32(bitPattern: b))
-            if let known = indices[key] { return known }
-            let state = product.addState(isFinal: isFinal[Int(a)] && other.isFinal[Int(b)])
-            indices[key] = state
-            pairs.append((Int(a), Int(b)))
-            return state
-        }
-        product.start = index(start, other.start, &product)
-        var done = 0
-        while done < pairs.count {
-            let (a, b) = pairs[done]
-            for i in 0..<classCount {
-                let nextA = next(a, i)
-                let nextB = other.next(b, i)
-                guard nextA >= 0, nextB >= 0 else { continue }
-                product.set(Int32(done), i, index(nextA, nextB, &product))
-            }
-            effort.spend(2 * classCount + 8)
-            guard product.isSmall, !effort.isUsedUp else { return nil }
-            done += 1
-        }
-        return product
-    }
-
-    /// All texts that it doesn't accept.
-    func complement(_ isUsable: [Bool]) -> ScalarAutomaton {
-        var others = self
-        for state in 0..<count { others.isFinal[state].toggle() }
-        let lost = others.addState(isFinal: true)
-        for state in 0...lost {
-            for i in isUsable.indices where isUsable[i] && others.next(Int(state), i) < 0 {
-                others.set(state, i, lost)
-            }
-        }
-        if start < 0 { others.start = lost }
-        return others
     }
 
     var isSmall: Bool {

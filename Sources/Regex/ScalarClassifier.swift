@@ -9,13 +9,12 @@ package struct ScalarClassifier: Sendable {
     private let members: [Bool]
 
     /// - Throws: `RegexFault` if the sets are too many.
-    package init(_ sets: [ScalarRanges]) throws(RegexFault) {
-        var cuts: Set<UInt32> = [0]
-        for range in sets.lazy.flatMap(\.ranges) {
-            cuts.insert(range.lowerBound)
-            if range.upperBound < ScalarRanges.lastScalar { cuts.insert(range.upperBound + 1) }
+    package init(_ sets: [ScalarSet]) throws(RegexFault) {
+        var starts: [UInt32] = [0]
+        for cut in sets.flatMap({ $0.ranges.flatMap { [$0.lowerBound, $0.upperBound + 1] } }).sorted()
+        where cut > starts[starts.count - 1] && cut <= ScalarSet.lastScalar {
+            starts.append(cut)
         }
-        let starts = cuts.sorted()
         let tooMany = RegexFault(
             kind: .tooLarge, message: "too many different character classes", offset: nil)
         guard starts.count * (sets.count + 1) <= RegexLimits.classTable else { throw tooMany }
@@ -26,9 +25,10 @@ package struct ScalarClassifier: Sendable {
         for set in sets {
             var inside = [Int](repeating: -1, count: count)
             var outside = inside
-            var next = 0
+            var (next, range) = (0, 0)
             for (i, start) in starts.enumerated() {
-                let isInside = set.contains(start)
+                while range < set.ranges.count, set.ranges[range].upperBound < start { range += 1 }
+                let isInside = range < set.ranges.count && set.ranges[range].lowerBound <= start
                 let known = isInside ? inside[classes[i]] : outside[classes[i]]
                 let index = known >= 0 ? known : next
                 if known < 0 {

@@ -5,9 +5,9 @@ extension RegexParser {
     mutating func escape() throws(RegexFault) -> RegexNode {
         let start = i
         switch peek(1) {
-        case "b", "B":
+        case "b" where dialect == .ecma, "B" where dialect == .ecma:
             i += 2
-            return .assertion(peek(-1) == "b" ? .wordBoundary : .noWordBoundary)
+            return .assertion(.wordBoundary(peek(-1) == "b"))
         case let digit? where "1"..."9" ~= digit:
             guard takesAll else { throw unsupported("a back reference, which is not regular,", at: start) }
             i += 2
@@ -23,23 +23,28 @@ extension RegexParser {
             }
             guard take(">") else { throw malformed("a '\\k' without a name", at: start) }
             return .empty
-        default: return .set(try setEscape())
+        default: return .set(try folded(try setEscape()))
         }
     }
 
     /// An escape that stands for a set, inside or outside of a class.
-    private mutating func setEscape() throws(RegexFault) -> ScalarRanges {
+    private mutating func setEscape() throws(RegexFault) -> ScalarSet {
         let start = i
         i += 1
         guard let scalar = current else { throw malformed("a backslash at the end", at: start) }
         i += 1
+        if dialect == .tokenizer, "wW0c".unicodeScalars.contains(scalar) {
+            throw unsupported("the escape '\\\(scalar)'", at: start)
+        }
         switch scalar {
-        case "d": return .digit
-        case "D": return ScalarRanges.digit.inverted
+        case "d", "D":
+            let set = dialect == .ecma ? .digit : UnicodeProperties.ranges("Nd") ?? .digit
+            return scalar == "D" ? set.inverted : set
         case "w": return .word
-        case "W": return ScalarRanges.word.inverted
-        case "s": return .space
-        case "S": return ScalarRanges.space.inverted
+        case "W": return ScalarSet.word.inverted
+        case "s", "S":
+            let set = dialect == .ecma ? ScalarSet.space : .whiteSpace
+            return scalar == "S" ? set.inverted : set
         case "p", "P":
             let set = try property(start)
             return scalar == "P" ? set.inverted : set
@@ -57,29 +62,41 @@ extension RegexParser {
             }
             i += 1
             return .one(letter.value & 31)
-        case "x": return .one(try hexadecimal(2, start))
+        case "x":
+            let value = try hexadecimal(2, start)
+            // In Oniguruma \x80 and above are raw bytes.
+            guard dialect == .ecma || value < 0x80 else {
+                throw unsupported("a byte beyond ASCII", at: start)
+            }
+            return .one(value)
+        case "u" where dialect == .tokenizer:
+            let value = try hexadecimal(4, start)
+            guard Unicode.Scalar(value) != nil else { throw unsupported("a surrogate", at: start) }
+            return .one(value)
         case "u": return .one(try unicode(start))
         default:
             // Strictly, only marks that mean something may be escaped; many patterns escape others as well.
             guard !scalar.properties.isAlphabetic, !("0"..."9" ~= scalar) else {
-                throw malformed("'\\\(scalar)', which is no escape of ECMA-262,", at: start)
+                throw malformed("'\\\(scalar)', which is no escape,", at: start)
             }
             return .one(scalar.value)
         }
     }
 
-    private mutating func property(_ start: Int) throws(RegexFault) -> ScalarRanges {
+    private mutating func property(_ start: Int) throws(RegexFault) -> ScalarSet {
         guard take("{") else { throw malformed("a '\\p' without '{'", at: start) }
+        let isInverted = dialect == .tokenizer && take("^")
         var name = ""
         while let scalar = current, scalar != "}", name.utf8.count < 64 {
             name.unicodeScalars.append(scalar)
             i += 1
         }
         guard take("}") else { throw malformed("a '\\p' without '}'", at: start) }
-        guard let set = UnicodeProperties.ranges(name) else {
+        // Of longer names Oniguruma and Rust mean different things by some.
+        guard dialect == .ecma || name.utf8.count <= 2, let set = UnicodeProperties.ranges(name) else {
             throw unsupported("the Unicode property '\(name)', which is not known,", at: start)
         }
-        return set
+        return isInverted ? set.inverted : set
     }
 
     private mutating func hexadecimal(_ digits: Int, _ start: Int) throws(RegexFault) -> UInt32 {
@@ -109,9 +126,9 @@ extension RegexParser {
             while let digit = hexadecimalDigit() {
                 count += 1
                 value = value << 4 | digit
-                guard value <= ScalarRanges.lastScalar else { break }
+                guard value <= ScalarSet.lastScalar else { break }
             }
-            guard count > 0, value <= ScalarRanges.lastScalar, take("}") else {
+            guard count > 0, value <= ScalarSet.lastScalar, take("}") else {
                 throw malformed("a '\\u{...}' that is no code point", at: start)
             }
             return value
@@ -128,10 +145,11 @@ extension RegexParser {
 
     // MARK: Classes
 
-    mutating func characterClass() throws(RegexFault) -> ScalarRanges {
+    mutating func characterClass() throws(RegexFault) -> ScalarSet {
         let start = i
         i += 1
         let isNegated = take("^")
+        if dialect == .tokenizer, current == "]" { throw unsupported("an empty class", at: start) }
         var ranges: [ClosedRange<UInt32>] = []
         while !take("]") {
             let itemStart = i
@@ -147,22 +165,27 @@ extension RegexParser {
                     throw malformed("a range of characters that goes down", at: itemStart)
                 }
                 ranges.append(low...high)
+            } else if dialect == .tokenizer {
+                throw unsupported("a range of sets", at: itemStart)
             } else {
                 // As annex B has it: where one side is a set, the hyphen stands for itself.
                 ranges += item.ranges + end.ranges + [0x2D...0x2D]
             }
         }
-        let set = ScalarRanges(ranges)
+        let set = try folded(ScalarSet(ranges))
         return isNegated ? set.inverted : set
     }
 
-    private mutating func classItem(_ start: Int) throws(RegexFault) -> ScalarRanges {
+    private mutating func classItem(_ start: Int) throws(RegexFault) -> ScalarSet {
         guard let scalar = current else { throw malformed("a class without ']'", at: start) }
         guard scalar == "\\" else {
+            if dialect == .tokenizer, scalar == "[" || scalar == "&" && peek(1) == "&" {
+                throw unsupported("a class in a class")
+            }
             i += 1
             return .one(scalar.value)
         }
-        if peek(1) == "b" {
+        if peek(1) == "b", dialect == .ecma {
             i += 2
             return .one(0x08)
         }

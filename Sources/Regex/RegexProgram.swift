@@ -3,10 +3,12 @@ package struct RegexProgram: Sendable {
     package enum State: Sendable {
         /// Goes on after a scalar of that set.
         case set(Int32, next: Int32)
-        /// Goes on both ways at once.
+        /// Goes on both ways at once, of which the first is preferred.
         case split(Int32, Int32)
-        /// Goes on if this holds here.
-        case assertion(RegexAssertion, next: Int32)
+        /// `RegexAssertion`'s, with the number of a set.
+        case textStart(next: Int32)
+        case wordBoundary(Bool, next: Int32)
+        case check(Int32, atEnd: Bool, next: Int32)
         case match
     }
 
@@ -17,23 +19,42 @@ package struct RegexProgram: Sendable {
     package let classifier: ScalarClassifier
     /// The number of the set `\w`; nil if no assertion needs it.
     package let wordSet: Int?
+    /// By class of scalars, and last for the end of the text: a number that is the same where no assertion tells them
+    /// apart.
+    let prospects: [Int]
+    let prospectCount: Int
 
-    /// - Parameter sets: others that the classes are to tell apart.
+    /// - Parameters:
+    ///   - others: sets that the classes are to tell apart as well.
+    ///   - limit: the most states.
     /// - Throws: `RegexFault` beyond the limits.
-    package init(_ nodes: [RegexNode], tellingApart others: [ScalarRanges] = []) throws(RegexFault) {
-        guard let size = RegexNode.sum(nodes, 0), size <= RegexLimits.states else {
+    package init(
+        _ nodes: [RegexNode], tellingApart others: [ScalarSet] = [], limit: Int = RegexLimits.states
+    ) throws(RegexFault) {
+        guard let size = RegexNode.sum(nodes, 0), size <= limit else {
             throw RegexFault(
                 kind: .tooLarge,
-                message: "repetitions that come to more than \(RegexLimits.states) states when written out",
+                message: "repetitions that come to more than \(limit) states when written out",
                 offset: nil)
         }
-        var sets: [ScalarRanges: Int32] = [:]
-        for node in nodes { node.collect(into: &sets) }
+        var sets: [ScalarSet: Int32] = [:]
+        var checked: Set<Int32> = []
+        for node in nodes { node.collect(into: &sets, &checked) }
         for set in others where sets[set] == nil { sets[set] = Int32(sets.count) }
         let asksForWords = nodes.contains(where: \.asksForWords)
         if asksForWords, sets[.word] == nil { sets[.word] = Int32(sets.count) }
         wordSet = asksForWords ? sets[.word].map(Int.init) : nil
-        classifier = try ScalarClassifier(sets.sorted { $0.value < $1.value }.map(\.key))
+        if let wordSet { checked.insert(Int32(wordSet)) }
+        let classifier = try ScalarClassifier(sets.sorted { $0.value < $1.value }.map(\.key))
+        self.classifier = classifier
+        var numbers: [[Bool]: Int] = [:]
+        prospects =
+            (0..<classifier.classCount).map { index in
+                let seen = checked.sorted().map { classifier.contains(Int($0), index) }
+                numbers[seen] = numbers[seen] ?? numbers.count
+                return numbers[seen] ?? 0
+            } + [numbers.count]
+        prospectCount = numbers.count + 1
         states.reserveCapacity(size + 1)
         for node in nodes { starts.append(add(node, next: 0, sets)) }
     }
@@ -45,23 +66,27 @@ package struct RegexProgram: Sendable {
 
     /// Adds the states of a node from its end to its beginning.
     /// - Returns: where it begins.
-    private mutating func add(_ node: RegexNode, next: Int32, _ sets: [ScalarRanges: Int32]) -> Int32 {
+    private mutating func add(_ node: RegexNode, next: Int32, _ sets: [ScalarSet: Int32]) -> Int32 {
         switch node {
         case .empty: return next
         case .set(let set): return append(.set(sets[set] ?? 0, next: next))
-        case .assertion(let assertion): return append(.assertion(assertion, next: next))
+        case .assertion(.textStart): return append(.textStart(next: next))
+        case .assertion(.wordBoundary(let isOne)): return append(.wordBoundary(isOne, next: next))
+        case .assertion(.next(let set, let atEnd)):
+            return append(.check(sets[set] ?? 0, atEnd: atEnd, next: next))
         case .sequence(let nodes):
             return nodes.reversed().reduce(next) { add($1, next: $0, sets) }
         case .alternatives(let nodes):
             let starts = nodes.map { add($0, next: next, sets) }
             return starts.dropLast().reversed().reduce(starts.last ?? next) { append(.split($1, $0)) }
-        case .repetition(let node, let min, let max):
+        case .repetition(let node, let min, let max, let isLazy):
             var entry = next
+            func choice(_ more: Int32) -> State { isLazy ? .split(next, more) : .split(more, next) }
             if let max {
-                for _ in min..<max { entry = append(.split(add(node, next: entry, sets), next)) }
+                for _ in min..<max { entry = append(choice(add(node, next: entry, sets))) }
             } else {
-                let loop = append(.split(next, next))
-                states[Int(loop)] = .split(add(node, next: loop, sets), next)
+                let loop = append(choice(next))
+                states[Int(loop)] = choice(add(node, next: loop, sets))
                 entry = loop
             }
             for _ in 0..<min { entry = add(node, next: entry, sets) }
@@ -78,7 +103,7 @@ extension RegexNode {
         case .set, .assertion: return 1
         case .sequence(let nodes): return Self.sum(nodes, 0)
         case .alternatives(let nodes): return Self.sum(nodes, nodes.count - 1)
-        case .repetition(let node, let min, let max):
+        case .repetition(let node, let min, let max, _):
             guard let one = node.stateCount else { return nil }
             let optional = max.map { $0 - min } ?? 1
             let (required, tooLong) = one.multipliedReportingOverflow(by: min)
@@ -97,21 +122,26 @@ extension RegexNode {
         return sum
     }
 
-    fileprivate func collect(into sets: inout [ScalarRanges: Int32]) {
+    /// - Parameter checked: numbers of those that assertions look at.
+    fileprivate func collect(into sets: inout [ScalarSet: Int32], _ checked: inout Set<Int32>) {
         switch self {
+        case .set(let set), .assertion(.next(let set, _)):
+            let number = sets[set] ?? Int32(sets.count)
+            sets[set] = number
+            if case .assertion = self { checked.insert(number) }
         case .empty, .assertion: break
-        case .set(let set): if sets[set] == nil { sets[set] = Int32(sets.count) }
-        case .sequence(let nodes), .alternatives(let nodes): for node in nodes { node.collect(into: &sets) }
-        case .repetition(let node, _, _): node.collect(into: &sets)
+        case .sequence(let nodes), .alternatives(let nodes):
+            for node in nodes { node.collect(into: &sets, &checked) }
+        case .repetition(let node, _, _, _): node.collect(into: &sets, &checked)
         }
     }
 
     fileprivate var asksForWords: Bool {
         switch self {
         case .empty, .set: false
-        case .assertion(let assertion): assertion == .wordBoundary || assertion == .noWordBoundary
+        case .assertion(let assertion): if case .wordBoundary = assertion { true } else { false }
         case .sequence(let nodes), .alternatives(let nodes): nodes.contains(where: \.asksForWords)
-        case .repetition(let node, _, _): node.asksForWords
+        case .repetition(let node, _, _, _): node.asksForWords
         }
     }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Regex
 
 /// Finds the matches of a pattern in a text, one after the other.
 ///
@@ -7,6 +8,12 @@ import JSON
 /// without finding more, and stops when it comes there again in the same state (Reps, "Maximal-munch
 /// tokenization in linear time"). Thus each pair of state and place is passed once.
 struct PatternSearch {
+    private struct Tables {
+        let table: UnsafePointer<UInt32>
+        let classes: UnsafePointer<UInt16>
+        let ascii: UnsafePointer<UInt16>
+    }
+
     private var fruitless: Set<UInt64> = []
     private var passed: [UInt64] = []
 
@@ -17,14 +24,21 @@ struct PatternSearch {
         _ body: (Int, Int) -> Bool
     ) {
         if !fruitless.isEmpty { fruitless.removeAll(keepingCapacity: fruitless.count < 1024) }
-        var i = range.lowerBound
-        while i < range.upperBound {
-            let end = match(pattern, text, i, range.upperBound)
-            if end > i {
-                guard body(i, end) else { return }
-                i = end
-            } else {
-                i += UTF8Bytes.decode(text, i).length
+        // Without bounds checks: all indices come from the tables themselves.
+        pattern.table.withUnsafeBufferPointer { table in
+            pattern.classes.withUnsafeBufferPointer { classes in
+                guard let table = table.baseAddress, let classes = classes.baseAddress else { return }
+                let tables = Tables(table: table, classes: classes, ascii: classes + Pattern.asciiPage)
+                var i = range.lowerBound
+                while i < range.upperBound {
+                    let end = match(pattern, tables, text, i, range.upperBound)
+                    if end > i {
+                        guard body(i, end) else { return }
+                        i = end
+                    } else {
+                        i += UTF8Bytes.decode(text, i).length
+                    }
+                }
             }
         }
     }
@@ -32,24 +46,21 @@ struct PatternSearch {
     /// - Returns: the end of the match that begins at `start`, or -1.
     @inline(__always)
     private mutating func match(
-        _ pattern: Pattern, _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int
+        _ pattern: Pattern, _ tables: Tables, _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int
     ) -> Int {
-        let table = pattern.table.base
-        let ascii = pattern.classes.ascii.base
-        let pageOfBlock = pattern.classes.table.pageOfBlock.base
-        let pages = pattern.classes.table.pages.base
+        let (table, classes, ascii) = (tables.table, tables.classes, tables.ascii)
         var last = -1
         var state = pattern.start
         var i = start
         while i < end {
-            let cls: UInt8
+            let cls: UInt16
             var next = i + 1
             let byte = text[i]
             if byte < 0x80 {
                 cls = ascii[Int(byte)]
             } else {
                 let (scalar, length) = UTF8Bytes.decode(text, i)
-                cls = pages[Int(pageOfBlock[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)]
+                cls = classes[Int(classes[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)]
                 next = i + length
             }
             let entry = table[Int(state) + Int(cls)]

@@ -1,0 +1,163 @@
+import Essentials
+import Synchronization
+
+/// Sets behind `\p{...}`, by the Unicode data of Swift's library.
+enum UnicodeProperties {
+    /// - Parameter text: what stands between the braces: `Lu`, `Letter`, `gc=Lu`, `Script=Greek`, `Alphabetic`.
+    /// - Returns: nil for a property that is not known.
+    static func ranges(_ text: String) -> ScalarSet? {
+        if let known = known.withLock({ $0[text] }) { return known }
+        guard let ranges = find(text) else { return nil }
+        known.withLock { $0[text] = ranges }
+        return ranges
+    }
+
+    // Finding one takes milliseconds. There are some hundred names, as each has one spelling.
+    private static let known = Mutex<[String: ScalarSet]>([:])
+
+    private static func find(_ text: String) -> ScalarSet? {
+        let parts = text.split(at: "=", max: 1, keepingEmpty: true).map(
+            String.init)
+        guard parts.count == 2 else { return categories(text) ?? binary(text) }
+        switch parts[0] {
+        case "General_Category", "gc": return categories(parts[1])
+        case "Script", "sc", "Script_Extensions", "scx": return script(parts[0], parts[1])
+        default: return nil
+        }
+    }
+
+    // MARK: General categories
+
+    /// A category's byte in memory: comparing categories themselves takes several times as long.
+    private static func number(_ category: Unicode.GeneralCategory) -> UInt8 {
+        withUnsafeBytes(of: category) { $0[0] }
+    }
+
+    /// The general category of all scalars, as runs.
+    private static let runs: [(start: UInt32, number: UInt8)] = {
+        var runs: [(start: UInt32, number: UInt8)] = []
+        func add(_ start: UInt32, _ category: Unicode.GeneralCategory) {
+            let number = number(category)
+            if runs.last?.number != number { runs.append((start, number)) }
+        }
+        for block in UInt32(0)..<0x1100 {
+            if let known = uniformBlocks.first(where: { $0.blocks.contains(block) }) {
+                add(block << 8, known.category)
+                continue
+            }
+            for value in block << 8..<(block + 1) << 8 {
+                let properties = Unicode.Scalar(value)?.properties
+                // Tokenizers' patterns are matched by Oniguruma 6.9.10, which knows Unicode 16: later characters count as
+                // unassigned, whatever version the Swift library brings.
+                let isKnown = (properties?.age?.major ?? .max) <= 16
+                add(value, isKnown ? properties?.generalCategory ?? .unassigned : .unassigned)
+            }
+        }
+        return runs
+    }()
+
+    /// Blocks of 256 scalars that are of one category in Unicode 16: not asking for each of them saves most of the time.
+    private static let uniformBlocks: [(blocks: Range<UInt32>, category: Unicode.GeneralCategory)] = [
+        (0x34..<0x4D, .otherLetter), (0x4E..<0xA0, .otherLetter), (0xAC..<0xD7, .otherLetter),
+        (0xD8..<0xE0, .surrogate), (0xE0..<0xF9, .privateUse), (0x200..<0x2A6, .otherLetter),
+        (0x2A7..<0x2B7, .otherLetter), (0x2B9..<0x2CE, .otherLetter), (0x2CF..<0x2EB, .otherLetter),
+        (0x2FB..<0x300, .unassigned), (0x300..<0x313, .otherLetter), (0x314..<0x323, .otherLetter),
+        (0x324..<0xE00, .unassigned), (0xE02..<0xF00, .unassigned), (0xF00..<0xFFF, .privateUse),
+        (0x1000..<0x10FF, .privateUse),
+    ]
+
+    private static let names: [(category: Unicode.GeneralCategory, short: String, long: String)] = [
+        (.uppercaseLetter, "Lu", "Uppercase_Letter"), (.lowercaseLetter, "Ll", "Lowercase_Letter"),
+        (.titlecaseLetter, "Lt", "Titlecase_Letter"), (.modifierLetter, "Lm", "Modifier_Letter"),
+        (.otherLetter, "Lo", "Other_Letter"), (.nonspacingMark, "Mn", "Nonspacing_Mark"),
+        (.spacingMark, "Mc", "Spacing_Mark"), (.enclosingMark, "Me", "Enclosing_Mark"),
+        (.decimalNumber, "Nd", "Decimal_Number"), (.letterNumber, "Nl", "Letter_Number"),
+        (.otherNumber, "No", "Other_Number"), (.connectorPunctuation, "Pc", "Connector_Punctuation"),
+        (.dashPunctuation, "Pd", "Dash_Punctuation"), (.openPunctuation, "Ps", "Open_Punctuation"),
+        (.closePunctuation, "Pe", "Close_Punctuation"), (.initialPunctuation, "Pi", "Initial_Punctuation"),
+        (.finalPunctuation, "Pf", "Final_Punctuation"), (.otherPunctuation, "Po", "Other_Punctuation"),
+        (.mathSymbol, "Sm", "Math_Symbol"), (.currencySymbol, "Sc", "Currency_Symbol"),
+        (.modifierSymbol, "Sk", "Modifier_Symbol"), (.otherSymbol, "So", "Other_Symbol"),
+        (.spaceSeparator, "Zs", "Space_Separator"), (.lineSeparator, "Zl", "Line_Separator"),
+        (.paragraphSeparator, "Zp", "Paragraph_Separator"), (.control, "Cc", "Control"),
+        (.format, "Cf", "Format"), (.surrogate, "Cs", "Surrogate"), (.privateUse, "Co", "Private_Use"),
+        (.unassigned, "Cn", "Unassigned"),
+    ]
+
+    private static let groups = [
+        "Letter": "L", "Mark": "M", "Combining_Mark": "M", "Number": "N", "Punctuation": "P", "punct": "P",
+        "Symbol": "S", "Separator": "Z", "Other": "C", "digit": "Nd", "cntrl": "Cc",
+    ]
+
+    private static func categories(_ name: String) -> ScalarSet? {
+        let name = groups[name] ?? name
+        let isCased = name == "LC" || name == "Cased_Letter"
+        let wanted = names.filter {
+            isCased && ["Lu", "Ll", "Lt"].contains($0.short) || $0.short == name || $0.long == name
+                || name.utf8.count == 1 && $0.short.hasPrefix(name)
+        }
+        guard !wanted.isEmpty else { return nil }
+        let numbers = wanted.map { number($0.category) }
+        var ranges: [ClosedRange<UInt32>] = []
+        for (i, run) in runs.enumerated() where numbers.contains(run.number) {
+            ranges.append(run.start...(i + 1 < runs.count ? runs[i + 1].start - 1 : ScalarSet.lastScalar))
+        }
+        return ScalarSet(ranges)
+    }
+
+    // MARK: Others
+
+    private static func binary(_ name: String) -> ScalarSet? {
+        typealias Test = (Unicode.Scalar.Properties) -> Bool
+        let test: Test
+        switch name {
+        case "Any": return .all
+        case "ASCII": return ScalarSet([0...0x7F])
+        case "White_Space", "space": return .whiteSpace
+        case "Assigned": return categories("Cn")?.inverted
+        case "Alphabetic", "Alpha": test = { $0.isAlphabetic }
+        case "Uppercase", "Upper": test = { $0.isUppercase }
+        case "Lowercase", "Lower": test = { $0.isLowercase }
+        case "ASCII_Hex_Digit", "AHex": test = { $0.isASCIIHexDigit }
+        case "Hex_Digit", "Hex": test = { $0.isHexDigit }
+        case "ID_Start", "IDS": test = { $0.isIDStart }
+        case "ID_Continue", "IDC": test = { $0.isIDContinue }
+        case "XID_Start", "XIDS": test = { $0.isXIDStart }
+        case "XID_Continue", "XIDC": test = { $0.isXIDContinue }
+        case "Ideographic", "Ideo": test = { $0.isIdeographic }
+        case "Emoji": test = { $0.isEmoji }
+        case "Emoji_Presentation", "EPres": test = { $0.isEmojiPresentation }
+        case "Math": test = { $0.isMath }
+        case "Dash": test = { $0.isDash }
+        case "Cased": test = { $0.isCased }
+        default: return nil
+        }
+        return ScalarSet(assigned.lazy.filter { test($0.properties) }.map { $0.value...$0.value })
+    }
+
+    private static let assigned: [Unicode.Scalar] =
+        (categories("Cn")?.inverted.ranges ?? []).flatMap { $0.compactMap { Unicode.Scalar($0) } }
+
+    /// Swift takes a script's name in any case, ECMA-262 as Unicode writes it: `Old_Italic`.
+    private static func hasOneSpelling(_ name: String) -> Bool {
+        name == "SignWriting"
+            || name.split(at: "_", keepingEmpty: true).allSatisfy { part in
+                part.first?.isUppercase ?? false && part.dropFirst().allSatisfy(\.isLowercase)
+            }
+    }
+
+    /// Swift tells a scalar's script only through its own regular expressions.
+    private static func script(_ key: String, _ name: String) -> ScalarSet? {
+        guard hasOneSpelling(name),
+            name.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }),
+            !name.isEmpty, let regex = try? Regex("\\p{\(key)=\(name)}+").matchingSemantics(.unicodeScalar)
+        else { return nil }
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: assigned)
+        return ScalarSet(
+            String(text).matches(of: regex).flatMap { match in
+                match.range.lowerBound < match.range.upperBound
+                    ? text[match.range].map { $0.value...$0.value } : []
+            })
+    }
+}
