@@ -73,6 +73,39 @@ struct SameBytesTests {
         }
     }
 
+    /// With results: data not a byte differs, however the job was run.
+    @Test func theSameFileComesOfEveryRun() throws {
+        let lines =
+            (0..<6).map { "{\"id\": \"l\($0)\", \"prompt\": \"Say \($0).\", \"temperature\": 0.8}" } + ["{"]
+        let job = try DemoJob(
+            lines, ["--max-tokens", "6", "--max-failures", "1", "--tokens"])
+        defer { job.remove() }
+        func file(_ runs: [String]...) throws -> Data? {
+            for name in try FileManager.default.contentsOfDirectory(atPath: job.folder)
+            where name != "in.jsonl" {
+                try FileManager.default.removeItem(atPath: job.folder + "/" + name)
+            }
+            for more in runs {
+                let detail = more.contains("--results") ? [] : ["--results", "data"]
+                let run =
+                    more.first == "merge"
+                    ? try Program.run(more, folder: job.folder) : try job.run(detail + more)
+                #expect(run.status == 0, "\(run.errors)")
+            }
+            return FileManager.default.contents(atPath: job.folder + "/out.jsonl")
+        }
+        let expected = try #require(try file([]))
+        #expect(expected.count > 500 && !String(decoding: expected, as: UTF8.self).contains("timing"))
+        #expect(try file(["--workers", "7", "--threads", "1", "--speculate", "off"]) == expected)
+        #expect(try file([], ["--restart"]) == expected)
+        #expect(try file(["--limit", "3"], []) == expected)
+        #expect(
+            try file(["--shard", "1/2"], ["--shard", "2/2"], ["merge", "out.jsonl", "--shards", "2"])
+                == expected)
+        // Rows with times, and then without, from the log alone.
+        #expect(try file(["--results", "full"], []) == expected)
+    }
+
     @Test func samplesAreTheirOwn() throws {
         let job = try DemoJob(
             ["{\"id\": \"a\", \"prompt\": \"Hello\"}", "{\"id\": \"b\", \"prompt\": \"Hello\"}"],
