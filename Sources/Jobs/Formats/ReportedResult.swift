@@ -40,31 +40,6 @@ package struct ReportedResult: Sendable {
         self.status = status
     }
 
-    init(_ record: JournalRecord) {
-        let result = record.result
-        self.init(id: record.key.id, status: "unknown")
-        (sample, lineHash) = (record.key.sample, record.key.contentHash)
-        run = record.run
-        timing = result.timing
-        switch result.content {
-        case .made(let made):
-            (promptTokens, completionTokens) = (made.promptTokens, made.completionTokens)
-            made.describe(in: &self)
-        case .failed(let failure):
-            status = failure.error.code.rawValue
-            isFailed = true
-            message = failure.error.message
-            text = failure.text
-            line = failure.line
-            if let file = failure.file { facts.append(("file", file)) }
-        }
-        for kept in result.kept where kept.name != OpenAIRequest.keptName {
-            let value = (try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)) ?? .string(kept.json)
-            facts.append((kept.name, Self.text(of: value)))
-            fields += ReportedField.parts(of: value, at: [kept.name], .line)
-        }
-    }
-
     /// A string without its quotes, other values as JSON.
     package static func text(of value: JSONValue) -> String {
         if case .string(let text) = value { text } else { JSONWriter.text(of: value) }

@@ -53,14 +53,6 @@ final class FailedLinesFile {
 
     // MARK: What is there
 
-    /// Whether a file is there that has no failed line.
-    static func isEmpty(_ path: String, format: any ResultFormat, run: ResultRun) -> Bool {
-        guard Files.kind(of: path) == .regular,
-            let bytes = try? ByteSource(path: path).readAll(limit: (1 << 16) + 1)
-        else { return false }
-        return bytes == format.base.empty(of: run)
-    }
-
     /// - Throws: `JobError` if something else than a run's failed lines has the name, such as another job's output.
     static func check(_ path: String, in system: any FileSystem) throws {
         let paths = try OutputPaths(output: path, in: system)

@@ -1,3 +1,4 @@
+import JSON
 import OperatingSystem
 
 /// The results that a report is of: those of a finished output, or of a run that has not come to its end.
@@ -125,6 +126,33 @@ package final class ReportSource {
                 .badJob, at: path,
                 "has no log beside it that says what its results are, and line \(firstDamaged ?? 1) is none of OpenAI's batch API."
             )
+        }
+    }
+}
+
+extension ReportedResult {
+    init(_ record: JournalRecord) {
+        let result = record.result
+        self.init(id: record.key.id, status: "unknown")
+        (sample, lineHash) = (record.key.sample, record.key.contentHash)
+        run = record.run
+        timing = result.timing
+        switch result.content {
+        case .made(let made):
+            (promptTokens, completionTokens) = (made.promptTokens, made.completionTokens)
+            made.describe(in: &self)
+        case .failed(let failure):
+            status = failure.error.code.rawValue
+            isFailed = true
+            message = failure.error.message
+            text = failure.text
+            line = failure.line
+            if let file = failure.file { facts.append(("file", file)) }
+        }
+        for kept in result.kept where kept.name != OpenAIRequest.keptName {
+            let value = (try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)) ?? .string(kept.json)
+            facts.append((kept.name, Self.text(of: value)))
+            fields += ReportedField.parts(of: value, at: [kept.name], .line)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Essentials
 import Faults
 import OperatingSystem
 
@@ -48,7 +49,7 @@ package struct OutputCheck: Sendable, Equatable {
         let header = output.header
         if header.format != format.name || header.layout != format.layout {
             func shown(_ name: String, _ layout: String) -> String {
-                layout.isEmpty ? name : "\(name) (\(layout.split(separator: "\n").first ?? ""))"
+                layout.isEmpty ? name : "\(name) (\(layout.prefix(until: "\n")))"
             }
             add(
                 "the format is \(shown(header.format, header.layout)), and should be \(shown(format.name, format.layout))"
