@@ -158,9 +158,9 @@ def test_files_of_a_pattern_shards_and_edits(model: str, tmp_path: Path) -> None
     none = pq.read_table(tmp_path / "none-out.parquet")
     assert none.num_rows == 0 and {"id", "text", "usage", "error", "n"} <= set(none.column_names)
     start(
-        model, lines, tmp_path / "lean.parquet", "--results", "lean", "--prompt", "{{ text }}", "--keep", "seed2=seed"
+        model, lines, tmp_path / "lean.parquet", "--results", "lean", "--prompt", "{{ text }}", "--keep", "why=finish_reason"
     )
-    assert pq.read_table(tmp_path / "lean.parquet").column_names == ["id", "text", "seed2"]
+    assert pq.read_table(tmp_path / "lean.parquet").column_names == ["id", "why", "text"]
 
 
 def fake(tmp_path: Path, script: str) -> str:

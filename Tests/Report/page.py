@@ -9,6 +9,7 @@ Python package playwright and a Chromium; without them it says so and ends well.
 """
 
 import argparse
+import gzip
 import hashlib
 import json
 import os
@@ -29,26 +30,48 @@ def make(folder, lines):
     text = lambda most: " ".join(draw.choices(WORDS, k=draw.randint(5, most)))
     dump = lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     ended = 1_790_000_000.0
-    with open(folder + "/in.jsonl", "w") as given, open(folder + "/out.jsonl", "w") as made:
+    fingerprint = [["job.seed", "1"]]
+    with open(folder + "/in.jsonl", "w") as given, open(folder + "/out.jsonl", "w") as made, \
+            gzip.open(folder + "/out.jsonl.log", "wb", 1) as log:
+        log.write(sealed({"phibatch_log": 1, "format": "jsonl", "fingerprint": fingerprint}))
         for number in range(lines):
             start = HOSTILE if number == 3 else ""
             line = dump({"id": f"line-{number}", "prompt": start + text(60)})
             given.write(line + "\n")
             tokens = draw.randint(10, 400)
             ended += tokens / 80 + (7200 if number == lines // 2 else 0)
-            result = {"id": f"line-{number}", "index": number}
+            result = {"id": f"line-{number}", "sample": 0}
             if number % 40 == 7:
                 result["error"] = {"code": "bad_prompt", "message": start + "No.", "line": number + 1}
             else:
                 result |= {"text": f"{start}answer {number} {text(200)}", "finish_reason": "stop",
-                           "usage": {"prompt_tokens": 9, "completion_tokens": tokens}, "seed": 1,
-                           "timing": {"queued": 0.1, "prefill": 0.5, "decode": tokens / 10,
-                                      "tokens_per_second": 9.5, "ended": round(ended, 3)}}
+                           "usage": {"prompt_tokens": 9, "completion_tokens": tokens}, "seed": 1}
             result |= {"topic": draw.choice(WORDS[:5]) + start, "score": number % 50 - 10}
             if start:
                 result |= {"note": {HOSTILE: start}}
-            result |= {"line_hash": hashlib.sha256(line.encode()).hexdigest()[:16], "run": "r"}
+            if "text" in result:
+                result |= {"timing": {"queued": 0.1, "prefill": 0.5, "decode": tokens / 10,
+                                      "tokens_per_second": 9.5, "ended": round(ended, 3)}}
             made.write(dump(result) + "\n")
+            hashed = hashlib.sha256(line.encode()).hexdigest()[:16]
+            log.write(sealed(result | {"line_hash": hashed, "run": "r"}))
+
+
+# CRC-64/XZ, by bytes.
+TABLE = []
+for byte in range(256):
+    for _ in range(8):
+        byte = byte >> 1 ^ (0xC96C5795D7870F42 if byte & 1 else 0)
+    TABLE.append(byte)
+
+
+def sealed(members):
+    """A line of the log; its sum is of all bytes after the comma behind it."""
+    rest = ("," + json.dumps(members, ensure_ascii=False, separators=(",", ":"))[1:]).encode()
+    value = 0xFFFFFFFFFFFFFFFF
+    for byte in rest:
+        value = TABLE[(value ^ byte) & 255] ^ value >> 8
+    return b'{"sum":"%016x"%s\n' % (value ^ 0xFFFFFFFFFFFFFFFF, rest)
 
 
 def check(name, is_so, what=""):

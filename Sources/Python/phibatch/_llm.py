@@ -280,7 +280,7 @@ class LLM:
         count = len(prompts) if is_list(prompts) else None
         settings = asked.settings()
         lines = ((asked.line(prompt), settings) for prompt in prompts)
-        return [_joined(raws, asked.schema) for raws in self._answers(lines, count, progress)]
+        return [_joined(raws, asked.schema, index) for index, raws in enumerate(self._answers(lines, count, progress))]
 
     def _answers(
         self, lines: Iterable[tuple[Dict[str, Any], Dict[str, Any]]], count: int | None, progress: bool
