@@ -1,5 +1,6 @@
 # make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
-# make test   all tests, in release
+# make test   the modules' tests, in release; FILTER=NAME some of all tests
+# make test-all  the program's tests, Python's, torture and attacks, too: what CI runs
 # make torture  kill real jobs 400 times and compare (KILLS=n of each kind, TORTURE=quick)
 # make dev    the program in a minute after an edit: Swift without optimization, kernels with it, in .build-dev
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
@@ -19,7 +20,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools model clean docs help format lint check-swift
+.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test test-all tests-built readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools model clean docs help format lint check-swift
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -41,20 +42,29 @@ RESET = $(PYTHON) Tests/Skipped/skipped.py run /dev/null
 PROGRAM_LOG = .build/program-tests.log
 
 # Builds by itself: "swift test" would compile everything once more, with flags of its own.
-test: check-swift
+tests-built: check-swift
 	@mkdir -p .build && rm -f $(SKIPPED)
 	@echo "==> building program and tests (the first time takes some minutes)"
-	@$(if $(FILTER),,PYTHON="$(PYTHON)" Tests/Python/venv.sh .build/python-venv >/dev/null &) $(SWIFT) build $(FLAGS) --build-tests; \
+	@$(if $(ALL),PYTHON="$(PYTHON)" Tests/Python/venv.sh .build/python-venv >/dev/null &) $(SWIFT) build $(FLAGS) --build-tests; \
 		result=$$?; wait && exit $$result
 	@$(MAKE) --no-print-directory BUILT=yes model
 	@echo "==> running the tests (release)"
-	@$(if $(FILTER),,$(RESET) $(MAKE) --no-print-directory BUILT=yes test-program >$(PROGRAM_LOG) 2>&1 & program=$$!;) \
-		$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
-		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)"); result=$$?; \
-		$(if $(FILTER),,wait $$program || result=1; cat $(PROGRAM_LOG);) exit $$result
+
+SWIFT_TEST = $(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
+	$(NOTING) $(SWIFT) test --skip-build $(FLAGS)
+
+# Without those that run the program, and those under an emulator.
+test: tests-built
+	@$(SWIFT_TEST) $(if $(FILTER),--filter "$(FILTER)",--skip PhibatchTests --skip ParityTests)
 	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
 
-# The parts of "make test" that only need the program. Side by side, and beside the other tests, as all wait a good deal.
+test-all:
+	@$(MAKE) --no-print-directory ALL=yes tests-built
+	@$(RESET) $(MAKE) --no-print-directory BUILT=yes test-program >$(PROGRAM_LOG) 2>&1 & program=$$!; \
+		$(SWIFT_TEST); result=$$?; wait $$program || result=1; cat $(PROGRAM_LOG); exit $$result
+	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
+
+# The parts of "make test-all" that only need the program. Side by side, and beside the other tests, as all wait a good deal.
 test-program:
 	@$(NOTING) $(MAKE) --no-print-directory test-python & \
 	$(MAKE) --no-print-directory torture KILLS=20 TORTURE=quick && $(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick; \
@@ -296,7 +306,7 @@ help:
 	@echo "make image  an OCI image, by buildah; make check-image tries it (as root)"
 	@echo "make tools  what measures kernels, perplexity and schemas, for those who work on phibatch: .build/release/phibatch-dev"
 	@echo "make model  the embedded model only: $(MODEL)"
-	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
+	@echo "make test FILTER=NAME  some of all tests"
 	@echo "make test-python  the Python package's tests, in a venv made from the wheel"
 	@echo "make readme  what README says, tried"
 	@echo "make steps  what steps cost beside the same requests as one flat job"

@@ -22,7 +22,7 @@ public enum KeptFields: Sendable, Equatable {
 
     /// What every result may have.
     private static let commonNames: Set = [
-        "id", "index", "sample", "usage", "tokens", "provenance", "timing", "error", "line_hash", "run",
+        "id", "sample", "usage", "tokens", "provenance", "timing", "error", "line_hash", "run",
         "sum",
     ]
 

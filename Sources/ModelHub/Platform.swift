@@ -25,10 +25,11 @@ final class FileLock: Sendable {
     static func take(_ name: String, in folder: OpenFolder) throws(Files.Failure) -> FileLock? {
         // Others of the group may share the cache.
         let descriptor = try folder.file(name, mode: 0o664)
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FileLock(descriptor: descriptor) }
-        let failure = Files.Failure.last
+        // A file system without locks has nobody wait.
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR {
+            return FileLock(descriptor: descriptor)
+        }
         close(descriptor)
-        guard failure.code == EWOULDBLOCK || failure.code == EINTR else { throw failure }
         return nil
     }
 

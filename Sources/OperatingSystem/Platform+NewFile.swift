@@ -10,7 +10,8 @@ extension Platform {
         package init(path: String, mode: mode_t = 0o666) throws(Failure) {
             descriptor = open(path.cPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
             guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // Where a file system has no locks, what is left of a killed process stays.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
                 let failure = Failure(call: "flock", code: errno)
                 close(descriptor)
                 throw failure

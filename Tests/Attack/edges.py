@@ -230,3 +230,23 @@ def models(bench):
         run(bench, folder, model=f"{name}.gguf")
     for name in ("gemma", "missing", "nomerges", "notypes"):
         run(bench, folder, model=f"{name}.gguf", codes=REFUSALS)
+
+
+@case("edges/no-locks", quick=True)
+def no_locks(bench):
+    folder = place(bench, "no-locks")
+    compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
+    if not compiler:
+        raise Skip("no C compiler; it is a part of the processor's tests")
+    made(folder, compiler, "-shared", "-fPIC", "-o", "n.so", "nolock.c")
+    command = bench.command(["--max-tokens", "4", "--restart"])
+    for code in ("38", "37", "95"):
+        environment = {"LOCKERR": code, "LD_PRELOAD": f"{folder}/n.so"}
+        for _ in range(2):
+            bench.run(command, folder, what=f"LOCKERR={code}", environment=environment).must_end_with(0)
+            expect(len(rows(folder)) == 1, f"LOCKERR={code}: {rows(folder)}")
+            # Killed, and gone on with: the lock's file names a process that is over.
+            process = bench.start(command, folder, environment=environment)
+            wait_until(lambda: os.path.exists(f"{folder}/out.jsonl.lock"), process)
+            process.kill()
+            process.wait()

@@ -288,7 +288,10 @@ package final class AnswerStore {
 
     private func isLive(_ name: String, _ state: FileState) -> Bool {
         do {
-            return try !File.open(path(of: name), .readOwn, in: system).lock(exclusive: true)
+            if let isFree = try File.open(path(of: name), .readOwn, in: system).tryLock(exclusive: true) {
+                return !isFree
+            }
+            return FileState.now - state.modified < Self.silenceLimit
         } catch {
             return FileState.now - state.modified < Self.silenceLimit
         }

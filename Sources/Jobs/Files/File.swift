@@ -109,10 +109,18 @@ package final class File {
         try attempt("cannot be shortened", try system.truncate(descriptor, to: size))
     }
 
-    /// - Returns: false if another holds the lock.
-    func lock(exclusive: Bool) throws(StoreError) -> Bool {
-        try attempt("cannot be locked", try system.lock(descriptor, exclusive: exclusive))
+    /// - Returns: false if another holds the lock; nil where the file system has none.
+    func tryLock(exclusive: Bool) throws(StoreError) -> Bool? {
+        do {
+            return try attempt("cannot be locked", try system.lock(descriptor, exclusive: exclusive))
+        } catch {
+            if let code = error.code, ErrorCode.noLocks.contains(code) { return nil }
+            throw error
+        }
     }
+
+    /// - Returns: false if another holds the lock.
+    func lock(exclusive: Bool) throws(StoreError) -> Bool { try tryLock(exclusive: exclusive) ?? true }
 
     /// Whether `path` still names this file.
     func isInPlace() throws(StoreError) -> Bool {

@@ -22,12 +22,15 @@ enum ErrorCode {
     /// What the system answers where a file can't have an owner or permissions.
     static let refused: Set<Int32> = [EPERM, EINVAL, ENOTSUP, EOPNOTSUPP]
     static let brokenPipe = EPIPE
+    /// Answers of a file system that has no locks.
+    static let noLocks: Set<Int32> = [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK]
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
 }
 
 enum Platform {
     static var processID: Int32 { getpid() }
+    static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
     static var userID: UInt32 { geteuid() }
 
     static var hostName: String {

@@ -101,7 +101,7 @@ private struct OwnNames {
     /// What follows the output's name in that of one of its files.
     private static func isOwnEnd(_ end: String) -> Bool {
         let pattern =
-            /(\.shard-\d+-of-\d+)?(\.journal(\.inflight)?|\.lock|\.record|\.settings|\.manifest\.json)?(\.old-\d+)?(\.phibatch-.*)?/
+            /(\.shard-\d+-of-\d+)?(\.journal(\.inflight)?|\.lock|\.manifest\.json)?(\.old-\d+)?(\.log)?(\.phibatch-.*)?/
         return end.wholeMatch(of: pattern) != nil
     }
 }

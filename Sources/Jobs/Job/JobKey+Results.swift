@@ -28,7 +28,7 @@ extension JobKey {
                 "results", ResultDetail.allCases.map(\.rawValue).joined(separator: "|"),
                 "what outputs in jsonl and json have of each result; "
                     + ResultDetail.allCases.map { "\($0.rawValue): \($0.help)" }.joined(separator: "; ")
-                    + "; OUTPUT.record has the rest (default full)",
+                    + "; OUTPUT.log has the rest (default full)",
                 SettingMember(
                     set: { job, value throws(SettingProblem) in
                         job.results = try value.word(ResultDetail.self)

@@ -41,7 +41,8 @@ extension JournalRecord {
         var repetition = 0
         var run: String?
         let isRead = SealedLine.read(line) { scanner, name in
-            if name.spells("repeat") {
+            // A field of the line may have this name, too.
+            if name.spells("repeat"), !keyReader.hasBegun {
                 repetition = try scanner.count()
             } else if name.spells("run") {
                 run = try scanner.string()
@@ -72,6 +73,8 @@ struct WorkKeyReader {
         }
         return true
     }
+
+    var hasBegun: Bool { id != nil }
 
     /// Nil if a member is missing.
     var key: WorkKey? {

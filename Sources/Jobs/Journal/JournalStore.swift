@@ -85,6 +85,11 @@ package final class JournalStore {
                     fingerprint: fingerprint, usesOutput: true, lines: [options.lines], pins: options.pins),
                 at: place, now: now)
             if let warning = place.warning { notes.append(warning) }
+            if !lock.hasLocks {
+                notes.append(
+                    "\(paths.lock): this file system has no locks; a run that is killed on another host leaves this file behind."
+                )
+            }
             try load()
         } catch {
             lock.release()

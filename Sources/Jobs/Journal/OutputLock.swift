@@ -12,6 +12,9 @@ package final class OutputLock {
         /// When its run began, ISO 8601.
         package var started: String
 
+        /// Whether it is not known to be over.
+        fileprivate var mayLive: Bool { host != Platform.hostName || Platform.isRunning(pid) }
+
         /// For a terminal: the file may hold anything.
         package var description: String { "process \(pid) on \(host), started \(started)".asMessage }
     }
@@ -30,6 +33,9 @@ package final class OutputLock {
     }
 
     private var file: File?
+    /// Whether the file system has locks. Where it has none the holder that the file names counts, while its process lives
+    /// or is another host's.
+    let hasLocks: Bool
 
     /// - Parameters:
     ///   - draft: where the lock file is made before it gets its name: it never stands there half written.
@@ -43,8 +49,8 @@ package final class OutputLock {
         while true {
             let holder: Holder?
             switch try Self.attempt(path, draft: draft, in: system) {
-            case .taken(let file):
-                self.file = file
+            case .taken(let file, let isLocked):
+                (self.file, hasLocks) = (file, isLocked)
                 return
             case .changing where races < 1000:
                 races += 1
@@ -61,7 +67,8 @@ package final class OutputLock {
                     let name = holder?.description ?? "another process"
                     throw StoreError(
                         .locked, path: output,
-                        "another run is writing it (\(name)). Wait for it, or use --wait.")
+                        "another run is writing it (\(name)). Wait for it, or use --wait; if it is over, and this file system has no locks, remove \(path)."
+                    )
                 }
                 waiting.onWait(holder)
             }
@@ -73,7 +80,7 @@ package final class OutputLock {
     }
 
     private enum Attempt {
-        case taken(File)
+        case taken(File, isLocked: Bool)
         case held(by: Holder?)
         /// Others are at it too: the next attempt will tell.
         case changing
@@ -97,17 +104,18 @@ package final class OutputLock {
         }
         do {
             // Another may take it for what a killed run left, and remove it, until it is locked.
-            guard try file.lock(exclusive: true), try file.isInPlace() else { return .changing }
+            let isLocked = try file.tryLock(exclusive: true)
+            guard isLocked != false, try file.isInPlace() else { return .changing }
             try writeHolder(to: file)
             // Else it might be empty after a power failure, and nobody's.
             try file.sync()
             try file.moveNew(to: path)
+            return .taken(file, isLocked: isLocked != nil)
         } catch {
             try? file.remove()
             if error.code == ErrorCode.exists { return .changing }
             throw error
         }
-        return .taken(file)
     }
 
     /// Removes what a run has left that was killed, unless another has done so between our open and our lock.
@@ -115,7 +123,9 @@ package final class OutputLock {
     private static func removeLeftover(
         _ file: File, _ use: RunFile.Use, in system: any FileSystem
     ) throws(StoreError) -> Bool {
-        guard try file.lock(exclusive: true) else { return false }
+        let isFree = try file.tryLock(exclusive: true)
+        if isFree == false { return false }
+        if isFree == nil, use == .lock, try holder(in: file)?.mayLive == true { return false }
         guard try file.isInPlace() else { return true }
         guard try RunFile.isOurs(file, use) else { throw RunFile.foreign(file.path, use) }
         try system.removeIfPresent(file.path)
@@ -161,7 +171,7 @@ package final class OutputLock {
         guard let file = try RunFile.openUnchecked(path, .lock, .readOwn, in: system) else {
             return (false, nil)
         }
-        if try file.lock(exclusive: false) { return (false, nil) }
-        return (true, try holder(in: file))
+        let (isFree, holder) = (try file.tryLock(exclusive: false), try holder(in: file))
+        return isFree ?? (holder?.mayLive != true) ? (false, nil) : (true, holder)
     }
 }

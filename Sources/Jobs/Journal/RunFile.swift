@@ -102,6 +102,9 @@ package enum RunFile {
     /// Whether the content is what phibatch writes into such a file, perhaps not to its end.
     static func isOurs(_ file: File, _ use: Use) throws(StoreError) -> Bool {
         try StoreError.of(file.path) {
+            // A power failure may leave zeros of a block that was not synced.
+            let start = try file.bytes(0..<64)
+            if !start.isEmpty, start.allSatisfy({ $0 == 0 }) { return true }
             switch use {
             case .journal: return try holdsSealedLine(file, marker: "\"phibatch_journal\":")
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
@@ -131,13 +134,12 @@ package enum RunFile {
         }
     }
 
-    /// Whether a draft begins so, as far as it goes. One that was never brought to the disk may begin with zeros
-    /// after a power failure.
+    /// Whether a draft begins so, as far as it goes.
     private static func begins(_ file: File, with start: StaticString) throws -> Bool {
         // A block of zstd has up to 128 KiB.
         let read = try file.bytes(0..<1 << 18)[...]
         let expected = UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
-        return read.starts(with: expected.prefix(read.count)) || read.allSatisfy { $0 == 0 }
+        return read.starts(with: expected.prefix(read.count))
             || Packing(start: read).flatMap { beginning(of: read, $0) }?.starts(with: expected) ?? false
     }
 

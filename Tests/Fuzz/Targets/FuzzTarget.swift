@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
         FuzzTarget(name: "line", body: readLines),
         FuzzTarget(name: "job", body: readJob),
         FuzzTarget(name: "journal", body: readJournal),
-        FuzzTarget(name: "record", body: readOutputRecord),
+        FuzzTarget(name: "record", body: readOutputLog),
         FuzzTarget(name: "safetensors", body: readSafetensors),
         FuzzTarget(name: "config", body: readConfiguration),
         FuzzTarget(name: "model", body: readModel),

@@ -3,7 +3,7 @@
 
 /// Log, draft of the log, and output of a finished run; taken up, ended and checked. Once more with the sums put right,
 /// as with journals.
-@Sendable func readOutputRecord(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+@Sendable func readOutputLog(_ input: [UInt8], _ scratch: ScratchFolder) throws {
     let files = parts(input, 3)
     let sealed = [sealingLines(files[0]), sealingLines(files[1]), files[2]]
     try takeUpRecorded(files, scratch)

@@ -57,32 +57,6 @@ import Testing
         }
     }
 
-    @Test func everyEditShows() throws {
-        let lines = TestLine.make(6)
-        let folder = try TestFolder()
-        try TestRun(lines: lines).run(open(folder))
-        let whole = try folder.bytes("out.jsonl")
-        for position in whole.indices {
-            var bytes = whole
-            bytes[position] ^= 1
-            try folder.write(bytes, to: "out.jsonl")
-            #expect(try !folder.faults().isEmpty, "byte \(position)")
-        }
-        for bytes in [whole + [0x0A], whole.dropLast(), whole.dropLast(3), [0x0A] + whole, []] {
-            try folder.write(bytes, to: "out.jsonl")
-            #expect(try !folder.faults().isEmpty)
-        }
-        // What was edited is written again.
-        var edited = whole
-        edited[12] ^= 1
-        try folder.write(edited, to: "out.jsonl")
-        #expect(try TestRun(lines: lines).run(open(folder)) == 0)
-        #expect(try folder.bytes("out.jsonl") == whole)
-        try folder.write(whole.dropLast(3), to: "out.jsonl")
-        #expect(try TestRun(lines: lines).run(open(folder)) == 0)
-        #expect(try folder.bytes("out.jsonl") == whole)
-    }
-
     @Test func aStreamHasItsEndOnceItIsComplete() throws {
         let folder = try TestFolder()
         for count in [0, 5] {

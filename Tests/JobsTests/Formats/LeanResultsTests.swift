@@ -127,22 +127,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func everyEditShows(isArray: Bool) throws {
-        let lines = TestLine.make(4)
-        let folder = try TestFolder()
-        try TestRun(lines: lines).run(open(folder, isArray))
-        let whole = try folder.bytes("out.jsonl")
-        for position in whole.indices {
-            var bytes = whole
-            bytes[position] ^= 1
-            try folder.write(bytes, to: "out.jsonl")
-            #expect(try !folder.faults().isEmpty, "byte \(position)")
-        }
-        // What was edited is written again.
-        #expect(try TestRun(lines: lines).run(open(folder, isArray)) == 0)
-        #expect(try folder.bytes("out.jsonl") == whole)
-    }
-
     // MARK: Settings
 
     private static let required = "model: m\ninput: in.jsonl\n"

@@ -66,9 +66,9 @@ import Testing
     private static let scored = GenerationResult(
         ScoredResult([score], isList: false, promptTokens: 5),
         timing: .init(queued: 0, prefill: 0.125, decode: 0, tokensPerSecond: 26.67),
-        kept: [.init(name: "text", json: "[1]"), .init(name: "seed", json: "\"a\"")])
+        kept: [.init(name: "text", json: "[1]"), .init(name: "repeat", json: "\"a\"")])
     private static let scoredText =
-        scoreText + #","usage":{"prompt_tokens":5,"completion_tokens":3},"text":[1],"seed":"a","#
+        scoreText + #","usage":{"prompt_tokens":5,"completion_tokens":3},"text":[1],"repeat":"a","#
         + #""timing":{"queued":0,"prefill":0.125,"decode":0,"tokens_per_second":26.67}"#
     private static let ranked = GenerationResult(
         ScoredResult([score, .init([-0.5, 0]), .init([-0.25])], isList: true, promptTokens: 1))

@@ -120,7 +120,7 @@ import Testing
         let inputs = ["a.jsonl", "b.jsonl", "out.jsonl.mine", "out.jsonl2"].map(folder.path)
         #expect(job(folder, ["*"], "out.jsonl").input == inputs)
         let own = [
-            "", ".journal", ".journal.inflight", ".lock", ".record", ".settings", ".manifest.json", ".old-1",
+            "", ".journal", ".journal.inflight", ".lock", ".log", ".manifest.json", ".old-1",
             ".journal.old-2", ".phibatch-new", ".shard-1-of-2", ".shard-2-of-2.journal",
         ]
         for end in own { try folder.write("{}".utf8, to: "out.jsonl" + end) }

@@ -73,6 +73,8 @@ final class FaultyFileSystem: FileSystem {
     private let state = Mutex(State())
     private let real = POSIXFileSystem()
     private let hasSecondNames: Bool
+    /// Gets all that changes files; set before the first call.
+    nonisolated(unsafe) var disk: PowerCutDisk?
 
     /// - Parameter hasSecondNames: whether there are hard links.
     init(hasSecondNames: Bool = true) { self.hasSecondNames = hasSecondNames }
@@ -119,7 +121,13 @@ final class FaultyFileSystem: FileSystem {
 
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
         _ = try pass(.open)
-        return try real.open(path, access)
+        let descriptor = try real.open(path, access)
+        var isNew = false
+        if case .createNew = access { isNew = true }
+        disk?.changes.append(
+            access == .nameless
+                ? .make("", descriptor) : isNew ? .make(path, descriptor) : .open(path, descriptor))
+        return descriptor
     }
     func close(_ descriptor: Int32) { real.close(descriptor) }
     func read(
@@ -154,6 +162,7 @@ final class FaultyFileSystem: FileSystem {
             }
             throw error
         }
+        disk?.changes.append(.write(descriptor, offset, Array(bytes[..<count])))
         return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
     }
     func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
@@ -161,18 +170,24 @@ final class FaultyFileSystem: FileSystem {
         return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
     }
     // Not to the disk itself: what is tested is the order of calls and what they leave.
-    func sync(_ descriptor: Int32) throws(SystemError) { _ = try pass(.sync) }
+    func sync(_ descriptor: Int32) throws(SystemError) {
+        _ = try pass(.sync)
+        disk?.changes.append(.sync(descriptor))
+    }
     func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
         _ = try pass(.truncate)
+        disk?.changes.append(.truncate(descriptor, size))
         try real.truncate(descriptor, to: size)
     }
     func rename(_ from: String, to: String) throws(SystemError) {
         _ = try pass(.rename)
         try real.rename(from, to: to)
+        disk?.changes.append(.rename(from, to))
     }
     func renameNew(_ from: String, to: String) throws(SystemError) {
         _ = try pass(.rename)
         try real.renameNew(from, to: to)
+        disk?.changes.append(.rename(from, to))
     }
     func checkReplaceable(_ path: String) throws(SystemError) {
         _ = try pass(.probe)
@@ -197,11 +212,13 @@ final class FaultyFileSystem: FileSystem {
     func unlink(_ path: String) throws(SystemError) {
         _ = try pass(.unlink)
         try real.unlink(path)
+        disk?.changes.append(.unlink(path))
     }
     func link(_ path: String, to name: String) throws(SystemError) {
         _ = try pass(.name)
         guard hasSecondNames else { throw SystemError(code: EPERM) }
         try real.link(path, to: name)
+        disk?.changes.append(.link(path, name))
     }
     func names(in folder: String) throws(SystemError) -> [String] {
         _ = try pass(.list)

@@ -118,6 +118,27 @@ private final class OtherProcess {
         #expect(try folder.names == ["out.jsonl"])
     }
 
+    /// As on Lustre as it is mounted by default, and many other shared file systems.
+    @Test(arguments: [ENOSYS, ENOLCK, EOPNOTSUPP]) func aFileSystemNeedsNoLocks(code: Int32) throws {
+        let system = FaultyFileSystem(refusing: [.lock: code])
+        let store = try openStore(folder, system: system)
+        #expect(store.notes.contains { $0.contains("has no locks") })
+        #expect(throws: StoreError.self) { try openStore(folder, system: system) }
+        #expect(try JobStatus.read(output: folder.path("out.jsonl"), system: system).state == .running)
+        try TestRun(lines: TestLine.make(3)).run(store)
+        #expect(try folder.names == ["out.jsonl"])
+        // A process that is over leaves its file; of another host's nobody knows.
+        func left(_ pid: Int32, _ host: String) throws {
+            let text = "{\"pid\":\(pid),\"host\":\"\(host)\",\"started\":\"2026-01-01T00:00:00Z\"}\n"
+            try folder.write(text.utf8, to: "out.jsonl.lock")
+        }
+        try left(0x7FFF_FFF0, Platform.hostName)
+        #expect(try TestRun(lines: TestLine.make(3)).run(openStore(folder, system: system)) == 0)
+        try left(1, "elsewhere")
+        let error = #expect(throws: StoreError.self) { try openStore(folder, system: system) }
+        #expect(error?.kind == .locked && error?.message.contains("remove") == true)
+    }
+
     @Test func manyTakeTurns() async throws {
         // Each reads a counter, lets others run and writes it back under the lock; a lost update would show.
         let counter = folder.path("counter")
