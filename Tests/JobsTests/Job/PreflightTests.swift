@@ -180,7 +180,7 @@ import Testing
             try JobSettings.load(file: file, options: JobOption.all(["output": [file]]))
         }
         let nul = #expect(throws: JobError.self) {
-            try JobSettings.parse("model: m\ninput: x\noutput: \"a\\0b\"")
+            try JobSettings.parse("model: m\ninput: x\noutput: \"a\\u0000b\"")
         }
         #expect(nul?.message.contains("character 0") == true, "\(nul.debugDescription)")
     }
