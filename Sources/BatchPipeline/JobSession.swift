@@ -196,7 +196,7 @@ package final class JobSession {
             if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
             if job.redo != nil { throw JobError(.usage, "output - leaves nothing to make again.") }
             return StreamStore(
-                fingerprint: fingerprint, samples: settings.sampleCount, selection: settings.selection,
+                fingerprint: fingerprint, samples: settings.sampleCount,
                 format: settings.outputFormat.format)
         }
         let waiting = OutputLock.Waiting(

@@ -174,7 +174,7 @@ public struct JobSettings: Sendable, Equatable {
     public var untilPerLine: Int?
 
     package func resultRun(digest: String) -> ResultRun {
-        ResultRun(digest: digest, samples: sampleCount, selection: selection)
+        ResultRun(digest: digest, samples: sampleCount)
     }
 
     /// The ranges of settings that are given in code; those of files and options are checked as they are read.

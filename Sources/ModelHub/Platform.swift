@@ -21,11 +21,10 @@ final class FileLock: Sendable {
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Returns: nil while another holds it.
+    /// - Returns: nil while another holds it; nobody does where a file system has no locks.
     static func take(_ name: String, in folder: OpenFolder) throws(Files.Failure) -> FileLock? {
         // Others of the group may share the cache.
         let descriptor = try folder.file(name, mode: 0o664)
-        // A file system without locks has nobody wait.
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR {
             return FileLock(descriptor: descriptor)
         }

@@ -28,8 +28,8 @@ struct Forged {
         let run = job.resultRun(digest: header.fingerprint.digest)
         var (encoder, bytes) = (job.outputFormat.format.makeEncoder(for: run), [UInt8]())
         encoder.begin(&bytes)
-        for (position, record) in records.enumerated() {
-            let place = ResultPlace(key: record.key, index: position / job.sampleCount, run: record.run)
+        for record in records {
+            let place = ResultPlace(key: record.key, run: record.run)
             encoder.append(record.result, at: place, to: &bytes)
         }
         encoder.end(&bytes)

@@ -83,8 +83,6 @@ package struct DelimitedResults: ResultFormat {
         return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
-    var columnNames: [String] { DelimitedRecords.cells(of: head.dropLast()[...], separator) ?? [] }
-
     private struct Encoder: ResultEncoder {
         let format: DelimitedResults
 

@@ -3,7 +3,7 @@ import JSON
 /// A result as a report shows it, whatever the file's format.
 package struct ReportedResult: Sendable {
     package var id: String
-    /// The line's place in the input, from 0; nil if the file doesn't say.
+    /// The line's place in the output, from 0; nil where the file doesn't say.
     package var index: Int?
     package var sample = 0
     /// A hash of the line's content; nil if the file doesn't say.

@@ -76,19 +76,11 @@ package struct ResultRun: Sendable {
     package var digest: String
     /// How many results a line has.
     package var samples: Int
-    /// The lines that it is of.
-    package var selection: LineSelection = .all
-
-    /// The place in the input of the line that a result is of.
-    /// - Parameter position: of the result in the output, from 0.
-    func index(ofPosition position: Int) -> Int { selection.place(of: position / samples) }
 }
 
-/// Where a result stands in an output, and whose it is.
+/// Whose a result is.
 package struct ResultPlace: Sendable {
     package var key: WorkKey
-    /// The line's place among the input's lines that are not blank, from 0.
-    package var index: Int
     /// The digest of the run that made it, if it is another than the output's.
     package var run: String?
 }

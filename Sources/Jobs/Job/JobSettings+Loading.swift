@@ -133,9 +133,8 @@ extension JobSettings {
             problem =
                 format.base.showing(results) == nil
                 ? "has no place for results: \(results.rawValue), which are for jsonl, json and parquet"
-                : results == .data
-                    ? problem
-                    : tokenSetting.map { "has no place for \($0), which results: full has" } ?? problem
+                : (results == .data ? nil : tokenSetting)
+                    .map { "has no place for \($0), which results: full has" } ?? problem
         }
         guard let problem else { return }
         throw JobError(

@@ -111,10 +111,10 @@ package struct JobStatus: Sendable, Equatable {
 
     /// Whether a path is an output rather than a job file: there are a run's files beside it.
     package static func isOutput(_ path: String) throws -> Bool {
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: path, in: system)
-        return [(paths.journal, RunFile.Use.journal), (paths.log, .log)].contains { beside, use in
-            ((try? RunFile.open(beside, use, .readOwn, in: system)) ?? nil) != nil
+        let (system, paths) = (POSIXFileSystem(), try OutputPaths(output: path, in: POSIXFileSystem()))
+        func isThere(_ path: String, _ use: RunFile.Use) -> Bool {
+            ((try? RunFile.open(path, use, .readOwn, in: system)) ?? nil) != nil
         }
+        return isThere(paths.journal, .journal) || isThere(paths.log, .log)
     }
 }

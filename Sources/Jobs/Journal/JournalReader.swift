@@ -12,7 +12,6 @@ package struct JournalReader {
         var damaged = 0
         /// Where they are, together with the line feeds between neighbours.
         var damagedRanges: [Range<Int>] = []
-        var failed = 0
         var completionTokens = 0
         /// Results of an output for which the journal has others, as their lines were changed.
         var superseded = 0

@@ -37,18 +37,15 @@ extension JournalStore {
         let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
         if storedAtStart == 0 {
             if outputSize == 0 { return }
-            if try isOutputEmpty() { return }
+            let empty = options.format.empty(of: run)
+            let there = try File.textIfPresent(paths.output, in: system)
+            if try there?.bytes(0..<empty.count + 1) == empty { return }
         }
         let what = outputSize > 0 ? paths.output : paths.journal
         throw StoreError(
             .wouldLose, path: paths.output,
             "the input has no lines, and results of an earlier run are there. They stay: an input without lines "
                 + "never replaces results. If they may go, remove \(what).")
-    }
-
-    private func isOutputEmpty() throws -> Bool {
-        let empty = options.format.empty(of: run)
-        return try File.textIfPresent(paths.output, in: system)?.bytes(0..<empty.count + 1) == empty
     }
 
     /// Keeps the earlier output under another name if not all of it goes into the new one. It stays in place

@@ -137,9 +137,7 @@ extension JournalStore {
         for name in files.map(Paths.name) {
             let rows =
                 if Paths.areEqual(name, Paths.name(of: paths.output)) {
-                    try settings.flatMap {
-                        try EarlierRows(output: paths.output, $0, now: fingerprint)
-                    }
+                    try settings.flatMap { try EarlierRows(output: paths.output, $0, now: fingerprint) }
                 } else {
                     try EarlierRows(journal: Paths.join(paths.folder, name), now: fingerprint, in: system)
                 }
@@ -156,7 +154,6 @@ extension JournalStore {
         guard usesOutput else { return }
         let file = try File.openIfPresent(paths.output, .read, in: system)
         guard let log = try OutputLog(paths.log, in: system) else {
-            // There is nothing in it, and so nothing need be known of it.
             guard let file, try file.info().size > 0 else { return }
             throw StoreError(
                 .mismatch, path: paths.output,
@@ -170,10 +167,9 @@ extension JournalStore {
             notes.append(
                 "\(paths.log): results that are damaged or missing, and are done anew: \(output.lost).")
         }
-        if file == nil {
-            notes.append("\(paths.output): is not there any more; it is written again from its log.")
-        } else if !output.isAsWritten {
-            notes.append("\(paths.output): is not as it was written; it is written again from its log.")
+        if !output.isAsWritten {
+            let what = file == nil ? "not there any more" : "not as it was written"
+            notes.append("\(paths.output): is \(what); it is written again from its log.")
         }
         earlierOutput = output
         claims.earlier.foreignLines = output.lost

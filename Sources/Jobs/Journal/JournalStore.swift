@@ -87,8 +87,7 @@ package final class JournalStore {
             if let warning = place.warning { notes.append(warning) }
             if !lock.hasLocks {
                 notes.append(
-                    "\(paths.lock): this file system has no locks; a run that is killed on another host leaves this file behind."
-                )
+                    "\(paths.lock): this file system has no locks; a run killed on another host leaves this.")
             }
             try load()
         } catch {
@@ -98,7 +97,7 @@ package final class JournalStore {
     }
 
     var run: ResultRun {
-        ResultRun(digest: fingerprint.digest, samples: options.samples, selection: options.selection)
+        ResultRun(digest: fingerprint.digest, samples: options.samples)
     }
 
     /// Seconds since some fixed moment, whatever is done to the wall clock.

@@ -92,29 +92,24 @@ extension OutputLog {
     /// - Throws: `StoreError` of kind `mismatch` if it is damaged at its beginning, or somebody else's.
     init?(_ path: String, _ use: RunFile.Use = .log, in system: any FileSystem) throws {
         guard try RunFile.open(path, use, .readOwn, in: system) != nil else { return nil }
+        let damage = StoreError(
+            .mismatch, path: path,
+            "is damaged, or of another version of phibatch, so nothing says what the output holds. "
+                + Self.advice)
         let file: File
         do {
             guard let text = try File.textIfPresent(path, in: system) else { return nil }
             file = text
-        } catch let error as StoreError where error.code == nil {
-            throw StoreError(
-                .mismatch, path: path, "is damaged, so nothing says what the output holds. " + Self.advice)
-        }
+        } catch let error as StoreError where error.code == nil { throw damage }
         var header: LogHeader?
         try LineScanner(file: file).forEachLine { line in
             header = line.isWhole ? LogHeader(line.bytes) : nil
             return false
         }
-        guard let header else {
-            throw StoreError(
-                .mismatch, path: path,
-                "its first line is damaged, or of another version of phibatch, so nothing says what the output holds. "
-                    + Self.advice)
-        }
+        guard let header else { throw damage }
         (self.file, self.header, end) = (file, header, try Self.end(of: file))
     }
 
-    /// The last line of a log; nil if that is none.
     private static func end(of file: File) throws -> End? {
         let size = try file.info().size
         let tail = try file.bytes(max(0, size - 1024)..<size)

@@ -59,8 +59,7 @@ final class OutputWriter {
 
     /// - Parameter line: the record as it was read.
     func append(_ record: JournalRecord, _ line: UnsafeRawBufferPointer) throws {
-        let place = ResultPlace(
-            key: record.key, index: run.index(ofPosition: count), run: record.run)
+        let place = ResultPlace(key: record.key, run: record.run)
         count += 1
         try failedLines?.append(record.result, at: place)
         try table?.append(record.result, at: place)
@@ -91,7 +90,7 @@ final class OutputWriter {
         try log.sync()
         try place.system.syncFolder(place.paths.folder)
         try failedLines?.putInPlace()
-        if try isInPlace() {
+        if try isInPlace(end.output) {
             try draft.remove()
         } else {
             try place.replace(with: draft, lastLook: lastLook)
@@ -117,17 +116,10 @@ final class OutputWriter {
     }
 
     /// Whether the output is the draft, byte for byte: a run was ended before it could remove its journal.
-    private func isInPlace() throws -> Bool {
-        let path = place.paths.output
-        guard let there = try place.system.infoIfPresent(path), there.size == (try draft.info().size),
-            let output = try File.openIfPresent(path, .read, in: place.system)
+    private func isInPlace(_ sum: OutputLog.Sum) throws -> Bool {
+        guard let there = try File.openIfPresent(place.paths.output, .read, in: place.system),
+            try there.info().size == sum.size
         else { return false }
-        let (new, old) = (FilePieces(draft), FilePieces(output))
-        for start in stride(from: 0, to: there.size, by: 1 << 20) {
-            let range = start..<min(start + 1 << 20, there.size)
-            let isSame = try new.with(range) { new in try old.with(range) { Platform.areEqual(new, $0) } }
-            guard isSame == true else { return false }
-        }
-        return true
+        return try OutputLog.Sum(of: there) == sum
     }
 }

@@ -25,13 +25,13 @@ package final class StreamStore: ResultStore {
     ///   - format: how the results look.
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
     package init(
-        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1, selection: LineSelection = .all,
+        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
         format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
         system: any FileSystem = POSIXFileSystem()
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
-        run = ResultRun(digest: fingerprint.digest, samples: samples, selection: selection)
+        run = ResultRun(digest: fingerprint.digest, samples: samples)
         encoder = format.makeEncoder(for: run)
         self.heldLimit = heldLimit
         self.system = system
@@ -71,7 +71,7 @@ package final class StreamStore: ResultStore {
     /// The result of the next position.
     private func put(_ result: GenerationResult, _ key: WorkKey) throws {
         var bytes = begun()
-        encoder.append(result, at: ResultPlace(key: key, index: run.index(ofPosition: next)), to: &bytes)
+        encoder.append(result, at: ResultPlace(key: key), to: &bytes)
         next += 1
         try write(bytes)
     }

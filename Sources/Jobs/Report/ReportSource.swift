@@ -86,8 +86,12 @@ package final class ReportSource {
         switch content {
         case .lines(let file, let end): try visitLines(of: file, to: end, body)
         case .recorded(let output):
+            var place = -1
             for number in 0..<output.count {
-                guard try body(ReportedResult(output.record(number))) else { return }
+                var result = ReportedResult(try output.record(number))
+                if result.sample == 0 { place += 1 }
+                result.index = place
+                guard try body(result) else { return }
             }
         case .journal(let stored, let index):
             for entry in (0..<index.count).lazy.map({ index[$0] }) where entry.isStored {

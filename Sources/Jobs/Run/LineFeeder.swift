@@ -131,10 +131,7 @@ final class LineFeeder: @unchecked Sendable {
         let samples = parsed.samples(in: job)
         var kept = parsed.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
         if job.outputFormat.format.isByLine {
-            kept.append(
-                OpenAIRequest.kept(
-                    parsed.request, samples: samples,
-                    model: (job.outputFormat.format.base as? OpenAIResults)?.model))
+            kept.append(OpenAIRequest.kept(parsed.request, samples: samples, in: job))
         }
         counted.withLock { counted in
             counted.lines += 1

@@ -77,7 +77,7 @@ package struct OutputCheck: Sendable, Equatable {
             unseen.append("the file of failed lines, which only the job names")
         }
         noteLog(output)
-        let count = try walk(output, selection)
+        let count = try walk(output)
         guard let input = header.input, faultCount == 0 else { return }
         let wanted = selection.count(of: input.lines)
         if count != wanted { add("there are results of \(count) lines, and the input had \(wanted)") }
@@ -114,12 +114,12 @@ package struct OutputCheck: Sendable, Equatable {
 
     /// Counts a result, and compares its row with what the format writes of it.
     private mutating func check(
-        _ record: JournalRecord, _ number: Int, index: Int, _ rows: inout RenderedFile?
+        _ record: JournalRecord, _ number: Int, _ rows: inout RenderedFile?
     ) throws {
         results += 1
         failed += record.result.isFailed ? 1 : 0
         completionTokens += record.result.completionTokens
-        if let fault = try rows?.append(record, index: index) { add(number, record.key, fault) }
+        if let fault = try rows?.append(record) { add(number, record.key, fault) }
     }
 }
 
@@ -174,8 +174,8 @@ extension OutputCheck {
                     $0.name != carried && $0.name != OpenAIRequest.keptName
                 }
                 if let kept, own != kept { add(number, key, "does not carry the fields that the line has") }
-                try check(record, number, index: spot.place, &rows)
-                if let fault = try failedLines?.append(record, index: spot.place) {
+                try check(record, number, &rows)
+                if let fault = try failedLines?.append(record) {
                     add(number, key, "in the file of failed lines \(fault)")
                 }
                 if let fault = decisions?.fault(in: record.result, wanted - 1, of: identity, at: place - 1) {
@@ -190,9 +190,6 @@ extension OutputCheck {
                 next, try output.record(next).key,
                 "is one of \(index.count - next) that no line of the input is left for")
         }
-        if index.count > wanted, next >= index.count {
-            add("there are \(index.count) results, and should be \(wanted)")
-        }
     }
 }
 
@@ -200,7 +197,7 @@ extension OutputCheck {
 
 extension OutputCheck {
     /// - Returns: the number of lines.
-    private mutating func walk(_ output: FinishedOutput, _ selection: LineSelection) throws -> Int {
+    private mutating func walk(_ output: FinishedOutput) throws -> Int {
         func result(_ number: Int) throws -> WorkKey? {
             try number < output.count ? output.record(number).key : nil
         }
@@ -233,7 +230,7 @@ extension OutputCheck {
             if isLast, key.sample != samples - 1, !format.isByLine {
                 add(number, key, "is the last of its line, which should have \(samples)")
             }
-            try check(record, number, index: selection.place(of: max(0, line)), &rows)
+            try check(record, number, &rows)
             number += 1
         }
         finish(&rows, output)
@@ -263,8 +260,8 @@ private struct RenderedFile {
     }
 
     /// Returns the fault in what the file has of a result; nil if there is none.
-    mutating func append(_ record: JournalRecord, index: Int) throws -> Message? {
-        let place = ResultPlace(key: record.key, index: index, run: record.run)
+    mutating func append(_ record: JournalRecord) throws -> Message? {
+        let place = ResultPlace(key: record.key, run: record.run)
         return try difference { $0.append(record.result, at: place, to: &$1) }
     }
 

@@ -159,7 +159,7 @@ package final class PipedLines: ResultStore, Sendable {
             if one.left == 0 { state.end(one) }
             var encoder = NativeResults().makeEncoder(for: run)
             var bytes: [UInt8] = []
-            encoder.append(result, at: ResultPlace(key: key, index: one.line.index), to: &bytes)
+            encoder.append(result, at: ResultPlace(key: key), to: &bytes)
             bytes.removeLast()
             tell(one.line.request, .result(bytes, left: one.left))
         }

@@ -24,7 +24,7 @@ package struct ShardMerge {
         let system = POSIXFileSystem()
         var shards: [Shard] = []
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
-        var format = try shards[0].format()
+        var format = try shards[0].output.format()
         let first = shards[0].header
         if let table = format as? ParquetResults {
             let columns = ParquetResults.commonColumns(of: shards.map(\.path))
@@ -59,7 +59,7 @@ package struct ShardMerge {
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
         let samples = try shards.compactMap { try $0.samples() }.first ?? 1
-        let run = ResultRun(digest: settings.fingerprint.digest, samples: samples, selection: joined)
+        let run = ResultRun(digest: settings.fingerprint.digest, samples: samples)
         let writer = try OutputWriter(at: place, settings, format: format, run: run)
         var keptName: String?
         try writer.cleaningUp {
@@ -156,7 +156,7 @@ package struct ShardMerge {
 private final class Shard {
     let path: String
     var header: LogHeader { output.header }
-    private let output: FinishedOutput
+    let output: FinishedOutput
     let failures: AllowedFailures
     let selection: LineSelection
     private var next = 0
@@ -192,8 +192,6 @@ private final class Shard {
                 .mismatch, path: path, "is not as it was written. Run this shard again.")
         }
     }
-
-    func format() throws -> any ResultFormat { try output.format() }
 
     private func startsLine(_ number: Int) throws -> Bool { try output.record(number).key.sample == 0 }
 

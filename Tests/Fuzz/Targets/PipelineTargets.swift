@@ -48,7 +48,7 @@ private func readRequest(_ line: JSONValue, _ builders: [PromptBuilder]) throws 
     try promise(record.id != nil, "a request has no id")
     record.request = content.request
     for builder in builders { _ = try? builder.prompt(for: record) }
-    let kept = OpenAIRequest.kept(content.request, samples: content.request?.choices ?? 1, model: nil)
+    let kept = OpenAIRequest.kept(content.request, samples: content.request?.choices ?? 1, in: nil)
     let result = GenerationResult.failure(.init(LineError(.badField, ""), line: 1), kept: [kept])
     try promise(
         OpenAIRequest(of: result).endpoint == content.request?.endpoint, "a result has another request")

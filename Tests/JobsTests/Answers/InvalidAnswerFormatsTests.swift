@@ -14,7 +14,7 @@ import Testing
     private func encoded(_ format: some ResultFormat) -> [UInt8] {
         var encoder = format.makeEncoder(for: ResultRun(digest: "r-1", samples: 1))
         var bytes: [UInt8] = []
-        encoder.append(Self.failure, at: ResultPlace(key: Self.key, index: 0), to: &bytes)
+        encoder.append(Self.failure, at: ResultPlace(key: Self.key), to: &bytes)
         return bytes
     }
 

@@ -42,21 +42,6 @@ import Testing
         #expect(status.done == count && status.state == .complete)
     }
 
-    @Test func anEditedInputCostsOnlyItsEdits() throws {
-        var lines = TestLine.make(20)
-        let folder = try TestFolder()
-        try TestRun(lines: lines).run(open(folder))
-        lines.edit()
-        #expect(try TestRun(lines: lines).run(open(folder)) == 2)
-        #expect(try folder.text("out.jsonl") == array(lines))
-        // Whichever is first or last.
-        for more in [Array(lines.reversed()), Array(lines[3...]) + TestLine.make(1, "more")] {
-            try TestRun(lines: more).run(open(folder))
-            #expect(try folder.text("out.jsonl") == array(more))
-            #expect(try folder.faults() == [])
-        }
-    }
-
     @Test func aStreamHasItsEndOnceItIsComplete() throws {
         let folder = try TestFolder()
         for count in [0, 5] {

@@ -26,7 +26,7 @@ import Testing
             GenerationResult(
                 GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1),
                 kept: [.init(name: "n", json: number)]),
-            at: ResultPlace(key: WorkKey(id: "a", contentHash: 1), index: 0), to: &cells)
+            at: ResultPlace(key: WorkKey(id: "a", contentHash: 1)), to: &cells)
         #expect(String(decoding: cells, as: UTF8.self).hasSuffix(",\(number)\n"))
     }
 

@@ -274,13 +274,13 @@ import Testing
         request.choices = n
         return GenerationResult(
             GeneratedResult(text: text, finishReason: .length, promptTokens: 4, completionTokens: 2),
-            kept: [OpenAIRequest.kept(request, samples: n, model: nil), .init(name: "topic", json: "1")])
+            kept: [OpenAIRequest.kept(request, samples: n, in: nil), .init(name: "topic", json: "1")])
     }
 
     private func failure(n: Int) -> GenerationResult {
         .failure(
             .init(LineError(.notFinite, "Damaged."), line: 3),
-            kept: [OpenAIRequest.kept(nil, samples: n, model: nil)])
+            kept: [OpenAIRequest.kept(nil, samples: n, in: nil)])
     }
 
     private func key(_ sample: Int, of id: String = "a") -> WorkKey {
@@ -291,7 +291,7 @@ import Testing
         var encoder = OpenAIResults(model: "phi").makeEncoder(for: ResultRun(digest: "d", samples: 1))
         var bytes: [UInt8] = []
         for (sample, result) in results.enumerated() {
-            encoder.append(result, at: ResultPlace(key: key(sample), index: 0), to: &bytes)
+            encoder.append(result, at: ResultPlace(key: key(sample)), to: &bytes)
             #expect(encoder.isHolding == (sample + 1 < results.count))
         }
         return try bytes.split(separator: 0x0a).map { try JSONValue(parsing: Array($0), limits: .line) }

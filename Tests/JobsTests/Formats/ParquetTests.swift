@@ -58,7 +58,7 @@ import Testing
             var result = GenerationResult(GeneratedResult(text: "", promptTokens: 1, completionTokens: 1))
             result.kept = line.map { .init(name: $0.0, json: $0.1) }
             let key = WorkKey(id: "\(number)", contentHash: 0)
-            try table.append(result, at: ResultPlace(key: key, index: number))
+            try table.append(result, at: ResultPlace(key: key))
         }
         let renamed = try table.finish(into: made)
         #expect(renamed == ["s.A as A_3", "Topic as Topic_2", "x as x_3", "x_3. as _2"])

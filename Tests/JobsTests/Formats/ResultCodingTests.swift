@@ -101,7 +101,7 @@ import Testing
         func row(_ format: NativeResults, samples: Int) -> String {
             var encoder = format.makeEncoder(for: ResultRun(digest: "r-1", samples: samples))
             var bytes: [UInt8] = []
-            encoder.append(result, at: ResultPlace(key: Self.key, index: 3), to: &bytes)
+            encoder.append(result, at: ResultPlace(key: Self.key), to: &bytes)
             return String(decoding: bytes, as: UTF8.self)
         }
         // As in the log, but for the seed; and kept fields come first.

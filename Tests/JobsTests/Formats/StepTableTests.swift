@@ -13,7 +13,7 @@ import Testing
         var bytes: [UInt8] = []
         var result = result
         result.kept = [.init(name: "topic", json: "\"bees\"")]
-        encoder.append(result, at: ResultPlace(key: WorkKey(id: "a", contentHash: 1), index: 0), to: &bytes)
+        encoder.append(result, at: ResultPlace(key: WorkKey(id: "a", contentHash: 1)), to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 

@@ -35,7 +35,7 @@ import Testing
         for (number, result) in results.enumerated() {
             let key = WorkKey(
                 id: "id\(number / samples)", sample: number % samples, contentHash: UInt64(number / samples))
-            encoder.append(result, at: ResultPlace(key: key, index: number / samples), to: &bytes)
+            encoder.append(result, at: ResultPlace(key: key), to: &bytes)
         }
         return bytes
     }
@@ -149,7 +149,7 @@ import Testing
             Self.completion("x", prompt: $0, made: 10 * $0, seconds: Double($0), ended: 1000 + Double($0))
         }
         for (number, result) in (results + [Self.failure]).enumerated() {
-            statistics.add(ReportedResult(result, "\(number)", index: number))
+            statistics.add(ReportedResult(result, "\(number)"))
         }
         #expect((statistics.promptTokens, statistics.completionTokens) == (10, 100))
         #expect(statistics.total.percentiles([50, 99]) == [2, 4])
@@ -165,9 +165,8 @@ import Testing
 }
 
 extension ReportedResult {
-    init(_ result: GenerationResult, _ id: String, index: Int = 0) {
+    init(_ result: GenerationResult, _ id: String) {
         self.init(
             JournalRecord(key: WorkKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
-        self.index = index
     }
 }

@@ -106,10 +106,13 @@ package struct OpenAIRequest: Sendable, Equatable {
 
     /// - Parameters:
     ///   - samples: how many results the line has.
-    ///   - model: the name of the model that answers it.
-    static func kept(_ request: OpenAIRequest?, samples: Int, model: String?) -> GenerationResult.KeptValue {
+    ///   - job: nil where no model is named.
+    static func kept(_ request: OpenAIRequest?, samples: Int, in job: JobSettings?)
+        -> GenerationResult.KeptValue
+    {
         let writer = JSONWriter.object { writer in
-            if let model { writer.string("model", model) }
+            let format = job?.outputFormat.format.base as? OpenAIResults
+            if let model = format?.model { writer.string("model", model) }
             writer.string("url", (request?.endpoint ?? .chat).rawValue)
             writer.int("n", samples)
             if let request, request.prompts.count > 1 { writer.int("prompts", request.prompts.count) }
