@@ -29,7 +29,9 @@ extension JournalStore: ResultStore {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
-            if known.isStored, known.isFailed == result.isFailed, try holdsAlready(known, result) {
+            if known.isStored, known.isFailed == result.isFailed, let there = try stored.record(of: known),
+                there.result == result, there.run.utf8.elementsEqual(fingerprint.digest.utf8)
+            {
                 return
             }
             let offset = try journal.append(line)
@@ -37,11 +39,6 @@ extension JournalStore: ResultStore {
                 number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
             try journal.syncIfDue()
         }
-    }
-
-    private func holdsAlready(_ known: ResultIndex.Entry, _ result: GenerationResult) throws -> Bool {
-        let record = try stored.record(of: known)
-        return record?.result == result && record?.run.utf8.elementsEqual(fingerprint.digest.utf8) == true
     }
 
     private var stored: StoredResults { StoredResults(journal: journal.file, output: earlierOutput) }

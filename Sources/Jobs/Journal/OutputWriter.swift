@@ -117,9 +117,7 @@ final class OutputWriter {
 
     /// Whether the output is the draft, byte for byte: a run was ended before it could remove its journal.
     private func isInPlace(_ sum: OutputLog.Sum) throws -> Bool {
-        guard let there = try File.openIfPresent(place.paths.output, .read, in: place.system),
-            try there.info().size == sum.size
-        else { return false }
-        return try OutputLog.Sum(of: there) == sum
+        let there = try File.openIfPresent(place.paths.output, .read, in: place.system)
+        return try there.map { try $0.info().size == sum.size && OutputLog.Sum(of: $0) == sum } ?? false
     }
 }

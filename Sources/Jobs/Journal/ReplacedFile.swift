@@ -4,14 +4,14 @@ import OperatingSystem
 package struct ReplacedFile {
     package let path: String
     private let system = POSIXFileSystem()
-    private var draft: String { path + ".phibatch-\(Platform.processID)" }
+    private let start: String
 
     /// - Parameters:
     ///   - start: what every such file begins with.
     ///   - what: how an error calls it.
     /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
     package init(_ path: String, start: String, what: String) throws {
-        self.path = path
+        (self.path, self.start) = (path, start)
         if let kind = Files.kind(of: path) {
             guard kind == .regular else {
                 throw JobError(.cannotWrite, at: path, "is no file that a \(what) can be. Name another one.")
@@ -28,9 +28,16 @@ package struct ReplacedFile {
         }
     }
 
-    /// - Parameter isDurable: on return the disk has it.
+    /// - Parameter isDurable: on return the disk has it. Nobody else replaces it, so that a killed one's draft can go.
     /// - Throws: `StoreError` if the file can't be replaced; the one before stays then.
     package func replace(with bytes: [UInt8], isDurable: Bool = false) throws {
+        let draft = path + ".phibatch-" + (isDurable ? "new" : "\(Platform.processID)")
+        if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: system),
+            case let found = try left.bytes(0..<start.utf8.count),
+            start.utf8.starts(with: found) || found.allSatisfy({ $0 == 0 })
+        {
+            try left.remove()
+        }
         let file = try File.open(draft, .createNew(mode: 0o666), in: system)
         do {
             try file.write(bytes, at: 0)

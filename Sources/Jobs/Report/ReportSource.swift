@@ -95,10 +95,8 @@ package final class ReportSource {
             }
         case .journal(let stored, let index):
             for entry in (0..<index.count).lazy.map({ index[$0] }) where entry.isStored {
-                guard let record = try stored.record(of: entry) else {
-                    throw StoreError.changedUnderneath(path)
-                }
-                guard try body(ReportedResult(record)) else { return }
+                let record = try stored.record(of: entry)
+                guard try record.map({ try body(ReportedResult($0)) }) == true else { return }
             }
         }
     }
