@@ -28,22 +28,24 @@ package struct UTCTime {
 
     /// - Parameter bytes: `length` of them.
     package func write(to bytes: UnsafeMutableRawBufferPointer) {
-        var place = 0
-        func digits(_ value: Int, _ count: Int, _ end: UInt8) {
-            var rest = value
-            for index in stride(from: place + count - 1, through: place, by: -1) {
-                bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
-                rest /= 10
-            }
-            bytes[place + count] = end
-            place += count + 1
+        Self.write(year, 0..<4, UInt8(ascii: "-"), to: bytes)
+        Self.write(month, 5..<7, UInt8(ascii: "-"), to: bytes)
+        Self.write(day, 8..<10, UInt8(ascii: "T"), to: bytes)
+        Self.write(secondOfDay / 3600, 11..<13, UInt8(ascii: ":"), to: bytes)
+        Self.write(secondOfDay / 60 % 60, 14..<16, UInt8(ascii: ":"), to: bytes)
+        Self.write(secondOfDay % 60, 17..<19, UInt8(ascii: "Z"), to: bytes)
+    }
+
+    /// Writes digits and what ends them. A closure here would take memory, and a signal may come within malloc.
+    private static func write(
+        _ value: Int, _ range: Range<Int>, _ end: UInt8, to bytes: UnsafeMutableRawBufferPointer
+    ) {
+        var rest = value
+        for index in range.reversed() {
+            bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
         }
-        digits(year, 4, UInt8(ascii: "-"))
-        digits(month, 2, UInt8(ascii: "-"))
-        digits(day, 2, UInt8(ascii: "T"))
-        digits(secondOfDay / 3600, 2, UInt8(ascii: ":"))
-        digits(secondOfDay / 60 % 60, 2, UInt8(ascii: ":"))
-        digits(secondOfDay % 60, 2, UInt8(ascii: "Z"))
+        bytes[range.upperBound] = end
     }
 
     package var text: String {
