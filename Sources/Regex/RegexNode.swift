@@ -80,7 +80,7 @@ package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// Bounds that keep time and memory in hand, as patterns come from strangers.
 package enum RegexLimits {
-    /// Scalars of a pattern.
+    /// Most scalars that a pattern has.
     package static let length = 65_536
     /// Groups in groups.
     package static let depth = 100

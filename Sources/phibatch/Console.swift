@@ -8,7 +8,7 @@ import OperatingSystem
 struct LogLine {
     var message: Message
     var figures: JSONObject = [:]
-    /// It goes to logs, and to who asks for details (--verbose).
+    /// Whether the line is shown in logs and with --verbose alone.
     var isDetail = false
 
     init(_ message: Message, _ figures: JSONObject = [:]) {

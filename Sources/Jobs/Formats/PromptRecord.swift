@@ -80,7 +80,7 @@ package struct PromptRecord: Sendable {
         }
     }
 
-    /// Returns the record of one of a completion's prompts.
+    /// Returns the record with one prompt in place of several that a completion has.
     func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
         var one = self
         one.fields = fields.asking(prompt)

@@ -3,7 +3,7 @@ import Faults
 /// Results of a finished output, by its log.
 package final class EarlierOutput {
     package let log: OutputLog
-    /// What the index's entries point into.
+    /// File that entries of the index point into.
     var source: File { log.file }
     /// Results that are there.
     package let count: Int
@@ -13,7 +13,7 @@ package final class EarlierOutput {
     /// Whether the output is, byte for byte, as it was written.
     package let isAsWritten: Bool
 
-    /// Reads a log's results into an index.
+    /// Reads the results of a log into an index.
     /// - Parameters:
     ///   - output: nil if there is none.
     ///   - accepts: whether results of a run count, by its digest.

@@ -28,7 +28,7 @@ package final class FinishedOutput {
 
     package var count: Int { index.count }
 
-    /// The output's format, laid out as it is there.
+    /// Format of the output, with the layout that its log names.
     /// - Throws: `StoreError` if this version has no such format.
     package func format() throws -> any ResultFormat { try ResultFormats.recorded(header, path) }
 

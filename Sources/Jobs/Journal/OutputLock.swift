@@ -12,7 +12,7 @@ package final class OutputLock {
         /// When its run began, ISO 8601.
         package var started: String
 
-        /// Whether it is not known to be over.
+        /// Whether the run may be alive: its process is, or is on another host.
         fileprivate var mayLive: Bool { host != Platform.hostName || Platform.isRunning(pid) }
 
         /// For a terminal: the file may hold anything.

@@ -15,7 +15,7 @@ package struct InFlightRecord: Sendable, Equatable {
 package enum StoredState: Sendable, Equatable {
     case new
     case inFlight(InFlightRecord)
-    /// A failed result counts as done once its job was complete; that of an unfinished run is new.
+    /// Result that is kept. A failed one is kept once its job was complete; before, it counts as new.
     case done(failed: Bool)
 }
 

@@ -65,7 +65,7 @@ class Run:
 
     Attributes:
         status: ``complete``, ``interrupted`` or ``too_many_failures``.
-        path: the output; it is there if the run is complete.
+        path: the output; it is there if every line is done.
         progress: the last numbers.
         exit_code: the program's.
     """
