@@ -74,7 +74,7 @@ struct ReadmeTests {
         let rows = try String(contentsOfFile: folder + "/out/questions.jsonl", encoding: .utf8)
         #expect(rows.split(separator: "\n").count >= 4 && !rows.contains("\"dropped\""), "\(rows)")
         if has("command -v make") {
-            let rule = try #require(Self.text.firstMatch(of: /Makefile: `([^`]+)`, and below it `([^`]+)`/))
+            let rule = try #require(Self.text.firstMatch(of: /Makefile: `([^`]+)`, and below it\s+`([^`]+)`/))
             try "\(rule.1)\n\t\(rule.2)\n".write(
                 toFile: folder + "/Makefile", atomically: true, encoding: .utf8)
             let made = try shell("make -s out/demo.jsonl && make -q out/demo.jsonl", in: folder)
