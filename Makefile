@@ -288,7 +288,7 @@ format:
 lint:
 	@$(SWIFT) format lint --strict -r Package.swift Sources Tests
 	@! grep -rn '^import Foundation$$' Sources || \
-		{ echo "error: sources have what they need of Foundation by Essentials; the rest brings ICU" >&2; exit 1; }
+		{ echo "error: sources have what they need of Foundation by FoundationShim; the rest brings ICU" >&2; exit 1; }
 	@$(PYTHON) -B Tests/Rooms/rooms.py
 	@$(PYTHON) -B Tests/Rooms/marks.py
 	@$(PYTHON) -B Tests/Rooms/budget.py

@@ -23,10 +23,10 @@ let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] 
 #endif
 
 /// What all other targets stand on.
-let base: [Target.Dependency] = ["Essentials", "Faults", "JSON", "OperatingSystem"]
+let base: [Target.Dependency] = ["FoundationShim", "Errors", "JSON", "OperatingSystem"]
 
 let fuzzParts: [Target.Dependency] = [
-    "BatchEngine", "BatchPipeline", "TokenConstraints", "Faults", "JSON", "JSONSchema", "Jobs",
+    "BatchEngine", "BatchPipeline", "TokenConstraints", "Errors", "JSON", "JSONSchema", "Jobs",
     "OperatingSystem",
     "PhiModel", "PhiText",
 ]
@@ -74,28 +74,29 @@ let package = Package(
         // Likewise: libzstd is looked for when something is packed with it.
         .systemLibrary(name: "CZstd"),
         // Foundation's essential part, without ICU.
-        .target(name: "Essentials", swiftSettings: fuzzed),
+        .target(name: "FoundationShim", swiftSettings: fuzzed),
         // Errors that a person can mend, and the messages that say so.
-        .target(name: "Faults", dependencies: ["Essentials"], swiftSettings: fuzzed),
+        .target(name: "Errors", dependencies: ["FoundationShim"], swiftSettings: fuzzed),
         .target(
             name: "JSON",
             dependencies: [
-                "Essentials", "Faults",
+                "FoundationShim", "Errors",
             ],
             swiftSettings: fuzzed),
         // Files, memory, threads and processors.
         .target(
             name: "OperatingSystem",
             dependencies: [
-                "CPhiKernels", "Essentials", "Faults", "JSON",
+                "CPhiKernels", "FoundationShim", "Errors", "JSON",
             ],
             swiftSettings: quick),
         // Regular expressions as automata: of tokenizers, of schemas and of the masks.
-        .target(name: "Regex", dependencies: ["Essentials", "JSON"], swiftSettings: fuzzed),
+        .target(name: "Regex", dependencies: ["FoundationShim", "JSON"], swiftSettings: fuzzed),
         // A validator and what constrained answers need to know of a schema. Not on all of the base, so it need not wait for
         // kernels to be compiled.
         .target(
-            name: "JSONSchema", dependencies: ["Essentials", "Faults", "JSON", "Regex"], swiftSettings: fuzzed
+            name: "JSONSchema", dependencies: ["FoundationShim", "Errors", "JSON", "Regex"],
+            swiftSettings: fuzzed
         ),
         // Scheduling, blocks of the cache, choice of tokens: all that is the same for every engine.
         .target(name: "BatchEngine", dependencies: base + ["CPhiKernels"], swiftSettings: fuzzed),
@@ -160,7 +161,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",
             swiftSettings: tests),
         .testTarget(
-            name: "FaultsTests", dependencies: ["Faults"], swiftSettings: tests),
+            name: "ErrorsTests", dependencies: ["Errors"], swiftSettings: tests),
         .testTarget(
             name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: tests),
         .testTarget(

@@ -4,7 +4,7 @@ package enum FinishReason: String, Sendable {
     case stop
     /// `max_tokens` reached, or the end of the context; or a constraint left out what would not have fitted.
     case length
-    /// `max_tokens` reached before the thought had ended: there is no answer.
+    /// `max_tokens` reached before the reasoning had ended: there is no answer.
     case reasoningLength = "reasoning_length"
     /// The answer calls functions.
     case toolCalls = "tool_calls"

@@ -5,7 +5,7 @@
 /// choice between them; beside them, the prompts of newcomers are prefilled in chunks, oldest first.
 package struct Scheduler: Sendable {
     /// What one running sequence has to send.
-    package struct Open: Sendable {
+    package struct PendingRows: Sendable {
         package var rows: Int
         /// They are of its completion.
         package var isCompletion: Bool
@@ -20,7 +20,7 @@ package struct Scheduler: Sendable {
 
     /// What one sequence brings into a step: its next `rows` rows; after the last one a token is chosen
     /// if `samples`.
-    package struct Part: Sendable, Equatable {
+    package struct ScheduledRows: Sendable, Equatable {
         /// Among the running sequences.
         package var place: Int
         package var rows: Int
@@ -71,8 +71,8 @@ package struct Scheduler: Sendable {
 
     /// The rows of the next step.
     /// - Parameter open: what each running sequence has to send, one row at least, oldest first.
-    package mutating func nextStep(_ open: some Sequence<Open>) -> [Part] {
-        var parts: [Part] = []
+    package mutating func nextStep(_ open: some Sequence<PendingRows>) -> [ScheduledRows] {
+        var parts: [ScheduledRows] = []
         parts.reserveCapacity(workers)
         var room = chunk
         // A completion always brings a row, and before prompts take the chunk, the others that it has.
@@ -84,7 +84,7 @@ package struct Scheduler: Sendable {
                 guard rows > 0 else { continue }
                 room -= rows - certain
                 parts.append(
-                    Part(place: place, rows: rows, samples: rows == open.rows, decodes: decodes))
+                    ScheduledRows(place: place, rows: rows, samples: rows == open.rows, decodes: decodes))
             }
         }
         lastUse = chunk - room

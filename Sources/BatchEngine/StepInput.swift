@@ -7,7 +7,7 @@ package struct StepInput: Sendable {
     /// How a token is chosen after each of as many rows, the last of them after the last of `tokens`; if empty, none
     /// is. The `tokens` after the first of these rows are guesses: a choice counts only if the guesses before it are
     /// the tokens that were chosen there.
-    package var samplings: Few<SamplingRequest>
+    package var samplings: SmallArray<SamplingRequest>
     /// If set, the sequence goes back to so many tokens before `tokens` come: no fewer than the prompt's, whose cache
     /// others may share, and no more than it has.
     package var start: Int?
@@ -26,7 +26,7 @@ package struct StepInput: Sendable {
     ) {
         self.sequence = sequence
         self.tokens = tokens
-        samplings = Few(sampling)
+        samplings = SmallArray(sampling)
         self.start = start
         self.targets = targets
         self.targetCounts = targetCounts
@@ -53,7 +53,7 @@ package struct StepAnswer: Sendable, Equatable {
     /// The token chosen after those that are certain, and as long as it is the one that was guessed, the one after
     /// that. None where no token was to be chosen. Of the input's tokens the sequence keeps those that are certain, and
     /// one for each choice but the last; the others were wrong guesses.
-    package var choices: Few<TokenChoice>
+    package var choices: SmallArray<SampledToken>
     /// For each of the input's `targets` its natural-log probability under the model (at temperature 1, before any
     /// rule): the number that `TokenChoice.logprob` has for a token chosen there. NaN where a logit is infinite or
     /// NaN.
@@ -61,13 +61,13 @@ package struct StepAnswer: Sendable, Equatable {
     /// For each of `targets` the likeliest tokens in its place, where the input asks for some.
     package var alternatives: [[TokenLogprob]] = []
 
-    package init(choice: TokenChoice? = nil, logprobs: [Float] = []) {
-        choices = Few(choice)
+    package init(choice: SampledToken? = nil, logprobs: [Float] = []) {
+        choices = SmallArray(choice)
         self.logprobs = logprobs
     }
 
     /// The first of `choices`.
-    package var choice: TokenChoice? { choices.first }
+    package var choice: SampledToken? { choices.first }
 
     /// How many guesses held.
     var rightGuesses: Int { max(0, choices.count - 1) }
@@ -80,7 +80,7 @@ package struct StepAnswer: Sendable, Equatable {
 
     /// Takes the choice after the next row if it counts.
     /// - Parameter guess: the token of that row; nil for the first one.
-    package mutating func append(_ choice: TokenChoice, after guess: Int32?, number: Int) {
+    package mutating func append(_ choice: SampledToken, after guess: Int32?, number: Int) {
         guard choices.count == number else { return }
         if let last = choices.last, last.fault != nil || last.token != guess { return }
         choices.append(choice)

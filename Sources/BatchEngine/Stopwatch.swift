@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Measures consecutive laps.
 package struct Stopwatch {

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import Jobs
 import OperatingSystem
 import PhiModel

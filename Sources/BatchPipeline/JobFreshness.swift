@@ -1,6 +1,6 @@
 import BatchEngine
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import Jobs
 import PhiModel
 
@@ -67,7 +67,7 @@ package struct JobFreshness: Sendable, Equatable {
             }
         if let log, header?.usesOutput ?? true {
             var digests: Set<String> = []
-            let earlier = try EarlierOutput(log, of: output, index: claims.index) {
+            let earlier = try PreviousOutput(log, of: output, index: claims.index) {
                 digests.insert($0)
                 return true
             }

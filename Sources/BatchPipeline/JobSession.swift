@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import Jobs
 import Logging
 import OperatingSystem

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 import Jobs
 import OperatingSystem
@@ -48,7 +48,7 @@ package struct Manifest: Sendable {
         /// Nil if the model is not here.
         var made: RunFingerprint?
         /// Nil if nobody knows.
-        var kept: [KeptRun]?
+        var kept: [AcceptedRun]?
         var results: Int
         var failed: Int
         var completionTokens: Int

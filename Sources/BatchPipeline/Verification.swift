@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import JSON
 import Jobs
 import OperatingSystem

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// JSON's pieces as bytes: what `JSONWriter` is made of, for those who put them together themselves.
 package enum JSONBytes {

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 extension JSONScanner {
     /// The one value that `text` holds, as a tree.

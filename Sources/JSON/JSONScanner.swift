@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A pull scanner over JSON text (RFC 8259 to the letter), the one that reads all of phibatch's JSON.
 ///

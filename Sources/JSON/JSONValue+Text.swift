@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 extension JSONValue {
     /// Elements of a list that still stand on one line.

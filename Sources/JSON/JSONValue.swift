@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A JSON value (RFC 8259): what a line, a model's file or a template's field holds.
 package enum JSONValue: Sendable, Equatable {

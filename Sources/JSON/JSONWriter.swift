@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Writes JSON in one line, the members in the order of the calls: same values, same bytes.
 package struct JSONWriter {

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 import OperatingSystem
 
@@ -65,7 +65,7 @@ struct FirstLine {
 
     /// The line's fields, and a template of one that may be meant; nil of a line that says nothing of the others.
     var offer: (names: String, reference: String)? {
-        guard !ownFields.isEmpty, EarlierStep.error(in: .object(fields)) == nil else { return nil }
+        guard !ownFields.isEmpty, PreviousStep.error(in: .object(fields)) == nil else { return nil }
         let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
         let text =
             ownFields.first { $0.value.kindName == "a string" && $0.name != "prompt" } ?? ownFields[0]

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// Fields of a line that are carried into its result.
@@ -58,7 +58,7 @@ public enum KeptFields: Sendable, Equatable {
     }
 
     /// What a result of this line has of them, in order. A field that the line lacks is left out.
-    func values(of line: JSONValue, for task: JobTask) -> [GenerationResult.KeptValue] {
+    func values(of line: JSONValue, for task: JobTask) -> [GenerationResult.CarriedValue] {
         guard case .object(let members) = line else { return [] }
         switch self {
         case .none: return []

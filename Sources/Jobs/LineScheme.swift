@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import JSON
 
 /// The members of a line that its result depends on: those make it the same line again.
@@ -55,7 +55,7 @@ package struct LineScheme: Sendable, Hashable {
         // Where results have ids made of the hash, those of two lines differ.
         hash.add(id.map { .string($0) })
         for name in fields { hash.add(line[name]) }
-        let isResult = EarlierStep.isResult(.object(line))
+        let isResult = PreviousStep.isResult(.object(line))
         for name in Self.settings {
             guard let value = line[name], value != .null,
                 PromptRecord.isSetting(JSONMember(name: name, value: value), isResult)

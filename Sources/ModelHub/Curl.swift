@@ -1,5 +1,5 @@
 import CCurl
-import Faults
+import Errors
 import OperatingSystem
 
 /// libcurl, which fetches what lies on the hub. It is part of nearly every system and is loaded when something is to be

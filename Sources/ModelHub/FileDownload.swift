@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 
 /// Fetches one blob into the cache: under a lock, going on where an earlier attempt stopped, checked against its

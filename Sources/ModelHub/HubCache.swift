@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import OperatingSystem
 
 /// Hugging Face's cache on this machine, in huggingface_hub's layout, so that either finds what the other fetched:

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Why a model is not to be had: what, of which repository or file, and what would help.
 public struct HubError: Error, Equatable, CustomStringConvertible {

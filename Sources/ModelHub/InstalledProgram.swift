@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 
 /// Program on PATH that reaches a store or a hub, and finds its keys itself: `aws`, `gcloud`, `rclone`, `hf`, Python's pip.

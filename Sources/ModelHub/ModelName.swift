@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import OperatingSystem
 
 /// Name that a person calls a model by: a folder, a short name of a Phi model, or a repository on the hub.

@@ -1,5 +1,5 @@
 import CCurl
-import Faults
+import Errors
 import OperatingSystem
 
 /// Why there is no response, or not all of it.

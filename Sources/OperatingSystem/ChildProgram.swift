@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A program that runs beside this one, with files as its input and its output. What this process has of it goes when it
 /// is let go of: a child that still runs is then ended.

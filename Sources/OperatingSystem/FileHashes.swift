@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Hashes of large files, kept from one start to the next, so that gigabytes are read but once.
 ///

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Hands things from any thread to one that waits for them, in order.
 // Unchecked, as the compiler can't see that a thing is with who puts it in, or here, or with who waits.

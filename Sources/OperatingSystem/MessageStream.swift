@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import JSON
 
 /// Lines for people on a descriptor, mostly stderr. It may be a pipe that nobody reads at the moment, and a job

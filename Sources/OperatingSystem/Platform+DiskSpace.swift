@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 package enum DiskSpace {
     /// Bytes that this user may still write at a path, which need not be there yet; nil if the system doesn't say.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// What is asked of files and folders besides their content's own readers. Foundation's counterparts take
 /// paths of valid UTF-8 only.

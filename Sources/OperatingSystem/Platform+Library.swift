@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 
 /// A shared library, loaded for as long as the process lives.
 package struct LoadedLibrary: Sendable {

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Keeps other threads out for a moment. Not `Mutex`, which the thread sanitizer on Linux doesn't see.
 package final class Lock: Sendable {

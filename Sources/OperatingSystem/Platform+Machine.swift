@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// What the processor calls itself.
 package enum ProcessorName {

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 extension Platform {
     /// A file that is being made. It is locked for as long as this object lives, so that others can tell

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A regular file, open for reading.
 package final class OpenFile: Sendable {

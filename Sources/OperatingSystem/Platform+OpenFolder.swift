@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Folder held open, below which files are made by names that others have chosen: no link below it is followed, and no
 /// name leads out of it.

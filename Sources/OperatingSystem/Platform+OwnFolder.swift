@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A folder that this process' user owns and nobody else can write, held open: whose content results may depend on. A
 /// checksum says that a file is whole, and not who wrote it.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// The system's calls for `MessageStream`, `Files` and `MemoryRoom`.
 enum FileCalls {

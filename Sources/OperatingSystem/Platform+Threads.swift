@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// The system's calls for `WorkerThread` and `Processors`.
 enum ThreadCalls {

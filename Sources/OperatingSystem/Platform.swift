@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// The few calls of the operating system that Foundation has no good form of.
 /// Only files of this name call it.

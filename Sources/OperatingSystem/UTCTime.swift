@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A moment in UTC, to the second, such as `2026-11-23T06:40:12Z`. Needs no memory and no lock, so that a signal's
 /// handler can write it too.

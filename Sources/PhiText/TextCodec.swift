@@ -7,7 +7,7 @@ package struct TextCodec: Sendable {
     package let tokenizer: Tokenizer
     /// Nil if the folder has none; then only `Prompt.text` can be served.
     package let template: ChatTemplate?
-    package let thoughts: ThoughtText?
+    package let reasonings: ReasoningText?
     package let tools: ToolText?
 
     /// Nil if `folder` has no tokenizer.json, nor cl100k_base.tiktoken.
@@ -17,14 +17,16 @@ package struct TextCodec: Sendable {
         guard let file = files.first(where: { Files.kind(of: $0) != nil }) else { return nil }
         tokenizer = try Tokenizer(path: file)
         template = try ChatTemplate.load(path: folder)
-        thoughts = try ThoughtText(tokenizer, folder: folder)
+        reasonings = try ReasoningText(tokenizer, folder: folder)
         tools = ToolText(tokenizer)
     }
 
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
     ///   clear that it has not; nil for any length.
     /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
-    package func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
+    package func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws
+        -> [Int32]
+    {
         switch prompt {
         case .tokens(let ids): return ids
         case .text(let text): return try encode(text, addSpecialTokens: true, contextLength, shield)
@@ -36,10 +38,12 @@ package struct TextCodec: Sendable {
         }
     }
 
-    package func shield(for line: JSONValue) -> TextShield? { tokenizer.controlTokens.shield(for: line) }
+    package func shield(for line: JSONValue) -> ControlTokenEscaper? {
+        tokenizer.controlTokens.shield(for: line)
+    }
 
     private func encode(
-        _ text: String, addSpecialTokens: Bool, _ contextLength: Int?, _ shield: TextShield?
+        _ text: String, addSpecialTokens: Bool, _ contextLength: Int?, _ shield: ControlTokenEscaper?
     ) throws -> [Int32] {
         let most = contextLength.map { max(0, $0 - 1) } ?? .max
         guard

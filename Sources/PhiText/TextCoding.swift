@@ -9,9 +9,9 @@ package protocol TextCoding: Sendable {
     ///   clear that it has not; nil for any length. (Of a list of ids the length is the caller's to check.)
     /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed, or `promptTooLong`.
     /// - Parameter shield: what covers texts of control tokens in the prompt.
-    func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32]
+    func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws -> [Int32]
     /// Guard that keeps texts of control tokens in a line from becoming control; nil if it has none.
-    func shield(for line: JSONValue) -> TextShield?
+    func shield(for line: JSONValue) -> ControlTokenEscaper?
     func makeTextStream() -> any TextStream
     /// As `makeTextStream()`, with the texts of some tokens that it would leave out.
     func makeTextStream(showing tokens: Set<Int32>) -> any TextStream
@@ -19,15 +19,15 @@ package protocol TextCoding: Sendable {
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
     /// Form in which calls of functions are written; nil where they can't be.
     var tools: ToolText? { get }
-    /// Form of thoughts before answers; nil where there can be none.
-    var thoughts: ThoughtText? { get }
+    /// Form of reasoning before answers; nil where there can be none.
+    var reasonings: ReasoningText? { get }
     /// All tokens' texts, made anew with each call; nil where answers can't be constrained by them.
     var tokenTexts: TokenTexts? { get }
 }
 
 extension TextCoding {
     package var tokenTexts: TokenTexts? { nil }
-    package var thoughts: ThoughtText? { nil }
+    package var reasonings: ReasoningText? { nil }
     package var tools: ToolText? { nil }
 
     package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { makeTextStream() }
@@ -50,9 +50,11 @@ package struct NoText: TextCoding {
 
     package init() {}
 
-    package func shield(for line: JSONValue) -> TextShield? { nil }
+    package func shield(for line: JSONValue) -> ControlTokenEscaper? { nil }
 
-    package func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
+    package func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws
+        -> [Int32]
+    {
         if case .tokens(let ids) = prompt { return ids }
         throw ModelError(
             .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")

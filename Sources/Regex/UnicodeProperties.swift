@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import Synchronization
 
 /// Sets behind `\p{...}`, by the Unicode data of Swift's library.

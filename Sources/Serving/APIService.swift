@@ -1,5 +1,5 @@
 import BatchPipeline
-import Essentials
+import FoundationShim
 import JSON
 import Jobs
 import OperatingSystem
@@ -12,7 +12,7 @@ final class APIService: HTTPService {
     }
 
     let requests: RequestLines
-    let courses: AnswerCourses
+    let answers: ClientAnswers
     let batches: BatchStore
     let options: ServerOptions
     let metrics = ServerMetrics()
@@ -21,10 +21,10 @@ final class APIService: HTTPService {
     private let connections = Guarded<@Sendable () -> Int>({ 0 })
 
     init(
-        _ requests: RequestLines, _ courses: AnswerCourses, _ batches: BatchStore, _ access: Access,
+        _ requests: RequestLines, _ answers: ClientAnswers, _ batches: BatchStore, _ access: Access,
         _ options: ServerOptions
     ) {
-        (self.requests, self.courses, self.batches) = (requests, courses, batches)
+        (self.requests, self.answers, self.batches) = (requests, answers, batches)
         (self.access, self.options) = (access, options)
     }
 
@@ -44,7 +44,7 @@ final class APIService: HTTPService {
             if route != .health { try access.check(head) }
             switch route {
             case .answer:
-                guard courses.count < options.waiting else {
+                guard answers.count < options.waiting else {
                     metrics.refused()
                     throw .busy(429, "\(options.waiting) requests are waiting. Come again later.")
                 }
@@ -99,7 +99,7 @@ final class APIService: HTTPService {
         case .metrics:
             let gauges = [
                 ("connections", "Connections.", connections.withLock { $0 }()),
-                ("requests", "Requests that wait or run.", courses.count),
+                ("requests", "Requests that wait or run.", answers.count),
                 ("batches", "Batches that wait or run.", batches.openCount),
             ]
             return HTTPReply(type: "text/plain; version=0.0.4", .bytes(Array(metrics.text(gauges).utf8)))
@@ -138,8 +138,8 @@ final class APIService: HTTPService {
         let id = Self.newID()
         let reply = OpenAIReply(
             id: id, model: model ?? options.names.first ?? "", created: Self.now, endpoint: endpoint)
-        let course = AnswerCourse(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
-        let number = courses.add(course)
+        let answer = ClientAnswer(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
+        let number = answers.add(answer)
         exchange.whenLost { [events] in events.put(.lost(request: number)) }
         // The random stream comes from the seed and the id: with a seed of its own a request has the same answer each time.
         let isOwn = body["seed"] == nil || body["seed"] == .null

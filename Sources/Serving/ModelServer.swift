@@ -1,5 +1,5 @@
 import BatchPipeline
-import Essentials
+import FoundationShim
 import Jobs
 import OperatingSystem
 import PhiModel
@@ -10,7 +10,7 @@ package final class ModelServer: Sendable {
     private let requests: RequestLines
     private let service: APIService
     private let http: HTTPServer
-    private let courses: AnswerCourses
+    private let answers: ClientAnswers
     private let failure: Guarded<(any Error)?>
     /// Somebody wants it to end.
     private let stopFlag: StopFlag
@@ -39,18 +39,18 @@ package final class ModelServer: Sendable {
             options.host, port: options.port, onlyLoopback: !access.needsKey)
         listens(listening.address)
         let failure = Guarded<(any Error)?>(nil)
-        courses = AnswerCourses()
+        answers = ClientAnswers()
         (self.stopFlag, grace) = (stopFlag, options.grace)
         let (models, engine) = try model?() ?? (base.makeModelLoader(), RequestLines.engine(of: base))
         requests = try RequestLines(
             base, models: models, engine: engine, stopFlag: endFlag,
-            tell: { [courses] in courses.take($1, of: $0) },
+            tell: { [answers] in answers.take($1, of: $0) },
             failed: { [endFlag] error in
                 failure.withLock { $0 = $0 ?? error }
                 endFlag.set()
             })
         let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
-        service = APIService(requests, courses, batches, access, options)
+        service = APIService(requests, answers, batches, access, options)
         http = try HTTPServer(service, on: listening, limits: options.limits)
         self.failure = failure
     }
@@ -64,7 +64,7 @@ package final class ModelServer: Sendable {
             while !stopFlag.isSet, !endFlag.isSet { WorkerThread.sleep(seconds: 0.05) }
             http.refuse()
             let end = ContinuousClock.now + .seconds(grace)
-            while courses.count > 0, .now < end { WorkerThread.sleep(seconds: 0.05) }
+            while answers.count > 0, .now < end { WorkerThread.sleep(seconds: 0.05) }
             endFlag.set()
         }
         try requests.run()

@@ -50,9 +50,9 @@ package final class AnswerGrammar: Sendable {
         regex: String, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
         let text = try MachineText(whole: regex, effort)
-        let goal = Goal(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
+        let target = MaskTarget(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
         try self.init(
-            AnswerShape(goals: [goal], root: GoalID(index: 0)), layout: .compact, validated: [],
+            AnswerShape(targets: [target], root: MaskTargetID(index: 0)), layout: .compact, validated: [],
             tokens: tokens)
     }
 
@@ -70,7 +70,7 @@ package final class AnswerGrammar: Sendable {
         schemaShape: SchemaShape? = nil
     ) throws(ConstraintFault) {
         try self.init(tokens: tokens, validated: validated, schemaShape: schemaShape) {
-            Writer(shape, layout: layout)
+            JSONAutomaton(shape, layout: layout)
         }
     }
 

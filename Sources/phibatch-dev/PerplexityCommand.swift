@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchPipeline
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 import PhiModel
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Essentials
+import FoundationShim
 import JSON
 import JSONSchema
 import Jobs

@@ -84,7 +84,7 @@ struct Bench {
     /// Reads a prompt, as jobs do step by step.
     /// - Returns: the token after it, and the steps.
     private func read(_ prompt: [Int32], _ sequence: RequestID) throws -> (next: Int32, steps: [Step]) {
-        var (steps, answer): ([Step], TokenChoice?) = ([], nil)
+        var (steps, answer): ([Step], SampledToken?) = ([], nil)
         for first in stride(from: 0, to: prompt.count, by: Self.chunk) {
             let tokens = prompt[first...].prefix(Self.chunk)
             let (start, done) = (ContinuousClock.now, engine.work)
@@ -139,7 +139,7 @@ struct Bench {
             work: work(since: done), steps: steps, attentionBytes: attentionBytes)
     }
 
-    private static func token(of choice: TokenChoice?) throws -> Int32 {
+    private static func token(of choice: SampledToken?) throws -> Int32 {
         guard let choice, choice.fault == nil else {
             throw ModelError(.malformed, "the model's logits are not finite: its weights are damaged.")
         }

@@ -1,5 +1,5 @@
 import BatchPipeline
-import Essentials
+import FoundationShim
 import JSON
 import PhiModel
 

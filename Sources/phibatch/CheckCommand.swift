@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Faults
+import Errors
 import JSON
 import PhiModel
 

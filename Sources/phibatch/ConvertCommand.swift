@@ -1,5 +1,5 @@
 import ArgumentParser
-import Faults
+import Errors
 import OperatingSystem
 import PhiModel
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchEngine
-import Essentials
+import FoundationShim
 import ModelHub
 import OperatingSystem
 import PhiModel

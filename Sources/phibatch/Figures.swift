@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 
 func rounded(_ value: Double) -> String {
     let tenths = Int((min(value, 1e12) * 10).rounded())

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import JSON
 import PhiModel
 

@@ -1,5 +1,5 @@
 import BatchPipeline
-import Faults
+import Errors
 
 /// State of a job, why, and what to do next.
 struct JobState {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Faults
+import Errors
 
 extension FailureLimit: ExpressibleByArgument {}
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Essentials
+import FoundationShim
 import ModelHub
 import OperatingSystem
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Essentials
+import FoundationShim
 import Logging
 import OperatingSystem
 import PhiModel

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// The system's calls about signals and terminals. Only files of this name call it.
 enum Platform {

@@ -1,6 +1,6 @@
 import BatchPipeline
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import JSON
 import OperatingSystem
 

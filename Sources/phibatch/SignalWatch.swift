@@ -1,5 +1,5 @@
 import BatchPipeline
-import Faults
+import Errors
 import OperatingSystem
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Keeps files from getting the numbers of stdin, stdout or stderr where a caller has closed those:
 /// messages would be written into them.

@@ -6,11 +6,11 @@ import Testing
 @Suite struct SchedulerTests {
     @Test func prefillRunsInChunksBesideDecode() {
         var scheduler = Scheduler(workers: 3, prefillChunk: 10)
-        func prefill(_ place: Int, _ rows: Int, samples: Bool = true) -> Scheduler.Part {
-            Scheduler.Part(place: place, rows: rows, samples: samples, decodes: false)
+        func prefill(_ place: Int, _ rows: Int, samples: Bool = true) -> Scheduler.ScheduledRows {
+            Scheduler.ScheduledRows(place: place, rows: rows, samples: samples, decodes: false)
         }
         #expect(scheduler.nextStep(prompts: [4]) == [prefill(0, 4)])
-        let decode = Scheduler.Part(place: 0, rows: 1, samples: true, decodes: true)
+        let decode = Scheduler.ScheduledRows(place: 0, rows: 1, samples: true, decodes: true)
         #expect(scheduler.nextStep(prompts: [1, 25, 3]) == [decode, prefill(1, 10, samples: false)])
         #expect(scheduler.nextStep(prompts: [1, 15, 3]) == [decode, prefill(1, 10, samples: false)])
         #expect(scheduler.nextStep(prompts: [1, 5, 3]) == [decode, prefill(1, 5), prefill(2, 3)])
@@ -21,8 +21,10 @@ import Testing
     @Test func certainRowsComeBeforePrompts() {
         var scheduler = Scheduler(workers: 4, prefillChunk: 10)
         func next(_ open: [(rows: Int, isCompletion: Bool)]) -> [[Int]] {
-            scheduler.nextStep(open.map { Scheduler.Open(rows: $0.rows, isCompletion: $0.isCompletion) })
-                .map { [$0.place, $0.rows, $0.samples ? 1 : 0, $0.decodes ? 1 : 0] }
+            scheduler.nextStep(
+                open.map { Scheduler.PendingRows(rows: $0.rows, isCompletion: $0.isCompletion) }
+            )
+            .map { [$0.place, $0.rows, $0.samples ? 1 : 0, $0.decodes ? 1 : 0] }
         }
         #expect(next([(25, false), (6, true), (1, true)]) == [[0, 5, 0, 0], [1, 6, 1, 1], [2, 1, 1, 1]])
         #expect(
@@ -34,7 +36,7 @@ import Testing
     /// Single rows come on, whatever the chunk, unless they are of parts.
     @Test func rowsOfPartsTakeTheChunk() {
         var scheduler = Scheduler(workers: 2, prefillChunk: 3)
-        var open = Array(repeating: Scheduler.Open(rows: 1, isCompletion: false), count: 6)
+        var open = Array(repeating: Scheduler.PendingRows(rows: 1, isCompletion: false), count: 6)
         for place in 0..<5 { open[place].isPart = true }
         open[1].rows = 2
         let parts = scheduler.nextStep(open)
@@ -81,7 +83,7 @@ import Testing
             let open = (0..<workers).map { _ in Int.random(in: 1...50, using: &random) }
             let completions = open.map { _ in Int.random(in: 0...9, using: &random) == 0 }
             let parts = scheduler.nextStep(
-                zip(open, completions).map { Scheduler.Open(rows: $0, isCompletion: $1) })
+                zip(open, completions).map { Scheduler.PendingRows(rows: $0, isCompletion: $1) })
             #expect(!parts.isEmpty && parts.reduce(0) { $0 + $1.rows } <= workers + chunk)
             #expect(parts.map(\.place) == parts.map(\.place).sorted())
             #expect(parts.allSatisfy { $0.samples == ($0.rows == open[$0.place]) })
@@ -99,7 +101,7 @@ import Testing
 }
 
 extension Scheduler {
-    mutating func nextStep(prompts: [Int]) -> [Part] {
-        nextStep(prompts.map { Open(rows: $0, isCompletion: false) })
+    mutating func nextStep(prompts: [Int]) -> [ScheduledRows] {
+        nextStep(prompts.map { PendingRows(rows: $0, isCompletion: false) })
     }
 }

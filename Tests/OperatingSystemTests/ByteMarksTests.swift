@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 import Testing
 

@@ -16,7 +16,7 @@ struct ReportCommandTests {
     private typealias Answer = (id: String, result: GenerationResult)
 
     private static func answer(
-        _ id: String, _ text: String, _ tokens: Int, _ kept: [GenerationResult.KeptValue] = [],
+        _ id: String, _ text: String, _ tokens: Int, _ kept: [GenerationResult.CarriedValue] = [],
         probabilities: [ChosenResult.Probability] = []
     ) -> Answer {
         let answer = GeneratedResult(

@@ -3,7 +3,7 @@
     python3 Tests/Rooms/marks.py
 
 A quote, a slash or an equals sign that has a combining mark, a joiner or a prepended sign beside it is another Character,
-which `split`, `firstIndex` and `replacing` pass over; a shell, DuckDB or a server takes it for what it is. Essentials has
+which `split`, `firstIndex` and `replacing` pass over; a shell, DuckDB or a server takes it for what it is. FoundationShim has
 the same by bytes: split(at:), firstIndex(at:), lastIndex(at:), prefix(until:), replacing(each:). Exit status 1 if there
 is one more than ALLOWED, which may only fall.
 """
@@ -30,7 +30,7 @@ def main():
                           if FOUND.search(line)]
     if len(found) > ALLOWED:
         print("\n".join(found))
-        sys.exit(f"error: {len(found)} marks are looked for by Characters, and {ALLOWED} may be; Essentials has the "
+        sys.exit(f"error: {len(found)} marks are looked for by Characters, and {ALLOWED} may be; FoundationShim has the "
                  "same by bytes: split(at:), firstIndex(at:), prefix(until:), replacing(each:)")
 
 

@@ -15,14 +15,14 @@ package struct Sampler: Sendable {
     package func choose(
         _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
         request: SamplingRequest, mask: TokenMask? = nil
-    ) -> TokenChoice {
+    ) -> SampledToken {
         let mask = mask ?? request.constraint?.allowed()
         let left = Candidates(logits, count: count, scratch: scratch, request: request, mask: mask)
-        guard left.count > 0 else { return TokenChoice(fault: .nothingAllowed) }
+        guard left.count > 0 else { return SampledToken(fault: .nothingAllowed) }
         let best = kernels.argmax(left.values, left.count)
         let most = left.values[best]
-        if most == -.infinity { return TokenChoice(fault: .nothingAllowed) }
-        var choice = TokenChoice(token: left.token(best))
+        if most == -.infinity { return SampledToken(fault: .nothingAllowed) }
+        var choice = SampledToken(token: left.token(best))
         if request.parameters.temperature > 0 {
             // Below this even the nearest float's probability underflows: greedy.
             let inverse = 1 / max(request.parameters.temperature, 1e-6)

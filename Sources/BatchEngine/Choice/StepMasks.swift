@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// The masks of a step's rows, each made once: by a thread of their own while the forward pass runs, or, if it has

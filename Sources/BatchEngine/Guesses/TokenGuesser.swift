@@ -47,7 +47,7 @@ final class TokenGuesser {
 
 extension SourceGuesses {
     /// Learns from what came in place of a guess, also of tokens that were not tried.
-    mutating func learn(_ guess: Guess, _ choices: Few<TokenChoice>) {
+    mutating func learn(_ guess: Guess, _ choices: SmallArray<SampledToken>) {
         for (number, choice) in choices.prefix(guess.tokens.count).enumerated() where choice.fault == nil {
             let holds = choice.token == guess.tokens[number]
             record.note(guess.grounds[number], holds: holds)

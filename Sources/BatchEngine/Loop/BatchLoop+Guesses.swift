@@ -3,7 +3,7 @@ extension BatchLoop {
     ///
     /// Rows are free as long as a step takes the time that the weights take to be read. Guesses take no room that
     /// others need, and none while prompts are computed: then arithmetic is the limit.
-    func guesses(beside parts: [Scheduler.Part], _ engine: any Engine) throws -> [Guess?] {
+    func guesses(beside parts: [Scheduler.ScheduledRows], _ engine: any Engine) throws -> [Guess?] {
         let none = [Guess?](repeating: nil, count: parts.count)
         guard slots.contains(where: { $0.source.speculation != .off }) else { return none }
         let speculations = parts.map { running[$0.place].slot.source.speculation }

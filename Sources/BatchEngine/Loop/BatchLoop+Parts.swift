@@ -1,4 +1,4 @@
-/// A sequence whose course others go through, each a part of it.
+/// A sequence whose decoding others go through, each a part of it.
 struct DividedSequence {
     var whole: TokenSequence
     let partCount: Int
@@ -34,7 +34,7 @@ extension BatchLoop {
         let id = sequence.wholeID
         divided[id]?.done.append(sequence)
         // None if another part has ended it.
-        guard var all = divided[id], all.done.count == all.partCount || sequence.course.fault != nil else {
+        guard var all = divided[id], all.done.count == all.partCount || sequence.decoding.fault != nil else {
             return nil
         }
         remove { $0.wholeID == id }

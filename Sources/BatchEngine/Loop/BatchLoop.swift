@@ -184,7 +184,8 @@ package final class BatchLoop {
     }
 
     private func count(
-        _ inputs: [StepInput], _ answers: [StepAnswer], _ parts: [Scheduler.Part], rows: Int, seconds: Double
+        _ inputs: [StepInput], _ answers: [StepAnswer], _ parts: [Scheduler.ScheduledRows], rows: Int,
+        seconds: Double
     ) {
         for slot in slots {
             slot.report.stepRows = rows
@@ -197,10 +198,10 @@ package final class BatchLoop {
     }
 
     /// Hands over text that has become certain.
-    func tell(_ step: CourseStep, at place: Int) {
-        if step.thought.isEmpty, step.text.isEmpty { return }
+    func tell(_ step: DecodingStep, at place: Int) {
+        if step.reasoning.isEmpty, step.text.isEmpty { return }
         let source = running[place].slot.source
-        if !step.thought.isEmpty { source.received(thought: step.thought, of: running[place]) }
+        if !step.reasoning.isEmpty { source.received(reasoning: step.reasoning, of: running[place]) }
         if !step.text.isEmpty { source.received(step.text, of: running[place]) }
     }
 
@@ -219,7 +220,7 @@ package final class BatchLoop {
             slot.load -= sequence.load
             guard let sequence = self.finished(sequence) else { continue }
             slot.attempt {
-                if let fault = sequence.course.fault {
+                if let fault = sequence.decoding.fault {
                     try slot.source.failed(sequence, fault)
                 } else {
                     try slot.source.finished(sequence, provenance: provenance)

@@ -1,7 +1,7 @@
 /// What is asked of a loop. It gets its `RequestID` when a loop takes it.
 package struct Request: Sendable {
     package var prompt: [Int32]
-    package var goal: any Goal
+    package var kind: any RequestKind
     package var rope = RopeFactors.byLength
     /// What the settings that it was made with say of its outcome, `RequestSettings.content`. Nil where nobody says: then
     /// no other request is taken for an equal one.
@@ -9,12 +9,12 @@ package struct Request: Sendable {
     /// What the source knows it by; the loop doesn't look at it.
     package var label: any Sendable
 
-    package init(prompt: [Int32], goal: any Goal, label: any Sendable = ()) {
+    package init(prompt: [Int32], kind: any RequestKind, label: any Sendable = ()) {
         self.prompt = prompt
-        self.goal = goal
+        self.kind = kind
         self.label = label
     }
 
     /// Tokens that prompt and completion may come to.
-    package var ceiling: Int { prompt.count + goal.maxTokens }
+    package var ceiling: Int { prompt.count + kind.maxTokens }
 }

@@ -16,13 +16,13 @@ package protocol RequestSource: AnyObject {
     /// - Parameter patience: how many seconds to wait for a request, if there is none yet.
     func next(patience: Double) throws -> SourceAnswer
     /// What to keep beside a token whose log-probabilities were asked for. The default is nothing.
-    func note(on choice: TokenChoice) -> String?
+    func note(on choice: SampledToken) -> String?
     /// The request has begun to run. Not called again if it gives way and comes back.
     func admitted(_ sequence: TokenSequence)
     /// Text that has become certain.
     func received(_ text: String, of sequence: TokenSequence)
-    /// The same of a thought before the answer, with its tags. Does nothing by default.
-    func received(thought: String, of sequence: TokenSequence)
+    /// The same of reasoning before the answer, with its tags. Does nothing by default.
+    func received(reasoning: String, of sequence: TokenSequence)
     /// The request's completion is whole, or all that it asks for is scored.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
     /// The engine could choose no token for the request.
@@ -48,8 +48,8 @@ package enum SourceAnswer {
 
 extension RequestSource {
     package var speculation: Speculation { .auto }
-    package func note(on choice: TokenChoice) -> String? { nil }
-    package func received(thought: String, of sequence: TokenSequence) {}
+    package func note(on choice: SampledToken) -> String? { nil }
+    package func received(reasoning: String, of sequence: TokenSequence) {}
     package func admitted(_ sequence: TokenSequence) {}
     package func received(_ text: String, of sequence: TokenSequence) {}
     package var drops: Bool { false }
@@ -81,7 +81,7 @@ package struct StepReport: Sendable {
     package var times = ComputeTimes()
 
     /// Counts what a sequence brings into the step.
-    mutating func count(_ input: StepInput, of part: Scheduler.Part) {
+    mutating func count(_ input: StepInput, of part: Scheduler.ScheduledRows) {
         if part.decodes, input.targets.isEmpty {
             decodeRows += input.tokens.count
         } else {
@@ -92,7 +92,7 @@ package struct StepReport: Sendable {
     }
 
     /// Counts what has come of it.
-    mutating func count(_ step: CourseStep, right: Int) {
+    mutating func count(_ step: DecodingStep, right: Int) {
         tokens += step.tokens
         rightGuesses += right
     }

@@ -1,11 +1,11 @@
-import Faults
+import Errors
 
 /// A request in a loop and what has come of it: the one record there is of it. An engine knows its KV cache by
 /// the same id.
 package struct TokenSequence {
     package let id: RequestID
     package let request: Request
-    package private(set) var course: any Course { didSet { noteCourse() } }
+    package private(set) var decoding: any Decoding { didSet { noteDecoding() } }
     /// Whether nothing more comes of it.
     private(set) var isDone = false
     /// Tokens of prompt and what follows it, as far as that is known.
@@ -24,7 +24,7 @@ package struct TokenSequence {
     /// Those are of the completion: the token sampled last, and what is certain after it.
     private var isDecoding = false { didSet { open.isCompletion = isDecoding } }
     /// What it has to send.
-    private(set) var open = Scheduler.Open(rows: 0, isCompletion: false)
+    private(set) var open = Scheduler.PendingRows(rows: 0, isCompletion: false)
     /// Tokens there is room for in the KV cache.
     var room = 0
     /// How many others have begun before it although they came later.
@@ -39,34 +39,34 @@ package struct TokenSequence {
         self.request = request
         self.slot = slot
         isTaken = false
-        course = request.goal.course(after: request.prompt, vocabularySize: vocabularySize)
-        noteCourse()
+        decoding = request.kind.decoding(after: request.prompt, vocabularySize: vocabularySize)
+        noteDecoding()
     }
 
     /// Keeps what the loop asks of each sequence in each step, which would be copied to be asked.
-    private mutating func noteCourse() {
-        isDone = course.isDone
-        count = request.prompt.count + course.following.count
+    private mutating func noteDecoding() {
+        isDone = decoding.isDone
+        count = request.prompt.count + decoding.following.count
     }
 
-    /// Sequences that each go through a part of this one's course.
+    /// Sequences that each go through a part of this one's decoding.
     /// - Parameter id: of the first; those after it are the others'.
     func parts(atMost most: Int, from id: Int) -> [TokenSequence] {
-        course.parts(atMost: most).enumerated().map { place, course in
-            TokenSequence(RequestID(id + place), self, course)
+        decoding.parts(atMost: most).enumerated().map { place, decoding in
+            TokenSequence(RequestID(id + place), self, decoding)
         }
     }
 
-    private init(_ id: RequestID, _ whole: TokenSequence, _ course: any Course) {
-        (self.id, self.course, part) = (id, course, whole.id)
+    private init(_ id: RequestID, _ whole: TokenSequence, _ decoding: any Decoding) {
+        (self.id, self.decoding, part) = (id, decoding, whole.id)
         (request, slot, isTaken) = (whole.request, whole.slot, false)
         open.isPart = true
-        noteCourse()
+        noteDecoding()
     }
 
     /// Takes what came of its parts, in whatever order they were done.
     mutating func join(_ parts: [TokenSequence]) {
-        course.join(parts.sorted { $0.id < $1.id }.map(\.course))
+        decoding.join(parts.sorted { $0.id < $1.id }.map(\.decoding))
         firstTokenAt = parts.compactMap(\.firstTokenAt).min()
     }
 
@@ -82,39 +82,39 @@ package struct TokenSequence {
     mutating func begin(with part: TokenSequence) { admittedAt = part.admittedAt }
 
     /// A request whose outcome is known, and that no loop needs to have.
-    /// - Parameter course: has come to its end.
-    package init(_ request: Request, taken course: any Course, by source: any RequestSource) {
-        precondition(course.isDone)
+    /// - Parameter decoding: has come to its end.
+    package init(_ request: Request, taken decoding: any Decoding, by source: any RequestSource) {
+        precondition(decoding.isDone)
         id = RequestID(-1)
         self.request = request
-        self.course = course
+        self.decoding = decoding
         isTaken = true
         slot = SourceSlot(source)
-        noteCourse()
+        noteDecoding()
     }
 
     /// What has come of a request whose goal is known.
-    package func outcome<Kind: Course>(_ kind: Kind.Type) -> Kind {
-        guard let course = course as? Kind else { preconditionFailure("the request has another goal") }
-        return course
+    package func outcome<Kind: Decoding>(_ kind: Kind.Type) -> Kind {
+        guard let decoding = decoding as? Kind else { preconditionFailure("the request has another goal") }
+        return decoding
     }
 
     /// Prompt and what follows it, as far as that is known.
     var allTokens: [Int32] {
-        let more = course.following
+        let more = decoding.following
         return more.isEmpty ? request.prompt : request.prompt + more
     }
     /// What may be in the cache for as long as the sequence lasts.
-    var lastingTokens: [Int32] { course.onlyGrows ? allTokens : request.prompt }
+    var lastingTokens: [Int32] { decoding.onlyGrows ? allTokens : request.prompt }
     /// How many of `allTokens` may be in the cache: about the rows of the others something is asked.
-    var cacheable: Int { request.prompt.count + course.cacheable }
+    var cacheable: Int { request.prompt.count + decoding.cacheable }
     /// Whether all of its prompt is in the cache.
-    var hasPrompt: Bool { unsent.count <= course.following.count }
+    var hasPrompt: Bool { unsent.count <= decoding.following.count }
 
     /// Starts from the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {
         if admittedAt == nil { admittedAt = .now }
-        course.begin()
+        decoding.begin()
         unsent = allTokens[cached...]
         isDecoding = false
         self.room = room
@@ -125,46 +125,46 @@ package struct TokenSequence {
     mutating func send(_ count: Int, guess: Guess? = nil) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
-        return course.input(
+        return decoding.input(
             id, rows, end: self.count - request.prompt.count - unsent.count, isLast: unsent.isEmpty,
             guess: guess.map { Array($0.tokens.prefix($0.tried)) } ?? [])
     }
 
     /// How many tokens may be guessed beside those that are certain.
-    var guessLimit: Int { isDecoding ? course.guessLimit : 0 }
+    var guessLimit: Int { isDecoding ? decoding.guessLimit : 0 }
 
     /// Tokens that may come after those that are certain; nil if nothing suggests any.
     mutating func guess(limit: Int, least: Double) -> Guess? {
         if guesser == nil { guesser = TokenGuesser() }
         teach()
         return guesser?.guess(
-            after: request.prompt, course.sampled, from: slot.guesses, limit: limit, least: least)
+            after: request.prompt, decoding.sampled, from: slot.guesses, limit: limit, least: least)
     }
 
     /// Lets others of its source guess from what it has sampled.
     mutating func teach() {
-        slot.guesses.learn(course.sampled, after: request.prompt, from: taught)
-        taught = course.sampled.count
+        slot.guesses.learn(decoding.sampled, after: request.prompt, from: taught)
+        taught = decoding.sampled.count
     }
 
     /// Takes what a step says of the rows that were sent.
-    mutating func take(_ answer: StepAnswer) -> CourseStep {
+    mutating func take(_ answer: StepAnswer) -> DecodingStep {
         if !answer.choices.isEmpty { isDecoding = true }
         if firstTokenAt == nil, isDecoding || !answer.logprobs.isEmpty { firstTokenAt = .now }
-        let step = course.take(answer) { [slot] in slot.source.note(on: $0) }
+        let step = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
         slot.report.count(step, right: answer.rightGuesses)
         goOn(step)
         return step
     }
 
     /// Takes the tokens that are certain before anything is computed.
-    mutating func takeForced() -> CourseStep {
-        let step = course.takeForced()
+    mutating func takeForced() -> DecodingStep {
+        let step = decoding.takeForced()
         goOn(step)
         return step
     }
 
-    private mutating func goOn(_ step: CourseStep) {
+    private mutating func goOn(_ step: DecodingStep) {
         unsent = unsent.isEmpty ? step.rows : unsent + step.rows
         // Results may be kept for a while.
         if isDone { guesser = nil }

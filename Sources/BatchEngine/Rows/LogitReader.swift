@@ -127,7 +127,7 @@ package final class LogitReader {
                 let row = rows[place]
                 let logits = piece.row(place)
                 guard FiniteLogits.check(logits, count: piece.count) else {
-                    if row.choice >= 0 { found[number].choice = TokenChoice(fault: .notFinite) }
+                    if row.choice >= 0 { found[number].choice = SampledToken(fault: .notFinite) }
                     return
                 }
                 let scratch = piece.scratch + number * piece.stride
@@ -158,7 +158,7 @@ package final class LogitReader {
 
     /// Answer of a row.
     private struct Found {
-        var choice: TokenChoice?
+        var choice: SampledToken?
         var logprobs: [Float] = []
         var top: [TokenLogprob] = []
     }

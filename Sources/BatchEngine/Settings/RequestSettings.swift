@@ -53,13 +53,13 @@ public struct RequestSettings: Sendable, Equatable {
 
     /// What becomes of what the model thinks before it answers: `separate` keeps it apart from the answer, `keep` leaves
     /// it in the text, `drop` leaves it out. Nil is `separate` where the model's files say that it thinks, and else
-    /// nothing is taken for a thought.
+    /// nothing is taken for reasoning.
     public var reasoning: String?
-    /// The tokens after which a thought is ended, and the answer begins; nil is no limit but `maxTokens`.
+    /// The tokens after which reasoning is ended, and the answer begins; nil is no limit but `maxTokens`.
     public var maxReasoningTokens: Int?
-    /// How much is thought, as in OpenAI's API: a part of `maxTokens`, where `maxReasoningTokens` says nothing.
+    /// How much is reasoning, as in OpenAI's API: a part of `maxTokens`, where `maxReasoningTokens` says nothing.
     public var reasoningEffort: String?
-    /// The sentence that a thought ends with when it has come to its limit.
+    /// The sentence that reasoning ends with when it has come to its limit.
     public var reasoningEnding: String?
 
     /// Whether the model calls functions that it is told of: `auto` (the default: as it likes), `none`, `required`, or the
@@ -89,7 +89,7 @@ public struct RequestSettings: Sendable, Equatable {
 
     public static let defaultMaxTokens = 256
     package static let defaultReasoningEnding = "That is enough; I answer now."
-    /// The eighths of `maxTokens` that a thought may have.
+    /// The eighths of `maxTokens` that reasoning may have.
     static let reasoningEfforts = [("none", 0), ("minimal", 1), ("low", 2), ("medium", 4), ("high", 6)]
         .map { (name: $0, eighths: $1) }
     package static let defaultRetries = 3
@@ -97,16 +97,16 @@ public struct RequestSettings: Sendable, Equatable {
     /// A chat's, where its options say nothing else.
     package static let ofChats = RequestSettings(maxTokens: 1024, temperature: 0.7)
 
-    /// What becomes of a thought before an answer.
+    /// What becomes of reasoning before an answer.
     package enum ReasoningUse: String, Sendable, CaseIterable { case separate, keep, drop }
 
     /// - Parameter isUsual: the model's files say that it thinks.
-    /// - Returns: nil if nothing is taken for a thought.
+    /// - Returns: nil if nothing is taken for reasoning.
     package func reasoningUse(isUsual: Bool) -> ReasoningUse? {
         reasoning.flatMap { ReasoningUse(rawValue: $0) } ?? (isUsual ? .separate : nil)
     }
 
-    /// The most tokens of a thought, of a completion of so many at most; nil is no limit.
+    /// The most tokens of reasoning, of a completion of so many at most; nil is no limit.
     package func reasoningLimit(maxTokens: Int) -> Int? {
         if let maxReasoningTokens { return maxReasoningTokens }
         return Self.reasoningEfforts.first { $0.name == reasoningEffort }.map { maxTokens * $0.eighths / 8 }

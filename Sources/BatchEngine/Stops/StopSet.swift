@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// The stop strings of a request, as an automaton over bytes: a completion is searched for all of them at once.
 package struct StopSet: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// The documents that a schema consists of, with the schema resources and anchors in them.

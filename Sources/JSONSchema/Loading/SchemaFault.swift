@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Why a schema can't be used.
 package struct SchemaFault: Fault {

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// Keywords that combine schemas for the same value.

@@ -7,11 +7,11 @@ import JSON
 struct AnswerRecord: Equatable {
     /// `RequestKey.text`
     var key: String
-    var outcome: CourseOutcome
+    var outcome: DecodingOutcome
     /// What the engine says of how it came about.
     var provenance: [String: String]
 
-    init(key: RequestKey, _ outcome: CourseOutcome, _ provenance: [String: String]) {
+    init(key: RequestKey, _ outcome: DecodingOutcome, _ provenance: [String: String]) {
         self.key = key.text
         self.outcome = outcome
         self.provenance = provenance
@@ -19,7 +19,7 @@ struct AnswerRecord: Equatable {
 
     /// Without a line feed.
     var line: [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             writer.string("key", key)
             if let reason = outcome.finishReason { writer.string("finish", reason.rawValue) }
             if !outcome.tokens.isEmpty {
@@ -41,9 +41,9 @@ struct AnswerRecord: Equatable {
 
     /// Nil if the line is none, or not as it was written.
     init?(_ line: UnsafeRawBufferPointer) {
-        guard SealedLine.isValid(line) else { return nil }
-        var (key, outcome, provenance) = (String?.none, CourseOutcome(), [String: String]())
-        let isRead = SealedLine.read(line) { scanner, name in
+        guard ChecksummedLine.isValid(line) else { return nil }
+        var (key, outcome, provenance) = (String?.none, DecodingOutcome(), [String: String]())
+        let isRead = ChecksummedLine.read(line) { scanner, name in
             if name.spells("key") {
                 key = try scanner.string()
             } else if name.spells("finish") {

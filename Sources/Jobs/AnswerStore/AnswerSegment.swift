@@ -7,7 +7,7 @@ import JSON
 /// What a killed writer has left has no index, and may end in half a record, which is none.
 enum AnswerSegment {
     static let ending = ".answers"
-    static let head = SealedLine.make { $0.int("phibatch_answers", 1) } + [lineFeed]
+    static let head = ChecksummedLine.make { $0.int("phibatch_answers", 1) } + [lineFeed]
     static let lineFeed = UInt8(ascii: "\n")
 
     /// A record's place, and what its key begins with.
@@ -27,12 +27,12 @@ enum AnswerSegment {
             JSONBytes.appendHex(entry.key, to: &digits)
             JSONBytes.appendHex(UInt64(entry.offset), to: &digits)
         }
-        let index = SealedLine.make { $0.string("index", String(decoding: digits, as: UTF8.self)) }
+        let index = ChecksummedLine.make { $0.string("index", String(decoding: digits, as: UTF8.self)) }
         return index + [lineFeed] + lastLine(indexAt: offset)
     }
 
     private static func lastLine(indexAt offset: Int) -> [UInt8] {
-        SealedLine.make { $0.hex("index_at", UInt64(offset)) } + [lineFeed]
+        ChecksummedLine.make { $0.hex("index_at", UInt64(offset)) } + [lineFeed]
     }
 
     // MARK: Reading
@@ -51,7 +51,7 @@ enum AnswerSegment {
         }
         guard let offset, offset >= head.count, offset < size - lastCount,
             // A record is longer than its index entry, so an index longer than the records is forged.
-            size - lastCount - offset <= min(offset, SealedLine.maximumLength)
+            size - lastCount - offset <= min(offset, ChecksummedLine.maximumLength)
         else { return nil }
         let line = try file.bytes(offset..<size - lastCount)
         return line.withUnsafeBytes { bytes -> [Entry]? in
@@ -69,7 +69,7 @@ enum AnswerSegment {
     private static func cursor(in bytes: UnsafeRawBufferPointer, after name: StaticString) -> ByteCursor? {
         let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
         var cursor = ByteCursor(bytes: line)
-        guard bytes.last == lineFeed, SealedLine.isValid(line), cursor.skip(SealedLine.start),
+        guard bytes.last == lineFeed, ChecksummedLine.isValid(line), cursor.skip(ChecksummedLine.start),
             cursor.hex() != nil, cursor.skip(name)
         else { return nil }
         return cursor
@@ -80,7 +80,7 @@ enum AnswerSegment {
     static func scan(_ file: File, from start: Int, _ body: (Entry) -> Void) throws -> Int {
         try LineScanner(file: file).forEachLine(from: start) { line in
             var cursor = ByteCursor(bytes: line.bytes)
-            if line.isWhole, cursor.skip(SealedLine.start), cursor.hex() != nil,
+            if line.isWhole, cursor.skip(ChecksummedLine.start), cursor.hex() != nil,
                 cursor.skip("\",\"key\":\""), let key = cursor.hex()
             {
                 body(Entry(key: key, offset: line.offset))
@@ -92,7 +92,7 @@ enum AnswerSegment {
     /// The record at a place; nil if what is there is none, or not as it was written.
     static func record(in file: File, at offset: Int) throws -> AnswerRecord? {
         var count = 1 << 12
-        while count <= SealedLine.maximumLength {
+        while count <= ChecksummedLine.maximumLength {
             let piece = try file.bytes(offset..<offset + count)
             if let end = piece.firstIndex(of: lineFeed) {
                 return piece.withUnsafeBytes { AnswerRecord(UnsafeRawBufferPointer(rebasing: $0[..<end])) }

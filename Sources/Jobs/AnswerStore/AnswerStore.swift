@@ -1,6 +1,6 @@
 import BatchEngine
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 
 /// A folder of answers by what was asked, for any number of runs at once, on any number of machines.
@@ -193,7 +193,7 @@ package final class AnswerStore {
 
     /// - Returns: whether the outcome will be kept; false if it can't be, or is there.
     func add(_ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey) -> Bool {
-        guard !isReadOnly, index[key.prefix] == nil, let outcome = sequence.course.outcome else {
+        guard !isReadOnly, index[key.prefix] == nil, let outcome = sequence.decoding.outcome else {
             return false
         }
         do {

@@ -16,20 +16,20 @@ struct RequestKey: Hashable, Sendable {
     /// Nil where nobody knows what the outcome depends on.
     /// - Parameter model: what tells the model, its arithmetic and all else that isn't in requests from others.
     init?(_ request: Request, model: [UInt8]) {
-        guard let asked = request.asked, let goal = request.goal.content else { return nil }
-        var content = GoalContent("phibatch answer \(Self.version)")
+        guard let asked = request.asked, let kind = request.kind.content else { return nil }
+        var content = RequestContent("phibatch answer \(Self.version)")
         content.append(model)
         content.append(Int(request.rope.rawValue))
         content.append(request.prompt)
         content.append(asked)
-        content.append(goal.bytes)
+        content.append(kind.bytes)
         let hash = SHA.sha256(of: content.bytes)
         var words = SIMD4<UInt64>()
         for (number, byte) in hash.enumerated() {
             words[number >> 3] = words[number >> 3] << 8 | UInt64(byte)
         }
         self.words = words
-        draws = goal.draws
+        draws = kind.draws
     }
 
     static func == (a: Self, b: Self) -> Bool { a.words == b.words }
@@ -49,7 +49,7 @@ struct RequestKey: Hashable, Sendable {
 extension RunFingerprint {
     /// What tells a run's model, adapter, tokenizer, engine and arithmetic from others; the job's settings are not in it.
     package var model: [UInt8] {
-        var content = GoalContent("model")
+        var content = RequestContent("model")
         for (name, value) in parts where !name.utf8.starts(with: "job.".utf8) {
             content.append(Array(name.utf8))
             content.append(Array(value.utf8))

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// A fault in a job: in its file, in an option, or in the files it names.
 ///

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// An open file: whole transfers, and errors that name the path. Closed with the last reference.

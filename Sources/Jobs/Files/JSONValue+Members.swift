@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// Members of a known kind; nil if there is none of that name, or it is of another kind.

@@ -2,7 +2,7 @@
 struct LineScanner {
     let file: File
     /// A longer line is stepped over and reported as such.
-    var maximumLength = SealedLine.maximumLength
+    var maximumLength = ChecksummedLine.maximumLength
 
     /// One line, without its line feed. Its bytes are valid only during the call.
     struct Line {

@@ -1,6 +1,6 @@
 import CZlib
 import CZstd
-import Faults
+import Errors
 import OperatingSystem
 
 /// The ways in which a file of text may be packed. What is read is known by its first bytes, what is written by its name.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Marks by which Parquet files are known, and Arrow files, which are refused.
 enum ParquetFile {

@@ -1,5 +1,5 @@
 import CZlib
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 // Only files of this name know which C library is below.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Why results could not be kept, read back or put in place. `description` is ready for a terminal.
 public struct StoreError: Error, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 
 /// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more. What is packed
 /// with gzip or zstd is unpacked on the way.

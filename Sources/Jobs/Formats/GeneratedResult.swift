@@ -6,13 +6,13 @@ import JSON
 ///     "text"[,"reasoning"][,"tool_calls":[…]][,"reasoning_cut":true],"finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
 package struct GeneratedResult: TaskResult {
     package var text: String
-    /// What the model thought before; nil where that is not kept apart.
+    /// What the model reasoning before; nil where that is not kept apart.
     package var reasoning: String?
     /// Functions that the answer calls; nil if it calls none.
     package var toolCalls: [ToolCall]?
-    /// The tokens of its thought; nil where nothing is taken for one.
+    /// The tokens of its reasoning; nil where nothing is taken for one.
     package var reasoningTokens: Int?
-    /// The thought was ended by its limit.
+    /// The reasoning was ended by its limit.
     package var reasoningIsCut = false
     /// Nil if nobody knows.
     package var finishReason: FinishReason?
@@ -33,7 +33,7 @@ package struct GeneratedResult: TaskResult {
     package static let columns: [String]? = allColumns
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
 
-    /// Thoughts and calls have a column where the job itself asks for them.
+    /// Reasoning and calls have a column where the job itself asks for them.
     static func columns(of job: JobSettings) -> [String] {
         let thinks = job.request.reasoning == RequestSettings.ReasoningUse.separate.rawValue
         let calls = job.forms[ToolsRule.name] != nil

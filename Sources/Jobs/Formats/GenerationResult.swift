@@ -9,25 +9,25 @@ package struct GenerationResult: Sendable, Equatable {
     package var content: Content
     /// The only part that differs between two runs of a job; nil if nobody measured it.
     package var timing: Timing?
-    package var kept: [KeptValue]
+    package var kept: [CarriedValue]
 
-    package init(_ made: any TaskResult, timing: Timing? = nil, kept: [KeptValue] = []) {
+    package init(_ made: any TaskResult, timing: Timing? = nil, kept: [CarriedValue] = []) {
         content = .made(made)
         self.timing = timing
         self.kept = kept
     }
 
-    private init(_ failure: Failure, _ kept: [KeptValue]) {
+    private init(_ failure: Failure, _ kept: [CarriedValue]) {
         content = .failed(failure)
         self.kept = kept
     }
 
-    package static func failure(_ failure: Failure, kept: [KeptValue] = []) -> GenerationResult {
+    package static func failure(_ failure: Failure, kept: [CarriedValue] = []) -> GenerationResult {
         GenerationResult(failure, kept)
     }
 
     /// A field of the line, carried along.
-    package struct KeptValue: Sendable, Equatable {
+    package struct CarriedValue: Sendable, Equatable {
         package var name: String
         package var json: String
     }

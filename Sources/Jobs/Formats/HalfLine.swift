@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 
 /// Half a line at the end of an input, which is left for the next run.
 public struct UnfinishedLine: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// How an input's records are cut from its bytes and what they say. A format is one file in this folder and one line

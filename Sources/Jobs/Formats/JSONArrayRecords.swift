@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// A JSON array: its elements are what lines are elsewhere, laid out in any way.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// A JSON array of all results. Its elements are, byte for byte, what lines are of what the job shows of results

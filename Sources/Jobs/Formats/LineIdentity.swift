@@ -115,5 +115,5 @@ package struct LineIdentity {
     }
 
     /// The error of an earlier step that the line carries.
-    package var carriedError: LineError? { fields.flatMap(EarlierStep.error) }
+    package var carriedError: LineError? { fields.flatMap(PreviousStep.error) }
 }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import JSON
 
 /// The fields of a line that say how it is answered; all others are data, for templates and results.
@@ -81,7 +81,7 @@ package struct LineReading: Sendable {
         guard case .object(let members) = line, !set.isEmpty, members.hasAny(of: set) else {
             return .object([:])
         }
-        let isResult = EarlierStep.isResult(line)
+        let isResult = PreviousStep.isResult(line)
         return .object(
             JSONObject(
                 members.filter { member in

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import JSON
 import PhiText
 
@@ -39,7 +39,7 @@ package struct LogprobEntry: Sendable, Equatable {
 }
 
 extension LogprobEntry {
-    init(_ choice: TokenChoice, text: any TextCoding) {
+    init(_ choice: SampledToken, text: any TextCoding) {
         func token(_ token: TokenLogprob) -> Token {
             let piece = text.piece(of: token.id)
             return Token(

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// The rows of a Parquet file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and

@@ -96,7 +96,7 @@ package struct PromptRecord: Sendable {
     }
 
     /// With what covers texts of control tokens in it.
-    func covered(by shield: TextShield) -> PromptRecord {
+    func covered(by shield: ControlTokenEscaper) -> PromptRecord {
         var covered = self
         covered.fields = shield.covered(fields)
         if case .messages(let messages) = content {
@@ -121,7 +121,7 @@ package struct PromptRecord: Sendable {
             throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
         }
         // Each of several samples of a line has its id.
-        if field == nil, EarlierStep.isResult(fields), let sample = fields.int("sample") {
+        if field == nil, PreviousStep.isResult(fields), let sample = fields.int("sample") {
             return "\(id)#\(sample)"
         }
         return id
@@ -147,7 +147,7 @@ extension JSONValue {
 }
 
 /// A line that is the result of an earlier step.
-enum EarlierStep {
+enum PreviousStep {
     static func isResult(_ fields: JSONValue) -> Bool {
         let usage = fields["usage"]
         return fields["id"] != nil && usage?.int("prompt_tokens") != nil

@@ -36,7 +36,7 @@ package enum ResultCoding {
         JSONWriter.object { write(result, to: &$0) }.text
     }
 
-    /// - Parameter reasoning: the tokens of a thought before an answer.
+    /// - Parameter reasoning: the tokens of reasoning before an answer.
     static func writeUsage(
         of result: some TaskResult, reasoning: Int? = nil, _ writer: inout JSONWriter
     ) {
@@ -91,7 +91,7 @@ extension ResultCoding {
         private var isFirst = true
         private var timing: GenerationResult.Timing?
         private var failure: GenerationResult.Failure?
-        private var kept: [GenerationResult.KeptValue] = []
+        private var kept: [GenerationResult.CarriedValue] = []
 
         /// - Parameter keeps: whether texts and lists are wanted; else they are read all the same, and forgotten.
         init(keeps: Bool) { self.keeps = keeps }

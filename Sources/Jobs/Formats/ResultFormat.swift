@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import PhiText
 
 /// How results look in an output. A format is one file in this folder and one line in `ResultFormats.all`.
@@ -65,7 +65,7 @@ package struct CarriedPrompt: Sendable {
     /// As JSON. It throws where a prompt has no place in the output.
     let json: @Sendable (Prompt) throws(LineError) -> String
 
-    func value(of prompt: Prompt) throws(LineError) -> GenerationResult.KeptValue {
+    func value(of prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
         .init(name: name, json: try json(prompt))
     }
 }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// A count that may be left to the program.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// The names of all files that a run reads and writes, over all of its jobs. Two that lead to one file, of which one is

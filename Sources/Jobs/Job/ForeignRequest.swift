@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// A line of another service's batch files, and what makes lines of them.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Reads settings from a job file (YAML, and so JSON too).
 package enum JobFile {

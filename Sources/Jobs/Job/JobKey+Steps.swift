@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 extension JobKey {
     static let steps = JobKey(

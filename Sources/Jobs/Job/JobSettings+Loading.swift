@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 import OperatingSystem
 

@@ -89,7 +89,7 @@ extension JobSettings {
         case .all, .accepted(_, lines: nil, _): break
         default: return self
         }
-        guard RowGates(self) != nil else { return self }
+        guard AcceptFilter(self) != nil else { return self }
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: output, in: system)
         var job = self

@@ -16,8 +16,8 @@ extension RunFingerprint {
             folder: job.model, adapter: job.adapter, hashes: FileHashes(cache: cache.folder),
             willRead: willRead)
         var settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
-        // Where job files say nothing of thoughts, the model's files do.
-        if job.task.answers, job.request.reasoning == nil, try ThoughtText.isUsual(folder: job.model) {
+        // Where job files say nothing of reasoning, the model's files do.
+        if job.task.answers, job.request.reasoning == nil, try ReasoningText.isUsual(folder: job.model) {
             settings.append(("job.reasoning", Reasoning.Use.separate.rawValue))
         }
         // What a line's samples make together depends on how many there are.

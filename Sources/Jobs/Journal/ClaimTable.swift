@@ -28,7 +28,7 @@ package final class ClaimTable {
     private var isNew = true
     private var claimedStored = 0
     private var counts = ResumeReport()
-    package var earlier = EarlierResults()
+    package var earlier = PreviousResults()
 
     package init() {}
 

@@ -3,7 +3,7 @@ package final class FinishedOutput {
     package let path: String
     /// In the output's order.
     let index = ResultIndex()
-    package let earlier: EarlierOutput
+    package let earlier: PreviousOutput
     package var header: LogHeader { earlier.log.header }
     /// By which schemes lines are known in it.
     package var lines: [LineScheme] { header.lines }
@@ -15,7 +15,8 @@ package final class FinishedOutput {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
         self.path = path
-        guard let earlier = try EarlierOutput.find(at: paths, into: index, in: system, accepts: { _ in true })
+        guard
+            let earlier = try PreviousOutput.find(at: paths, into: index, in: system, accepts: { _ in true })
         else {
             guard try system.exists(paths.output) else { return nil }
             throw StoreError(
@@ -46,7 +47,7 @@ package final class FinishedOutput {
     package func record(_ number: Int) throws -> JournalRecord {
         let entry = index[number]
         let found = try pieces.with(entry.offset..<entry.offset + Int(entry.length)) { line in
-            SealedLine.isValid(line) ? JournalRecord(line, keeps: true) : nil
+            ChecksummedLine.isValid(line) ? JournalRecord(line, keeps: true) : nil
         }
         guard let found, let found else { throw StoreError.changedUnderneath(path) }
         return found

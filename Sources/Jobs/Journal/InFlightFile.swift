@@ -30,7 +30,7 @@ package enum InFlightFile {
     }
 
     private static func header(_ progress: JobProgress, run: String) -> [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             writer.int("phibatch_inflight", version)
             writer.key("progress")
             progress.write(to: &writer)
@@ -39,7 +39,7 @@ package enum InFlightFile {
     }
 
     private static func line(_ record: InFlightRecord) -> [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             if record.attempt > 0 { writer.int("attempt", record.attempt) }
             writer.string("id", record.key.id)
             writer.hex("line_hash", record.key.contentHash)
@@ -57,7 +57,7 @@ package enum InFlightFile {
         var isOurs = true
         let end = try LineScanner(file: file).forEachLine { line in
             defer { isFirst = false }
-            guard line.isWhole, SealedLine.isValid(line.bytes) else {
+            guard line.isWhole, ChecksummedLine.isValid(line.bytes) else {
                 content.damaged += 1
                 return true
             }

@@ -60,7 +60,7 @@ package struct JobStatus: Sendable, Equatable {
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
             completionTokens: 0, progress: nil, damagedLines: 0)
         let index = ResultIndex()
-        var earlier: EarlierOutput?
+        var earlier: PreviousOutput?
         var header: JournalHeader?
         let settings = (try? OutputLog.header(at: paths, in: system)) ?? nil
         let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
@@ -71,7 +71,7 @@ package struct JobStatus: Sendable, Equatable {
                 header = valid
                 accepted = valid.accepted
                 if valid.usesOutput {
-                    earlier = try EarlierOutput.find(
+                    earlier = try PreviousOutput.find(
                         at: paths, into: index, in: system, accepts: valid.accepted.contains)
                 }
             }
@@ -86,7 +86,7 @@ package struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            earlier = try EarlierOutput.find(at: paths, into: index, in: system) { _ in true }
+            earlier = try PreviousOutput.find(at: paths, into: index, in: system) { _ in true }
         }
         status.completionTokens += earlier?.completionTokens ?? 0
         if journal == nil { status.failures = settings?.failures }

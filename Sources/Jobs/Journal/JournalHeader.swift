@@ -8,7 +8,7 @@ package struct JournalHeader {
     /// beside it (`--restart`).
     package var usesOutput: Bool
     /// Runs under other settings, whose results count too.
-    var kept: [KeptRun] = []
+    var kept: [AcceptedRun] = []
     /// By which schemes lines are known in the journal.
     package var lines: [LineScheme] = []
     /// What of the input lies elsewhere, as it is read.
@@ -35,7 +35,7 @@ package struct JournalHeader {
     private static let longest = 16 << 20
 
     static func read(_ line: UnsafeRawBufferPointer) -> Reading {
-        guard line.count < longest, SealedLine.isValid(line),
+        guard line.count < longest, ChecksummedLine.isValid(line),
             let content = try? JSONValue(parsing: line, limits: .file),
             let version = content.int("phibatch_journal"),
             case .bool(let usesOutput)? = content["uses_output"],
@@ -44,18 +44,18 @@ package struct JournalHeader {
         guard version == Self.version else { return .otherVersion(version) }
         return .valid(
             JournalHeader(
-                fingerprint: fingerprint, usesOutput: usesOutput, kept: KeptRun.list(in: content),
+                fingerprint: fingerprint, usesOutput: usesOutput, kept: AcceptedRun.list(in: content),
                 lines: LineScheme.list(in: content), pins: PinnedInput.list(in: content),
                 earlierRows: content["earlier_rows"]?.texts ?? []))
     }
 
     /// The sealed line with its line feed.
     func line() -> [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             writer.int("phibatch_journal", Self.version)
             writer.bool("uses_output", usesOutput)
             fingerprint.write(to: &writer)
-            KeptRun.write(kept, to: &writer)
+            AcceptedRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
             PinnedInput.write(pins, to: &writer)
             if !earlierRows.isEmpty {
@@ -66,7 +66,7 @@ package struct JournalHeader {
 }
 
 /// A run under other settings, whose results count beside those of the run at hand (`--if-changed keep`).
-package struct KeptRun: Equatable {
+package struct AcceptedRun: Equatable {
     package var digest: String
     /// Nil if nobody knows any more.
     package var fingerprint: RunFingerprint?
@@ -79,7 +79,7 @@ package struct KeptRun: Equatable {
     }
 }
 
-extension KeptRun {
+extension AcceptedRun {
     init?(_ json: JSONValue) {
         guard let digest = json.string("run"), digest.utf8.count <= RunFingerprint.maximumDigestLength else {
             return nil
@@ -88,18 +88,18 @@ extension KeptRun {
     }
 
     /// A member `kept` of a list of them; nothing if there are none.
-    static func write(_ runs: [KeptRun], to writer: inout JSONWriter) {
+    static func write(_ runs: [AcceptedRun], to writer: inout JSONWriter) {
         guard !runs.isEmpty else { return }
         writer.array("kept") { writer in for run in runs { run.write(to: &writer) } }
     }
 
-    static func list(in json: JSONValue) -> [KeptRun] {
+    static func list(in json: JSONValue) -> [AcceptedRun] {
         guard case .array(let values)? = json["kept"] else { return [] }
-        return values.compactMap(KeptRun.init)
+        return values.compactMap(AcceptedRun.init)
     }
 }
 
-extension [KeptRun] {
+extension [AcceptedRun] {
     /// The fingerprint of one of these, or of the run beside them.
     func fingerprint(of digest: String, beside own: RunFingerprint) -> RunFingerprint? {
         if own.digest.utf8.elementsEqual(digest.utf8) { return own }

@@ -54,7 +54,7 @@ package struct JournalReader {
             defer { isFirst = false }
             // What a damaged line leaves once it was blanked out.
             if isFirst || line.bytes.isEmpty { return true }
-            var ok = line.isWhole && SealedLine.isValid(line.bytes)
+            var ok = line.isWhole && ChecksummedLine.isValid(line.bytes)
             var parts = [(line.offset, line.bytes)]
             if !ok, line.isWhole {
                 // A damaged line feed joins two lines; both may be whole.
@@ -70,7 +70,7 @@ package struct JournalReader {
             }
             previousWasDamaged = false
             for (offset, bytes) in parts {
-                let isValid = parts.count == 1 || SealedLine.isValid(bytes)
+                let isValid = parts.count == 1 || ChecksummedLine.isValid(bytes)
                 guard isValid, let record = JournalRecord(bytes, keeps: false) else {
                     if isValid, let mark = RedoMark(bytes) {
                         outcome.redo = mark.choice
@@ -100,7 +100,7 @@ package struct JournalReader {
 
     private static func startsRecord(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var cursor = ByteCursor(bytes: bytes)
-        return cursor.skip(SealedLine.start)
+        return cursor.skip(ChecksummedLine.start)
     }
 
     /// The line cut before each further place where a record could begin; at most a few, as a line has
@@ -109,7 +109,7 @@ package struct JournalReader {
         var parts: [(Int, UnsafeRawBufferPointer)] = []
         var start = 0
         var searchStart = 1
-        while let next = SealedLine.start.firstOffset(in: line.bytes, from: searchStart) {
+        while let next = ChecksummedLine.start.firstOffset(in: line.bytes, from: searchStart) {
             // One byte between them stood where the line feed was.
             parts.append(
                 (

@@ -18,7 +18,7 @@ package struct JournalRecord {
 
     /// The sealed line, without a line feed.
     var line: [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             if repetition > 0 {
                 writer.int("repeat", repetition)
             }
@@ -40,7 +40,7 @@ extension JournalRecord {
         var keyReader = WorkKeyReader()
         var repetition = 0
         var run: String?
-        let isRead = SealedLine.read(line) { scanner, name in
+        let isRead = ChecksummedLine.read(line) { scanner, name in
             // A field of the line may have this name, too.
             if name.spells("repeat"), !keyReader.hasBegun {
                 repetition = try scanner.count()

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Earlier results that were made with another model or other settings.
 extension JournalStore {
@@ -105,7 +105,7 @@ extension JournalStore {
     func keep(_ digest: String, _ fingerprint: RunFingerprint? = nil) {
         guard !journal.header.accepted.contains(digest) else { return }
         journal.header.kept.append(
-            KeptRun(digest: digest, fingerprint: fingerprint ?? settings?.run(digest)))
+            AcceptedRun(digest: digest, fingerprint: fingerprint ?? settings?.run(digest)))
     }
 
     /// Header of the log of the output that this run makes.

@@ -42,7 +42,7 @@ extension JournalStore {
         func writeBatch() throws {
             try batch.forEachLine { entry, line in
                 // Checked again: disks and people change files while runs take days.
-                guard SealedLine.isValid(line), let record = JournalRecord(line, keeps: true),
+                guard ChecksummedLine.isValid(line), let record = JournalRecord(line, keeps: true),
                     record.key.contentHash == entry.contentHash
                 else { throw StoreError.changedUnderneath(entry.isInOutput ? paths.log : paths.journal) }
                 try writer.append(record, line)

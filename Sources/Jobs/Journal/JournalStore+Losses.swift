@@ -1,6 +1,6 @@
 /// Results whose lines are no longer in the input: few of them may go, and not without a trace.
 extension JournalStore {
-    private var earlier: EarlierResults { claims.earlier }
+    private var earlier: PreviousResults { claims.earlier }
 
     /// Looks what would be lost now that the whole input is claimed or looked at.
     /// - Throws: `StoreError` of kind `wouldLose`.
@@ -85,15 +85,15 @@ extension JournalStore {
         warnings += keptJournals.removeOldest(but: options.keptOutputCount)
     }
 
-    var keptOutputs: KeptFiles {
-        KeptFiles(path: paths.output, folder: paths.folder, spared: options.inputs, system: system) { file in
+    var keptOutputs: OldFiles {
+        OldFiles(path: paths.output, folder: paths.folder, spared: options.inputs, system: system) { file in
             // Its log says that it is ours.
             try OutputLog(OutputPaths.log(of: file.path), in: self.system)?.fits(file) ?? false
         }
     }
 
-    var keptJournals: KeptFiles {
-        KeptFiles(path: paths.journal, folder: paths.folder, spared: options.inputs, system: system) { file in
+    var keptJournals: OldFiles {
+        OldFiles(path: paths.journal, folder: paths.folder, spared: options.inputs, system: system) { file in
             switch try JournalReader(file: file).header() {
             case .valid, .otherVersion: true
             case .damaged, nil: false

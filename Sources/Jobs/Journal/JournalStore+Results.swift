@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// What a run does with its store.
 extension JournalStore: ResultStore {
@@ -25,7 +25,7 @@ extension JournalStore: ResultStore {
             let line = JournalRecord(
                 key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
             ).line
-            guard line.count < SealedLine.maximumLength else {
+            guard line.count < ChecksummedLine.maximumLength else {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)

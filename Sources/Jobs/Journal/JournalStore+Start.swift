@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import OperatingSystem
 
 /// Finding out what an earlier run left.
@@ -137,9 +137,9 @@ extension JournalStore {
         for name in files.map(Paths.name) {
             let rows =
                 if Paths.areEqual(name, Paths.name(of: paths.output)) {
-                    try settings.flatMap { try EarlierRows(output: paths.output, $0, now: fingerprint) }
+                    try settings.flatMap { try PreviousRows(output: paths.output, $0, now: fingerprint) }
                 } else {
-                    try EarlierRows(journal: Paths.join(paths.folder, name), now: fingerprint, in: system)
+                    try PreviousRows(journal: Paths.join(paths.folder, name), now: fingerprint, in: system)
                 }
             guard let rows else {
                 missed(name)
@@ -160,7 +160,7 @@ extension JournalStore {
                 "is there already, and no log of phibatch (\(paths.log)) says what it holds. "
                     + OutputLog.advice)
         }
-        let output = try EarlierOutput(log, of: file, index: claims.index) {
+        let output = try PreviousOutput(log, of: file, index: claims.index) {
             try accepts($0, at: paths.output, refusesOthers: refusesOthers)
         }
         if output.lost > 0 {

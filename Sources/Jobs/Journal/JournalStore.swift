@@ -27,7 +27,7 @@ package final class JournalStore {
     /// The file of completions under way that is there, if it is ours.
     var inFlight: FileInfo?
     /// Nil if there is none, or none that counts.
-    var earlierOutput: EarlierOutput?
+    var earlierOutput: PreviousOutput?
     let claims = ClaimTable()
     var hasKeptOutput = false
     var inputEnd: InputEnd?
@@ -42,7 +42,7 @@ package final class JournalStore {
     /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
     /// What rows may be taken of, the latest results first.
-    var earlierRows: [EarlierRows] = []
+    var earlierRows: [PreviousRows] = []
     /// Results elsewhere whose lines are to be known as they are there.
     package var others: FinishedOutput?
     private(set) var failure: StoreError?

@@ -15,7 +15,7 @@ package struct LogHeader: Equatable {
     /// The fingerprint of the run that put the output in place.
     package var fingerprint: RunFingerprint
     /// Runs of which results stand in it too.
-    package var kept: [KeptRun] = []
+    package var kept: [AcceptedRun] = []
     /// By which schemes lines are known in it.
     package var lines: [LineScheme] = []
     /// What of the input lies elsewhere, as it was read.
@@ -27,12 +27,12 @@ package struct LogHeader: Equatable {
     var failures: AllowedFailures?
 
     var line: [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             writer.int("phibatch_log", Self.version)
             writer.string("format", format)
             if !layout.isEmpty { writer.string("layout", layout) }
             fingerprint.write(to: &writer)
-            KeptRun.write(kept, to: &writer)
+            AcceptedRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
             PinnedInput.write(pins, to: &writer)
             if let shard { writer.string("shard", shard) }
@@ -53,14 +53,15 @@ package struct LogHeader: Equatable {
 extension LogHeader {
     /// - Returns: nil if the line is damaged, or of another version.
     init?(_ line: UnsafeRawBufferPointer) {
-        guard line.count < Self.longest, SealedLine.isValid(line),
+        guard line.count < Self.longest, ChecksummedLine.isValid(line),
             let json = try? JSONValue(parsing: line, limits: .file),
             json.int("phibatch_log") == Self.version, let format = json.string("format"),
             let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
         else { return nil }
         self.init(
             format: format, layout: json.string("layout") ?? "", fingerprint: fingerprint,
-            kept: KeptRun.list(in: json), lines: LineScheme.list(in: json), pins: PinnedInput.list(in: json),
+            kept: AcceptedRun.list(in: json), lines: LineScheme.list(in: json),
+            pins: PinnedInput.list(in: json),
             shard: json.string("shard"), input: InputSeen(in: json), failures: AllowedFailures(in: json))
     }
 }

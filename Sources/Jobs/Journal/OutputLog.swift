@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// Log of a finished output: a packed file of sealed lines beside it, which says all that is known of the output.
@@ -35,7 +35,7 @@ package struct OutputLog {
         var errors: Sum?
 
         var line: [UInt8] {
-            SealedLine.make { writer in
+            ChecksummedLine.make { writer in
                 writer.int("results", results)
                 output.write(to: &writer)
                 if let errors { writer.object("errors") { errors.write(to: &$0) } }
@@ -114,7 +114,7 @@ extension OutputLog {
         let size = try file.info().size
         let tail = try file.bytes(max(0, size - 1024)..<size)
         guard tail.last == 0x0A, let start = tail.dropLast().lastIndex(of: 0x0A) else { return nil }
-        return tail[(start + 1)...].dropLast().withUnsafeBytes { SealedLine.isValid($0) ? End($0) : nil }
+        return tail[(start + 1)...].dropLast().withUnsafeBytes { ChecksummedLine.isValid($0) ? End($0) : nil }
     }
 
     /// Whether an output is, byte for byte, the one that this is the log of.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// Writes a new output under its draft's name, and its log; then puts both in place.

@@ -12,7 +12,7 @@ struct RedoMark {
 
     /// The sealed line, without a line feed.
     var line: [UInt8] {
-        SealedLine.make { writer in
+        ChecksummedLine.make { writer in
             writer.hex("redo", choice)
             writer.string("id", key.id)
             writer.int("sample", key.sample)
@@ -26,7 +26,7 @@ struct RedoMark {
     init?(_ line: UnsafeRawBufferPointer) {
         var keyReader = WorkKeyReader()
         var choice: UInt64?
-        let isRead = SealedLine.read(line) { scanner, name in
+        let isRead = ChecksummedLine.read(line) { scanner, name in
             guard name.spells("redo") else { return try keyReader.take(name, from: &scanner) }
             choice = try scanner.hex()
             return true

@@ -109,9 +109,10 @@ package enum RunFile {
             case .journal: return try holdsSealedLine(file, marker: "\"phibatch_journal\":")
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
             case .lock: return try OutputLock.holder(in: file) != nil
-            case .log: return try begins(file, with: SealedLine.start)
+            case .log: return try begins(file, with: ChecksummedLine.start)
             case .outputDraft: return try begins(file, with: "{\"id\":")
-            case .journalDraft, .inFlightDraft, .logDraft: return try begins(file, with: SealedLine.start)
+            case .journalDraft, .inFlightDraft, .logDraft:
+                return try begins(file, with: ChecksummedLine.start)
             case .lockDraft: return try begins(file, with: "{\"pid\":")
             case .scratch: return try file.info().size == 0
             }
@@ -123,13 +124,13 @@ package enum RunFile {
     private static func holdsSealedLine(_ file: File, marker: StaticString) throws -> Bool {
         var found = false
         try LineScanner(file: file).forEachLine { line in
-            found = line.isWhole && SealedLine.isValid(line.bytes)
+            found = line.isWhole && ChecksummedLine.isValid(line.bytes)
             return !found
         }
         if found { return true }
         return try file.bytes(0..<64).withUnsafeBytes { bytes in
             var cursor = ByteCursor(bytes: bytes)
-            return cursor.skip(SealedLine.start) && cursor.hex() != nil && cursor.skip("\",")
+            return cursor.skip(ChecksummedLine.start) && cursor.hex() != nil && cursor.skip("\",")
                 && cursor.skip(marker)
         }
     }

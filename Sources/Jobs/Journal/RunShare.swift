@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// How many of an output's results one run has made, or others with its settings.
 package struct RunShare: Sendable, Equatable {

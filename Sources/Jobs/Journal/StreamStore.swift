@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// Results that go to a stream (`output: -`) in input order, as soon as no earlier one is missing.

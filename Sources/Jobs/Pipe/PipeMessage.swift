@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// What a caller says in one line: a request, or that one is cancelled.

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import JSON
 import OperatingSystem
 import PhiText
@@ -44,7 +44,7 @@ package final class PipeOutput: Sendable {
                 writer.int("left", left)
                 writer.raw("result", String(decoding: bytes, as: UTF8.self))
             // What OpenAI's requests come to, and a pipe has none of those.
-            case .thought, .answers: break
+            case .reasoning, .answers: break
             case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
             case .stopped:
                 Self.write("stopped", "phibatch was asked to stop before the request was done.", &writer)

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Extremes, mean, percentiles and a histogram of values, in memory that does not grow with them.
 ///

@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 
 /// The file that a report is written to, or a stream. It gets its name when it is whole.

@@ -48,7 +48,7 @@ package final class ReportSource {
             let accepts = { (run: String) in header?.accepted.contains(run) ?? true }
             let earlier =
                 header?.usesOutput == true
-                ? try EarlierOutput.find(at: paths, into: index, in: system, accepts: accepts) : nil
+                ? try PreviousOutput.find(at: paths, into: index, in: system, accepts: accepts) : nil
             damaged = try reader.records(into: index, accepts: accepts).damaged
             content = .journal(StoredResults(journal: journal, output: earlier), index)
             settings = header?.fingerprint.parts ?? []

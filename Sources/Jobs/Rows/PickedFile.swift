@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 import OperatingSystem
 

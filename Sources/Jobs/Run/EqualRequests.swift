@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 
 /// Requests of a job that are equal, where no random stream plays a role or it is the same, too: the first is computed,
 /// and its outcome is the others', too.
@@ -117,7 +117,7 @@ extension JobRun {
     func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
         guard let key = key(of: sequence.request) else { return }
         if answers?.verifies == true {
-            verify(key, against: sequence.course.outcome.map { AnswerRecord(key: key, $0, provenance) })
+            verify(key, against: sequence.decoding.outcome.map { AnswerRecord(key: key, $0, provenance) })
         } else if answers?.store.add(sequence, provenance, key) == true {
             statistics.answersAdded += 1
         }
@@ -152,6 +152,6 @@ extension TokenSequence {
 
     /// What it takes of memory, in tokens.
     fileprivate var weight: Int {
-        request.prompt.count + request.goal.weight + course.weight
+        request.prompt.count + request.kind.weight + decoding.weight
     }
 }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 
 /// How a job ends.
 extension JobRun {

@@ -18,7 +18,7 @@ extension JobRun {
     }
 
     package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        let error = LineError(fault, after: sequence.course.progress)
+        let error = LineError(fault, after: sequence.decoding.progress)
         for part in [sequence.request.part] + gaveUp(sequence.request) {
             try settle(part.outcome(of: error, sequence), of: part.label)
         }

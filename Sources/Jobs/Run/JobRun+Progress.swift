@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import OperatingSystem
 import PhiText
 
@@ -28,7 +28,7 @@ extension JobRun {
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     func save(_ live: [TokenSequence]) throws {
         let records =
-            (live.map { ($0.request.part, $0.course.sampled.copied, $0.course.notes.copied) }
+            (live.map { ($0.request.part, $0.decoding.sampled.copied, $0.decoding.notes.copied) }
             + (again + waiting.map(\.request)).map { ($0.part, [], []) })
             .sorted { $0.0.label.position < $1.0.label.position }
             .compactMap { part, tokens, notes in part.record(tokens, notes) }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import OperatingSystem
 import PhiText
 
@@ -28,7 +28,7 @@ package final class JobRun: RequestSource {
     let ended: (Result<RunOutcome, any Error>) -> Void
 
     let queue: WorkQueue
-    let feeder: LineFeeder
+    let feeder: InputProducer
     let total = InputTotal()
     let work: WorkLeft
     let follows: Bool
@@ -46,7 +46,7 @@ package final class JobRun: RequestSource {
     /// Next steps that wait for the form of their answer.
     var waiting: [any WaitingRequest] = []
     /// Nil where nothing is decided in the input's order.
-    var gates: RowGates?
+    var gates: AcceptFilter?
     var isDeciding = false
     /// The store knows where what is needed ends.
     var knowsEnd = false
@@ -100,18 +100,18 @@ package final class JobRun: RequestSource {
         self.follows = follows
         self.piped = piped
         self.answers = answers
-        if piped != nil, RowGates(job) != nil {
+        if piped != nil, AcceptFilter(job) != nil {
             throw JobError(.badJob, "distinct and until need an input that is there, and no pipe.")
         }
         self.readsAhead = readsAhead
-        gates = RowGates(job)
+        gates = AcceptFilter(job)
         // Rows that wait for others of their line leave room for other lines.
         queue = WorkQueue(
             countLimit: min(1 << 14, max(64, 8 * job.engine.workerCount) * (gates?.quota?.waitingRows ?? 1)))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
         followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
-        feeder = try LineFeeder(
+        feeder = try InputProducer(
             job: job, models: models, store: self.store, queue: queue, piped: piped, follow: followed)
     }
 
@@ -205,7 +205,7 @@ package final class JobRun: RequestSource {
         }
     }
 
-    package func note(on choice: TokenChoice) -> String? {
+    package func note(on choice: SampledToken) -> String? {
         if text == nil { text = try? models.loaded().text }
         return text.map { LogprobEntry(choice, text: $0).encoded }
     }
@@ -223,13 +223,13 @@ package final class JobRun: RequestSource {
         if !sequence.request.part.sharesPrompt {
             statistics.promptTokens += sequence.request.prompt.count
         }
-        if sequence.course.savedCount > 0 { statistics.resumed += 1 }
+        if sequence.decoding.savedCount > 0 { statistics.resumed += 1 }
     }
 
     package func received(_ text: String, of sequence: TokenSequence) {
         guard let piped else { return }
         let part = sequence.request.part
-        piped.received(text, of: part.label, isCertain: part.isCertain) { part.thought(of: sequence) }
+        piped.received(text, of: part.label, isCertain: part.isCertain) { part.reasoning(of: sequence) }
     }
 
     // MARK: Requests that nobody waits for any more

@@ -23,7 +23,7 @@ extension JobSettings {
     private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
         guard line.has("\"error\"") else { return false }
         if line.excessLength != nil { return line.has("\"error\":{\"code\":") }
-        return (try? reader.fields(of: line)).flatMap(EarlierStep.error) != nil
+        return (try? reader.fields(of: line)).flatMap(PreviousStep.error) != nil
     }
 
     /// Whether the input is files alone, or made.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// A run's numbers in Prometheus' text format, for node_exporter's textfile collector: a file that is replaced as a
 /// whole, so that a reader sees the numbers of one moment.

@@ -35,7 +35,7 @@ package final class ModelLoader: Sendable {
             throw JobError(.badJob, problem)
         }
         for part in job.parts {
-            if let problem = part.request.reasoningProblem(model.text.thoughts) {
+            if let problem = part.request.reasoningProblem(model.text.reasonings) {
                 throw JobError(.badJob, problem)
             }
         }

@@ -1,10 +1,10 @@
-import Faults
+import Errors
 
 /// Decisions on rows of a finished output, made again: each follows from the rows before it.
 struct RowDecisions {
     /// Decisions on the rows of a shard, or on all where there are none, and how many are wanted.
     private struct Part {
-        var gates: RowGates
+        var gates: AcceptFilter
         var wanted: Int?
         /// How many were accepted before the last line.
         var before = 0
@@ -20,7 +20,7 @@ struct RowDecisions {
 
     /// - Returns: nil if nothing is decided so.
     init?(_ job: JobSettings) throws {
-        guard let gates = RowGates(job) else { return nil }
+        guard let gates = AcceptFilter(job) else { return nil }
         if case .joined(let lines, let wanted) = job.selection {
             parts = lines.indices.map { index in
                 let shard = LineSelection.Shard(index: index, count: lines.count)

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 import OperatingSystem
 
@@ -25,8 +25,8 @@ package final class PipedLines: ResultStore, Sendable {
     package enum Event {
         /// More of a text, of one sample. A higher attempt begins anew: the text before was not what was asked for.
         case text(String, sample: Int, attempt: Int)
-        /// What was thought before the text of a sample, where that is kept apart and the text is wanted as it comes.
-        case thought(String, sample: Int)
+        /// What was reasoning before the text of a sample, where that is kept apart and the text is wanted as it comes.
+        case reasoning(String, sample: Int)
         /// A result as a native output has it, and how many are still to come.
         case result([UInt8], left: Int)
         /// All results of one of OpenAI's requests, in the order of their samples.
@@ -36,7 +36,7 @@ package final class PipedLines: ResultStore, Sendable {
         case cancelled
     }
 
-    private final class Open {
+    private final class OpenLine {
         let line: Line
         var left: Int
         var isDropped = false
@@ -44,20 +44,20 @@ package final class PipedLines: ResultStore, Sendable {
         var claimed = 0
         /// Those of one of OpenAI's requests that are there, until all are.
         var held: [(sample: Int, result: GenerationResult)] = []
-        /// Samples of which the thought is told.
-        var thought: Set<Int> = []
+        /// Samples of which the reasoning is told.
+        var reasoning: Set<Int> = []
 
         init(_ line: Line, results: Int) { (self.line, left) = (line, results) }
     }
 
     private struct State {
-        var waiting: Queue<Open> = []
+        var waiting: Queue<OpenLine> = []
         /// By their requests.
-        var open: [Int: Open] = [:]
+        var open: [Int: OpenLine] = [:]
         /// Results to come, by their places in the run.
-        var places: [Int: Open] = [:]
+        var places: [Int: OpenLine] = [:]
         /// The line that was read last, of which results are claimed.
-        var current: Open?
+        var current: OpenLine?
         var isClosed = false
         /// Results that are claimed, and not wanted any more.
         var dropped = 0
@@ -69,7 +69,7 @@ package final class PipedLines: ResultStore, Sendable {
             if current.isDropped { dropped += 1 }
         }
 
-        mutating func close(_ position: Int) -> Open? {
+        mutating func close(_ position: Int) -> OpenLine? {
             guard let one = places.removeValue(forKey: position) else { return nil }
             one.claimed -= 1
             if one.isDropped { dropped -= 1 }
@@ -77,7 +77,7 @@ package final class PipedLines: ResultStore, Sendable {
         }
 
         /// The number may be another request's by now.
-        mutating func end(_ one: Open) {
+        mutating func end(_ one: OpenLine) {
             if open[one.line.request] === one { open[one.line.request] = nil }
         }
     }
@@ -103,7 +103,7 @@ package final class PipedLines: ResultStore, Sendable {
         let results = job.sampleCount
         return state.change { state in
             guard !state.isClosed else { return false }
-            let one = Open(line, results: results)
+            let one = OpenLine(line, results: results)
             state.open[line.request] = one
             state.waiting.append(one)
             return true
@@ -166,7 +166,7 @@ package final class PipedLines: ResultStore, Sendable {
     }
 
     /// Which results there are, the request says, and each of its results.
-    private func hold(_ result: GenerationResult, _ sample: Int, of one: Open, _ state: inout State) {
+    private func hold(_ result: GenerationResult, _ sample: Int, of one: OpenLine, _ state: inout State) {
         one.held.append((sample, result))
         guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }
         state.end(one)
@@ -176,14 +176,14 @@ package final class PipedLines: ResultStore, Sendable {
 
     /// - Parameters:
     ///   - isCertain: no other attempt may take its place. What is not can't be unsaid to OpenAI's clients.
-    ///   - thought: nil where none is kept apart.
-    func received(_ text: String, of label: WorkLabel, isCertain: Bool, after thought: () -> String?) {
+    ///   - reasoning: nil where none is kept apart.
+    func received(_ text: String, of label: WorkLabel, isCertain: Bool, after reasoning: () -> String?) {
         state.withLock { state in
             guard let one = state.places[label.position], one.line.streams, !one.isDropped,
                 isCertain || !isByLine
             else { return }
-            if isByLine, one.thought.insert(label.sample).inserted, let thought = thought() {
-                tell(one.line.request, .thought(thought, sample: label.sample))
+            if isByLine, one.reasoning.insert(label.sample).inserted, let reasoning = reasoning() {
+                tell(one.line.request, .reasoning(reasoning, sample: label.sample))
             }
             tell(one.line.request, .text(text, sample: label.sample, attempt: label.attempt))
         }

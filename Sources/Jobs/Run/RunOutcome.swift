@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import PhiText
 
 /// Numbers of a run, so far or in all.

@@ -83,12 +83,13 @@ package struct StoredAnswers {
     ) throws -> (TokenSequence, provenance: [String: String])? {
         guard let record = store.find(key) else { return nil }
         let size = try run.models.loaded().engine.limits.vocabularySize
-        guard let course = request.goal.course(record.outcome, after: request.prompt, vocabularySize: size),
-            course.isDone, course.fault == nil
+        guard
+            let decoding = request.kind.decoding(record.outcome, after: request.prompt, vocabularySize: size),
+            decoding.isDone, decoding.fault == nil
         else {
             store.isUnfit(key)
             return nil
         }
-        return (TokenSequence(request, taken: course, by: run), record.provenance)
+        return (TokenSequence(request, taken: decoding, by: run), record.provenance)
     }
 }

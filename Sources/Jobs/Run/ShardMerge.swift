@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import JSON
 
 /// Joins the finished outputs of all shards of a job to what one run of it would have made.
@@ -72,7 +72,7 @@ package struct ShardMerge {
             try writer.finish {
                 guard try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else { return }
                 // Nobody knows whether what it holds is in the shards.
-                keptName = try KeptFiles(
+                keptName = try OldFiles(
                     path: paths.output, folder: paths.folder, spared: [], system: system,
                     isOurs: { _ in false }
                 ).keep()

@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import OperatingSystem
 import Synchronization
 
@@ -163,17 +163,17 @@ struct ExpectedWork {
 
     /// Takes note of a request that was computed.
     mutating func note(_ sequence: TokenSequence) {
-        allowed += sequence.request.goal.sampledTokens
-        made += sequence.course.sampled.count
+        allowed += sequence.request.kind.sampledTokens
+        made += sequence.decoding.sampled.count
     }
 
     /// In tokens of a completion. What needs no model is soon done, and out of the way.
     func cost(of work: Work) -> Double {
-        guard let goal = work.request?.goal else { return .infinity }
+        guard let kind = work.request?.kind else { return .infinity }
         let given = Double(work.weight) / Self.promptRowsPerToken
-        guard goal.sampledTokens > 0 else { return given }
+        guard kind.sampledTokens > 0 else { return given }
         let share = allowed > 0 ? Double(made) / Double(allowed) : 1
-        let left = Double(goal.sampledTokens) * share - Double(goal.savedCount)
+        let left = Double(kind.sampledTokens) * share - Double(kind.savedCount)
         return given + max(1, left)
     }
 }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import OperatingSystem
 
 extension GenerationResult {

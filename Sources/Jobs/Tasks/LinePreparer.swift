@@ -72,7 +72,7 @@ private struct LinesOfPrompts: PreparedLine {
 /// A line whose results carry what was asked.
 private struct CarryingLine: PreparedLine {
     let line: any PreparedLine
-    let carried: GenerationResult.KeptValue
+    let carried: GenerationResult.CarriedValue
 
     var prompt: [Int32] { line.prompt }
     var lengths: [(prompt: Int, completion: Int)] { line.lengths }
@@ -93,7 +93,7 @@ struct LineEncoder {
     let limits: ModelLimits
     let text: any TextCoding
     /// What covers texts of control tokens in the line; nil where they are parsed.
-    private let shield: TextShield?
+    private let shield: ControlTokenEscaper?
 
     init(_ record: PromptRecord, _ job: JobSettings, _ model: LinePreparer.Model) {
         (text, limits) = (model.text, model.limits)
@@ -130,7 +130,7 @@ struct LineEncoder {
 }
 
 /// What a line asks to be answered, on its way to tokens.
-struct Question {
+struct RenderedPrompt {
     private let record: PromptRecord
     private let job: JobSettings
     private let builder: PromptBuilder
@@ -146,7 +146,7 @@ struct Question {
     }
 
     /// - Throws: `LineError`.
-    func encoded(by encoder: LineEncoder) throws -> EncodedQuestion {
+    func encoded(by encoder: LineEncoder) throws -> EncodedPrompt {
         let covered = encoder.covered(record)
         var content = try covered.map { try builder.prompt(for: $0) } ?? content
         content = try content.written(
@@ -164,7 +164,7 @@ struct Question {
         if let problem = settings.problem(vocabularySize: encoder.limits.vocabularySize) {
             throw LineError(.badField, problem)
         }
-        var question = EncodedQuestion(
+        var question = EncodedPrompt(
             content: content, tokens: tokens, isCovered: encoder.isCovered, missing: missing,
             settings: settings)
         question.asksNothing = record.request?.asksNothing == true
@@ -181,7 +181,7 @@ struct Question {
 }
 
 /// A question as token ids, and what is asked of its answer.
-struct EncodedQuestion {
+struct EncodedPrompt {
     /// The prompt, with what covers control tokens.
     let content: Prompt
     let tokens: [Int32]

@@ -80,9 +80,9 @@ package struct RequestMaker: Sendable {
 
     /// - Parameter asked: what the settings say of the outcome, `RequestSettings.content`; nil if that is not known.
     func request(
-        _ prompt: [Int32], _ goal: any Goal, asked: [UInt8]? = nil, for part: any WorkPart
+        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, for part: any WorkPart
     ) -> Request {
-        var request = Request(prompt: prompt, goal: goal, label: part)
+        var request = Request(prompt: prompt, kind: kind, label: part)
         request.rope = rope
         request.asked = asked
         return request
@@ -99,8 +99,8 @@ protocol WorkPart: Sendable {
     var mayComeAgain: Bool { get }
     /// Whether its text is the result's from the first piece on. By default it is if the request isn't made again.
     var isCertain: Bool { get }
-    /// What was thought before the answer that begins, where results have that apart. By default it is nothing.
-    func thought(of sequence: TokenSequence) -> String?
+    /// What was reasoning before the answer that begins, where results have that apart. By default it is nothing.
+    func reasoning(of sequence: TokenSequence) -> String?
     /// Whether other rows of its line ask for the same, with the same random stream. By default none does.
     var isCommon: Bool { get }
 
@@ -120,7 +120,7 @@ extension WorkPart {
     var mayComeAgain: Bool { false }
     var isCommon: Bool { false }
     var isCertain: Bool { !mayComeAgain }
-    func thought(of sequence: TokenSequence) -> String? { nil }
+    func reasoning(of sequence: TokenSequence) -> String? { nil }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome { .failed(error) }
 
     func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {

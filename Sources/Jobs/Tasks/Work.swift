@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 
 /// One piece of work: one sample of one line. Names where it stands and what its result is filed under.
 package struct WorkLabel: Sendable {
@@ -12,7 +12,7 @@ package struct WorkLabel: Sendable {
     var file: String
     var lineNumber: Int
     /// Fields of the line that go into the result.
-    var kept: [GenerationResult.KeptValue] = []
+    var kept: [GenerationResult.CarriedValue] = []
     var readyAt = Moment.now
     /// How many answers were turned down before.
     var attempt = 0
@@ -60,7 +60,7 @@ package enum Work: Sendable {
     /// How many tokens it keeps in memory.
     var weight: Int {
         guard let request else { return 0 }
-        let own = request.prompt.count + request.goal.weight
+        let own = request.prompt.count + request.kind.weight
         guard case .waiting(let waiting) = self else { return own }
         return own + waiting.weight
     }

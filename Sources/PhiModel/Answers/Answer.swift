@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 
 /// A whole answer and what it cost.
 public struct Answer: Sendable, Equatable {
@@ -9,14 +9,14 @@ public struct Answer: Sendable, Equatable {
         case stop
         /// `maxTokens` reached, or the end of the model's context.
         case length
-        /// `maxTokens` reached before the thought had ended: there is no answer.
+        /// `maxTokens` reached before the reasoning had ended: there is no answer.
         case reasoningLength = "reasoning_length"
         /// A stop string came up; the text is cut before it.
         case stopSequence = "stop_sequence"
     }
 
     public let text: String
-    /// The model's thought before it; nil where that is not kept apart.
+    /// The model's reasoning before it; nil where that is not kept apart.
     public let reasoning: String?
     /// The completion's token ids, without the end of sequence.
     public let tokens: [Int32]
@@ -54,12 +54,12 @@ extension Answer {
     }
 
     init(_ sequence: TokenSequence, _ reasoning: RequestSettings.ReasoningUse?) {
-        let (completion, end) = (sequence.outcome(SamplingCourse.self), Moment.now)
+        let (completion, end) = (sequence.outcome(SamplingDecoding.self), Moment.now)
         let begin = sequence.admittedAt ?? end
         let first = sequence.firstTokenAt ?? end
         self.init(
-            text: reasoning == .keep ? completion.thought + completion.text : completion.text,
-            reasoning: reasoning == .separate ? completion.thoughtContent : nil,
+            text: reasoning == .keep ? completion.reasoning + completion.text : completion.text,
+            reasoning: reasoning == .separate ? completion.reasoningContent : nil,
             tokens: completion.sampled, ending: Ending(completion.finishReason),
             promptTokens: sequence.request.prompt.count, prefillSeconds: first - begin,
             decodeSeconds: end - first)

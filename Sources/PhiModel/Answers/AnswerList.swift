@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// The answers to many prompts, in the prompts' order. They are generated together.
 ///

@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 
 /// One request that somebody waits for, as a loop's source.
 final class AnswerSource: RequestSource {
@@ -9,10 +9,10 @@ final class AnswerSource: RequestSource {
     private let promptTokens: Int
     private let reasoning: RequestSettings.ReasoningUse?
 
-    /// - Parameter reasoning: what becomes of a thought; nil where nothing is taken for one.
+    /// - Parameter reasoning: what becomes of reasoning; nil where nothing is taken for one.
     init(_ request: Request, _ reasoning: RequestSettings.ReasoningUse?, _ feed: AnswerFeed) {
         // Nothing is asked for, and so it is whole.
-        self.request = request.goal.maxTokens > 0 ? request : nil
+        self.request = request.kind.maxTokens > 0 ? request : nil
         self.feed = feed
         self.reasoning = reasoning
         promptTokens = request.prompt.count
@@ -27,10 +27,10 @@ final class AnswerSource: RequestSource {
 
     func received(_ text: String, of sequence: TokenSequence) { feed.append(text) }
 
-    func received(thought: String, of sequence: TokenSequence) {
+    func received(reasoning text: String, of sequence: TokenSequence) {
         switch reasoning {
-        case .separate: feed.append(reasoning: thought)
-        case .keep: feed.append(thought)
+        case .separate: feed.append(reasoning: text)
+        case .keep: feed.append(text)
         case .drop, nil: break
         }
     }
@@ -40,7 +40,7 @@ final class AnswerSource: RequestSource {
     }
 
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        let place: Message = "after \(sequence.course.progress) tokens of the answer"
+        let place: Message = "after \(sequence.decoding.progress) tokens of the answer"
         switch fault {
         case .notFinite:
             throw ModelError(

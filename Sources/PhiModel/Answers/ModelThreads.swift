@@ -71,7 +71,7 @@ final class ModelThreads: Sendable {
         while let some = asked.wait(1) {
             for item in some where !item.feed.isCancelled {
                 do {
-                    let reasoning = item.parameters.reasoningUse(isUsual: text.thoughts?.isUsual ?? false)
+                    let reasoning = item.parameters.reasoningUse(isUsual: text.reasonings?.isUsual ?? false)
                     sources.put(AnswerSource(try request(item, reasoning), reasoning, item.feed))
                 } catch {
                     item.feed.finish(.failure(error))
@@ -99,16 +99,16 @@ final class ModelThreads: Sendable {
         }
         let maxTokens = min(
             parameters.maxTokens ?? RequestSettings.defaultMaxTokens, limits.contextLength - prompt.count)
-        let thought =
+        let reasoning =
             reasoning == nil
             ? nil
-            : text.thoughts?.thought(
+            : text.reasonings?.reasoning(
                 after: item.prompt, prompt, parameters, maxTokens: maxTokens, of: limits)
         return Request(
             prompt: prompt,
-            goal: Sampling(
+            kind: Sampling(
                 maxTokens: maxTokens, sampling: SamplingParameters(parameters),
-                thought: thought?.leavingRoom(of: maxTokens),
+                reasoning: reasoning?.leavingRoom(of: maxTokens),
                 stream: UInt64(bitPattern: Int64(parameters.seed ?? 0)),
                 endOfSequence: parameters.ignoreEndOfSequence == true ? [] : limits.endOfSequence,
                 stops: stops, text: text.makeTextStream()))

@@ -1,5 +1,5 @@
 import CPhiKernels
-import Essentials
+import FoundationShim
 
 /// One variant of the compute kernels. All variants give the same bits; they differ in speed.
 package struct Kernels: Sendable {

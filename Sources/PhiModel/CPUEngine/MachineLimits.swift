@@ -1,5 +1,5 @@
 import CPhiKernels
-import Essentials
+import FoundationShim
 
 /// Limits of this machine at the moment: no forward pass can be faster.
 package struct MachineLimits: Sendable {

@@ -1,6 +1,6 @@
 import CPhiKernels
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 
 /// Compares what a model will need with what there is, from its configuration and tensor headers alone:
 /// better a message now than a process that the system kills in an hour.

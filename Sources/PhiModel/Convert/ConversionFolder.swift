@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// The folder a conversion writes to. Every file is first written under a name that no reader looks for;

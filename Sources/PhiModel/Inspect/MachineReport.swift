@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// Facts of this machine that matter to the engine.

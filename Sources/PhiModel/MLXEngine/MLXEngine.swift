@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// A loaded Phi model that MLX runs: on Apple's and NVIDIA's GPUs, or on the processor where there is none.

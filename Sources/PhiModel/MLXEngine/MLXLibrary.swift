@@ -1,5 +1,5 @@
 import CMLX
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// Apple's array library MLX, loaded when something asks for it: `make mlx` puts it beside the program.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import OperatingSystem
 
 /// A large block of memory, zero, aligned for vectors, on large pages where the system has them.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 import OperatingSystem
 
 /// All tensors of a checkpoint folder, by name, read in place.

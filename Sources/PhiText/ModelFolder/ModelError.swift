@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// A fault in what a person or a file gave us: what is wrong, where, and what would be right.
 ///

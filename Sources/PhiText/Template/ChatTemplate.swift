@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// A model's own template, which turns a conversation into the text the model was trained on.
@@ -56,7 +56,7 @@ package struct ChatTemplate: Sendable {
             content[...end].withContiguousStorageIfAvailable { Self.stands($0, in: text) } ?? false
         }
         guard stands != true else { return false }
-        // It may stand there in another form, such as JSON, or without its thought. Then another content makes another text.
+        // It may stand there in another form, such as JSON, or without its reasoning. Then another content makes another text.
         var others = messages
         others[index].content = "-"
         return try render(others, addGenerationPrompt: true) == text

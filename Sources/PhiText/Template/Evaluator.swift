@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// Runs one template once. Nothing of it outlives the call.

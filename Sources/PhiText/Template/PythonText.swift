@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Python's string operations, by code point and by byte, never by grapheme cluster.
 enum PythonText {

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// A value while a template runs, with Python's types as far as templates can tell them apart.

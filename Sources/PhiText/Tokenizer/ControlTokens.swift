@@ -47,7 +47,7 @@ package struct ControlTokens: Sendable {
     }
 
     /// Cover that keeps the texts of a line text; nil if there is nothing to keep, as with nearly all lines.
-    package func shield(for line: JSONValue) -> TextShield? {
+    package func shield(for line: JSONValue) -> ControlTokenEscaper? {
         var isNeeded = false
         var isWhole = false
         var used: Set<UInt32> = []
@@ -58,12 +58,12 @@ package struct ControlTokens: Sendable {
                 isNeeded = isNeeded || !found.isEmpty
                 isWhole = isWhole || finder.hitsBackwards(in: bytes).first != nil
             }
-            for scalar in text.unicodeScalars where scalar.value >= TextShield.firstStandIn {
+            for scalar in text.unicodeScalars where scalar.value >= ControlTokenEscaper.firstStandIn {
                 used.insert(scalar.value)
             }
         }
         guard isNeeded else { return nil }
-        return TextShield(self, avoiding: used, holdsToken: isWhole)
+        return ControlTokenEscaper(self, avoiding: used, holdsToken: isWhole)
     }
 
     private static func forEachString(in value: JSONValue, _ body: (String) -> Void) {
@@ -85,7 +85,7 @@ package struct ControlTokens: Sendable {
 /// A stand-in takes the place of the first character of each: one of Unicode's private use that the line
 /// has nowhere. So neither the chat template nor the search for added tokens sees it; the tokenizer puts the character
 /// back right before text is split into pieces.
-package struct TextShield: Sendable {
+package struct ControlTokenEscaper: Sendable {
     static let firstStandIn: UInt32 = 0x10_0000
     private static let lastStandIn: UInt32 = 0x10_FFFD
 

@@ -18,12 +18,12 @@ final class EncodeScratch {
     var isBeyondLimit = false
 
     /// Cover of texts of control tokens.
-    private(set) var shield: TextShield?
+    private(set) var shield: ControlTokenEscaper?
 
     /// The text goes on from another.
     private(set) var isContinuation = false
 
-    func begin(limit: Int, shield: TextShield?, isContinuation: Bool) {
+    func begin(limit: Int, shield: ControlTokenEscaper?, isContinuation: Bool) {
         self.limit = limit
         self.shield = shield
         self.isContinuation = isContinuation

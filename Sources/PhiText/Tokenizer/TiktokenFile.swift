@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// cl100k_base.tiktoken, which Phi-3-small has in the place of a tokenizer.json: a token a line, as base64 of its bytes,

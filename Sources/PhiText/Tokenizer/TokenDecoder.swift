@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// One step of a tokenizer's `decoder`. The steps before a fusing one (`fuse`, `byteLevel`) work token by

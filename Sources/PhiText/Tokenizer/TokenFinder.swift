@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// Finds fixed texts in a text: at each place the longest that begins there.
 ///

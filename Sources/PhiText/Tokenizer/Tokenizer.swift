@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 import OperatingSystem
 import Regex
@@ -112,7 +112,8 @@ package final class Tokenizer: Sendable {
     ///   - shield: what covers texts of control tokens in it.
     ///   - isContinuation: as in `encode(continuing:)`.
     package func encode(
-        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, shield: TextShield? = nil,
+        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false,
+        shield: ControlTokenEscaper? = nil,
         isContinuation: Bool = false, atMost limit: Int
     ) -> [Int32]? {
         var output = addSpecialTokens ? prefix : []

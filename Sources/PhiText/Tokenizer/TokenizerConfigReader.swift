@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import JSON
 
 /// Reads the small parts of tokenizer.json, and of the files beside it, with the full key in every message.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// A file that a client is sending, as a form: written to the disk as it comes.

@@ -1,5 +1,5 @@
 import CHTTP
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// A request and its answer. Whoever answers may do so on any thread, at once or later: until then the connection waits,

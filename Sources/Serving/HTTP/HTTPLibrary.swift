@@ -1,6 +1,6 @@
 import CHTTP
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import Jobs
 import OperatingSystem
 

@@ -1,5 +1,5 @@
 import CHTTP
-import Essentials
+import FoundationShim
 import OperatingSystem
 import PhiModel
 

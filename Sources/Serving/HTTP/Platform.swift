@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 import PhiModel
 
@@ -116,7 +116,7 @@ enum Sockets {
     /// Sends a few bytes, or none of them if that can't be at once.
     static func send(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { Essentials.send(descriptor, $0.baseAddress, $0.count, atOnce) }
+        _ = bytes.withUnsafeBytes { FoundationShim.send(descriptor, $0.baseAddress, $0.count, atOnce) }
     }
 
     /// Puts a socket in the place of a connection whose peer sends nothing more. A thread brings what is written there to
@@ -160,7 +160,7 @@ enum Sockets {
             var done = 0
             while done < count {
                 let sent = bytes[done..<count].withUnsafeBytes {
-                    Essentials.send(peer, $0.baseAddress, $0.count, atOnce)
+                    FoundationShim.send(peer, $0.baseAddress, $0.count, atOnce)
                 }
                 if sent > 0 {
                     done += sent

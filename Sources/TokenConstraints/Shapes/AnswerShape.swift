@@ -1,25 +1,25 @@
 /// What an answer must look like, in the form in which it is written: goals, each a choice of shapes.
 final class AnswerShape: Sendable {
     /// What is being written; shapes refer to goals by their places here.
-    let goals: [Goal]
-    let root: GoalID
+    let targets: [MaskTarget]
+    let root: MaskTargetID
 
-    init(goals: [Goal], root: GoalID) {
-        self.goals = goals
+    init(targets: [MaskTarget], root: MaskTargetID) {
+        self.targets = targets
         self.root = root
     }
 
-    subscript(id: GoalID) -> Goal { goals[id.index] }
+    subscript(id: MaskTargetID) -> MaskTarget { targets[id.index] }
 }
 
 /// The number of a goal.
-struct GoalID: Hashable, Sendable {
+struct MaskTargetID: Hashable, Sendable {
     let index: Int
 }
 
 /// A value that is to be written: any of these shapes. There is at least one, and each of them can be brought to an
 /// end.
-struct Goal: Sendable {
+struct MaskTarget: Sendable {
     var shapes: [Shape]
     /// Bytes of the shortest value in compact form.
     var fewestBytes: Int
@@ -35,14 +35,14 @@ enum Shape: Sendable {
 
 final class ArrayShape: Sendable {
     /// For the first items one each. All of them can be satisfied.
-    let prefix: [GoalID]
+    let prefix: [MaskTargetID]
     /// For the items after those; nil if there may be none.
-    let rest: GoalID?
+    let rest: MaskTargetID?
     let minCount: Int
     /// Not more than `prefix.count` if there is no `rest`.
     let maxCount: Int?
 
-    init(prefix: [GoalID], rest: GoalID?, minCount: Int, maxCount: Int?) {
+    init(prefix: [MaskTargetID], rest: MaskTargetID?, minCount: Int, maxCount: Int?) {
         self.prefix = prefix
         self.rest = rest
         self.minCount = minCount
@@ -54,7 +54,7 @@ final class ArrayShape: Sendable {
 final class ObjectShape: Sendable {
     struct Member: Sendable {
         let name: String
-        let goal: GoalID
+        let target: MaskTargetID
         let isRequired: Bool
     }
 
@@ -84,22 +84,23 @@ final class FreeNames: Sendable {
     /// Over the text between the quotes.
     let names: NameText
     /// What members must be, by the patterns that their names match.
-    let goals: [[Int]: GoalID]
+    let targets: [[Int]: MaskTargetID]
     /// Names with which the object's shortest value can be made, the cheapest members first; empty where all members
     /// are alike.
-    let shortest: [(name: [UInt8], goal: GoalID)]
+    let shortest: [(name: [UInt8], target: MaskTargetID)]
 
     init(
-        _ names: NameText, _ goals: [[Int]: GoalID], shortest: [(name: [UInt8], goal: GoalID)] = []
+        _ names: NameText, _ targets: [[Int]: MaskTargetID],
+        shortest: [(name: [UInt8], target: MaskTargetID)] = []
     ) {
-        (self.names, self.goals, self.shortest) = (names, goals, shortest)
+        (self.names, self.targets, self.shortest) = (names, targets, shortest)
     }
 
     /// What a member with the name that ends in this final state must be.
-    func goal(_ state: Int32) -> GoalID {
-        guard let goal = goals[names.matched(state)] else {
+    func target(_ state: Int32) -> MaskTargetID {
+        guard let target = targets[names.matched(state)] else {
             preconditionFailure("asked for the goal of a name that isn't one")
         }
-        return goal
+        return target
     }
 }

@@ -40,7 +40,7 @@ private struct MemberOrder {
 
     private struct Question: Hashable {
         let part: Int
-        let goal: GoalID
+        let target: MaskTargetID
     }
 
     private let shape: AnswerShape
@@ -65,11 +65,11 @@ private struct MemberOrder {
         }
     }
 
-    mutating func fitting(_ tree: Tree, _ goal: GoalID) -> JSONValue? {
-        let question = Question(part: tree.number, goal: goal)
+    mutating func fitting(_ tree: Tree, _ target: MaskTargetID) -> JSONValue? {
+        let question = Question(part: tree.number, target: target)
         if let known = answers[question] { return known }
         var found: JSONValue?
-        for shape in shape[goal].shapes {
+        for shape in shape[target].shapes {
             found = fitting(tree, shape)
             if found != nil { break }
         }
@@ -97,8 +97,8 @@ private struct MemberOrder {
         case (.object(let object), .object):
             guard let parts = parts(tree.members, object) else { return nil }
             var members: [JSONMember] = []
-            for (name, value, goal) in parts {
-                guard let value = fitting(value, goal) else { return nil }
+            for (name, value, target) in parts {
+                guard let value = fitting(value, target) else { return nil }
                 members.append(JSONMember(name: name, value: value))
             }
             return .object(JSONObject(members))
@@ -110,8 +110,8 @@ private struct MemberOrder {
         guard items.count >= array.minCount, items.count <= array.maxCount ?? .max else { return nil }
         var ordered: [JSONValue] = []
         for (index, item) in items.enumerated() {
-            guard let goal = index < array.prefix.count ? array.prefix[index] : array.rest,
-                let value = fitting(item, goal)
+            guard let target = index < array.prefix.count ? array.prefix[index] : array.rest,
+                let value = fitting(item, target)
             else { return nil }
             ordered.append(value)
         }
@@ -121,14 +121,14 @@ private struct MemberOrder {
     /// Members in the order of a shape; nil if they don't fit it by their names.
     private func parts(
         _ members: [(name: ExactText, value: Tree)], _ object: ObjectShape
-    ) -> [(name: String, value: Tree, goal: GoalID)]? {
+    ) -> [(name: String, value: Tree, target: MaskTargetID)]? {
         guard members.count >= object.minCount, members.count <= object.maxCount ?? .max else { return nil }
         var byName: [ExactText: Tree] = [:]
         for (name, value) in members { byName[name] = value }
-        var parts: [(name: String, value: Tree, goal: GoalID)] = []
+        var parts: [(name: String, value: Tree, target: MaskTargetID)] = []
         for member in object.members {
             if let value = byName.removeValue(forKey: ExactText(member.name)) {
-                parts.append((member.name, value, member.goal))
+                parts.append((member.name, value, member.target))
             } else if member.isRequired {
                 return nil
             }
@@ -140,7 +140,7 @@ private struct MemberOrder {
         }
         for (name, value) in members where byName[name] != nil {
             guard let state = free.names.end(of: JSONSpelling.contents(of: name.text)) else { return nil }
-            parts.append((name.text, value, free.goal(state)))
+            parts.append((name.text, value, free.target(state)))
         }
         return parts
     }
@@ -155,21 +155,21 @@ private struct MemberOrder {
     // MARK: Values without a shape
 
     /// The members that the goal knows first, in its order.
-    mutating func anyhow(_ tree: Tree, _ goal: GoalID) -> JSONValue {
-        if let value = fitting(tree, goal) { return value }
+    mutating func anyhow(_ tree: Tree, _ target: MaskTargetID) -> JSONValue {
+        if let value = fitting(tree, target) { return value }
         switch tree.value {
         case .array:
-            for case .array(let array) in shape[goal].shapes {
+            for case .array(let array) in shape[target].shapes {
                 return .array(
                     tree.items.enumerated().map { index, item in
-                        let goal = index < array.prefix.count ? array.prefix[index] : array.rest
-                        return goal.map { anyhow(item, $0) } ?? item.value
+                        let target = index < array.prefix.count ? array.prefix[index] : array.rest
+                        return target.map { anyhow(item, $0) } ?? item.value
                     })
             }
         case .object:
             let names = Set(tree.members.map(\.name))
             var best: (object: ObjectShape, known: Int)?
-            for case .object(let object) in shape[goal].shapes {
+            for case .object(let object) in shape[target].shapes {
                 let known = object.members.count { names.contains(ExactText($0.name)) }
                 if known > best?.known ?? -1 { best = (object, known) }
             }
@@ -180,7 +180,7 @@ private struct MemberOrder {
                 else {
                     continue
                 }
-                ordered[member.name] = anyhow(value, member.goal)
+                ordered[member.name] = anyhow(value, member.target)
             }
             for (name, value) in tree.members where ordered[name.text] == nil {
                 ordered[name.text] = value.value

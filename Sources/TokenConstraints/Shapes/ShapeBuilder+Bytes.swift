@@ -8,7 +8,9 @@ extension ShapeBuilder {
         var parents = [[Int]](repeating: [], count: drafts.count)
         for (index, draft) in drafts.enumerated() {
             for shape in draft.shapes {
-                for goal in shape.goals where parents[goal].last != index { parents[goal].append(index) }
+                for target in shape.targets where parents[target].last != index {
+                    parents[target].append(index)
+                }
             }
         }
         // What was met last stands deepest as a rule, so that its parents find it done.
@@ -21,7 +23,7 @@ extension ShapeBuilder {
             var depth = 0
             for shape in drafts[index].shapes {
                 measure(shape)
-                steps += 1 + shape.goals.count
+                steps += 1 + shape.targets.count
                 guard let bytes = shape.fewestBytes, bytes < fewest ?? .max else { continue }
                 (fewest, depth) = (bytes, shape.depth)
             }
@@ -84,15 +86,15 @@ extension ShapeBuilder {
     private func size(_ array: ArrayDraft) -> Size? {
         var sum = 2 + max(0, array.minCount - 1)
         var depth = 0
-        for goal in array.prefix.prefix(array.minCount) {
-            guard let bytes = drafts[goal].fewestBytes else { return nil }
+        for target in array.prefix.prefix(array.minCount) {
+            guard let bytes = drafts[target].fewestBytes else { return nil }
             sum = Self.sum(sum, bytes)
-            depth = max(depth, drafts[goal].depth)
+            depth = max(depth, drafts[target].depth)
         }
         let others = array.minCount - array.prefix.count
         guard others > 0 else { return (sum, depth + 1) }
-        guard let goal = array.rest, let bytes = drafts[goal].fewestBytes else { return nil }
-        return (Self.sum(sum, Self.product(others, bytes)), max(depth, drafts[goal].depth) + 1)
+        guard let target = array.rest, let bytes = drafts[target].fewestBytes else { return nil }
+        return (Self.sum(sum, Self.product(others, bytes)), max(depth, drafts[target].depth) + 1)
     }
 
     private func size(_ object: ObjectDraft) -> Size? {
@@ -101,7 +103,7 @@ extension ShapeBuilder {
         var depth = 0
         var optional: [Size] = []
         for member in object.members {
-            guard let bytes = drafts[member.goal].fewestBytes else {
+            guard let bytes = drafts[member.target].fewestBytes else {
                 if member.isRequired { return nil }
                 continue
             }
@@ -109,10 +111,10 @@ extension ShapeBuilder {
             let all = Self.sum(JSONSpelling.contents(of: member.name.text).count + 4, bytes)
             if member.isRequired {
                 sum = Self.sum(sum, all)
-                depth = max(depth, drafts[member.goal].depth)
+                depth = max(depth, drafts[member.target].depth)
                 count += 1
             } else {
-                optional.append((all, drafts[member.goal].depth))
+                optional.append((all, drafts[member.target].depth))
             }
         }
         if count > object.maxCount ?? .max { return nil }
@@ -123,16 +125,17 @@ extension ShapeBuilder {
                 free.findShortest(besides: Set(known.map { JSONSpelling.contents(of: $0.text) }))
                 var others: [Size] = []
                 for (name, matched) in free.shortest {
-                    guard let goal = free.goals[matched], let value = drafts[goal].fewestBytes else {
+                    guard let target = free.targets[matched], let value = drafts[target].fewestBytes else {
                         continue
                     }
-                    others.append((Self.sum(name.count + 4, value), drafts[goal].depth))
+                    others.append((Self.sum(name.count + 4, value), drafts[target].depth))
                 }
                 optional += others
                 // Names get longer as they get more; this is about right. Names of several kinds are counted
                 // one by one, as some may not do.
                 let isOne =
-                    free.goals.count == 1 && free.goals.values.allSatisfy { drafts[$0].fewestBytes != nil }
+                    free.targets.count == 1
+                    && free.targets.values.allSatisfy { drafts[$0].fewestBytes != nil }
                 let more = isOne ? (free.count ?? .max) - others.count : 0
                 if let longest = others.map(\.bytes).max(), optional.count < missing, more > 0 {
                     let added = min(missing - optional.count, more)

@@ -113,12 +113,12 @@ extension ShapeBuilder {
             unmasked.formUnion(places(condition, part))
         }
         guard let text = built.text else { return nil }
-        var goals: [[Int]: Int] = [:]
+        var targets: [[Int]: Int] = [:]
         for set in built.matched {
             guard let key = reader.normal(sources.schemas(set)) else { continue }
-            goals[set] = goal(key, &unmasked)
+            targets[set] = target(key, &unmasked)
         }
-        return goals.isEmpty ? nil : FreeDraft(text, rule, goals)
+        return targets.isEmpty ? nil : FreeDraft(text, rule, targets)
     }
 
     /// Which keyword a condition on names comes from.

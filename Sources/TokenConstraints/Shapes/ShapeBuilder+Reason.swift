@@ -3,21 +3,21 @@ import JSONSchema
 /// Why no value obeys a schema.
 extension ShapeBuilder {
     /// - Parameter goal: one that can't be brought to an end.
-    func reason(_ goal: Int) -> ConstraintFault {
+    func reason(_ target: Int) -> ConstraintFault {
         var seen: Set<Int> = []
-        var goal = goal
+        var target = target
         // Down to what is required and can't be.
-        while seen.insert(goal).inserted {
-            if let excess = drafts[goal].shapes.lazy.compactMap(\.excess).first {
-                return ConstraintFault(.tooLarge, at: places(drafts[goal].key).first, excess)
+        while seen.insert(target).inserted {
+            if let excess = drafts[target].shapes.lazy.compactMap(\.excess).first {
+                return ConstraintFault(.tooLarge, at: places(drafts[target].key).first, excess)
             }
-            guard let next = blocked(goal) else { break }
-            goal = next
+            guard let next = blocked(target) else { break }
+            target = next
         }
-        if let fault = contradiction(drafts[goal].key) { return fault }
-        let (first, others) = places(drafts[goal].key)
+        if let fault = contradiction(drafts[target].key) { return fault }
+        let (first, others) = places(drafts[target].key)
         var problem = "no value obeys this schema"
-        if blocked(goal) != nil { problem = "this schema asks for itself within itself, without an end" }
+        if blocked(target) != nil { problem = "this schema asks for itself within itself, without an end" }
         if !others.isEmpty { problem += " together with \(others.joined(separator: " and "))" }
         return ConstraintFault(.unsatisfiable, at: first, problem)
     }
@@ -28,8 +28,8 @@ extension ShapeBuilder {
     }
 
     /// A goal that each value of the goal's only shapes needs.
-    private func blocked(_ goal: Int) -> Int? {
-        for shape in drafts[goal].shapes {
+    private func blocked(_ target: Int) -> Int? {
+        for shape in drafts[target].shapes {
             switch shape.kind {
             case .text, .string: continue
             case .array(let array):
@@ -38,7 +38,7 @@ extension ShapeBuilder {
                     return next
                 }
             case .object(let object):
-                let needed = object.members.filter(\.isRequired).map(\.goal)
+                let needed = object.members.filter(\.isRequired).map(\.target)
                 if let next = needed.first(where: { drafts[$0].fewestBytes == nil }) { return next }
             }
         }

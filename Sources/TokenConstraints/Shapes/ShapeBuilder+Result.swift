@@ -8,17 +8,17 @@ extension ShapeBuilder {
     func result(_ root: Int) -> (shape: AnswerShape, validated: [SchemaMention], open: [SchemaMention]) {
         var places: [Int: Int] = [root: 0]
         var order = [root]
-        var goals: [Goal] = []
+        var targets: [MaskTarget] = []
         var unmasked = reader.unmasked
         var openObjects: Set<KeywordPlace> = []
-        func place(_ goal: Int) -> GoalID {
-            if let known = places[goal] { return GoalID(index: known) }
-            places[goal] = order.count
-            order.append(goal)
-            return GoalID(index: order.count - 1)
+        func place(_ target: Int) -> MaskTargetID {
+            if let known = places[target] { return MaskTargetID(index: known) }
+            places[target] = order.count
+            order.append(target)
+            return MaskTargetID(index: order.count - 1)
         }
-        while goals.count < order.count {
-            let draft = drafts[order[goals.count]]
+        while targets.count < order.count {
+            let draft = drafts[order[targets.count]]
             var shapes: [Shape] = []
             for shape in draft.shapes where shape.fewestBytes != nil {
                 var open = shape.unmasked
@@ -40,60 +40,61 @@ extension ShapeBuilder {
                 }
                 unmasked.formUnion(open)
             }
-            goals.append(Goal(shapes: shapes, fewestBytes: draft.fewestBytes ?? 0))
+            targets.append(MaskTarget(shapes: shapes, fewestBytes: draft.fewestBytes ?? 0))
         }
         return (
-            AnswerShape(goals: goals, root: GoalID(index: 0)), mentions(unmasked), mentions(openObjects)
+            AnswerShape(targets: targets, root: MaskTargetID(index: 0)), mentions(unmasked),
+            mentions(openObjects)
         )
     }
 
-    private func isReachable(_ goal: Int) -> Bool { drafts[goal].fewestBytes != nil }
+    private func isReachable(_ target: Int) -> Bool { drafts[target].fewestBytes != nil }
 
-    private func finished(_ array: ArrayDraft, _ place: (Int) -> GoalID) -> ArrayShape {
+    private func finished(_ array: ArrayDraft, _ place: (Int) -> MaskTargetID) -> ArrayShape {
         let prefix = Array(array.prefix.prefix { isReachable($0) })
         var rest = prefix.count == array.prefix.count ? array.rest : nil
-        if let goal = rest, !isReachable(goal) { rest = nil }
+        if let target = rest, !isReachable(target) { rest = nil }
         let most = rest == nil ? min(array.maxCount ?? .max, prefix.count) : array.maxCount
         return ArrayShape(
             prefix: prefix.map(place), rest: rest.map(place), minCount: array.minCount, maxCount: most)
     }
 
-    private func finished(_ object: ObjectDraft, _ place: (Int) -> GoalID) -> ObjectShape {
-        let members = object.members.filter { isReachable($0.goal) }
+    private func finished(_ object: ObjectDraft, _ place: (Int) -> MaskTargetID) -> ObjectShape {
+        let members = object.members.filter { isReachable($0.target) }
         let required = members.filter(\.isRequired).count
         var free: FreeNames?
         if let draft = object.free, object.maxCount ?? .max > required, let text = pruned(draft) {
             free = FreeNames(
-                text, draft.goals.filter { isReachable($0.value) }.mapValues { place($0) },
-                shortest: shortest(draft).map { ($0.name, place($0.goal)) })
+                text, draft.targets.filter { isReachable($0.value) }.mapValues { place($0) },
+                shortest: shortest(draft).map { ($0.name, place($0.target)) })
         }
         var most = object.maxCount
         if free == nil, most ?? .max >= members.count { most = nil }
         return ObjectShape(
             members: members.map {
-                .init(name: $0.name.text, goal: place($0.goal), isRequired: $0.isRequired)
+                .init(name: $0.name.text, target: place($0.target), isRequired: $0.isRequired)
             },
             reserved: object.members.map(\.name.text) + object.forbidden.map(\.text), free: free,
             minCount: max(object.minCount, required), maxCount: most)
     }
 
     /// Names for the members of a shortest value, if there are several kinds: the cheapest members first.
-    private func shortest(_ free: FreeDraft) -> [(name: [UInt8], goal: Int)] {
-        guard free.goals.count > 1 else { return [] }
-        var names: [(name: [UInt8], goal: Int, bytes: Int)] = []
+    private func shortest(_ free: FreeDraft) -> [(name: [UInt8], target: Int)] {
+        guard free.targets.count > 1 else { return [] }
+        var names: [(name: [UInt8], target: Int, bytes: Int)] = []
         for (name, matched) in free.shortest {
-            guard let goal = free.goals[matched], let bytes = drafts[goal].fewestBytes else { continue }
-            names.append((name, goal, name.count + bytes))
+            guard let target = free.targets[matched], let bytes = drafts[target].fewestBytes else { continue }
+            names.append((name, target, name.count + bytes))
         }
         names.sort { $0.bytes != $1.bytes ? $0.bytes < $1.bytes : $0.name.lexicographicallyPrecedes($1.name) }
-        return names.map { ($0.name, $0.goal) }
+        return names.map { ($0.name, $0.target) }
     }
 
     /// The names whose members can be brought to an end.
     private func pruned(_ free: FreeDraft) -> NameText? {
-        if free.goals.values.allSatisfy(isReachable) { return free.text }
+        if free.targets.values.allSatisfy(isReachable) { return free.text }
         return free.conditions.build { matched in
-            free.goals[matched].map(isReachable) ?? false
+            free.targets[matched].map(isReachable) ?? false
         }.names
     }
 

@@ -7,7 +7,7 @@ final class ShapeBuilder {
     let reader: SchemaReader
     let schema: Schema
     let effort: CompileEffort
-    var drafts: [GoalDraft] = []
+    var drafts: [MaskTargetDraft] = []
     private var ids: [[AppliedSchema]: Int] = [:]
     private var partCount = 0
     var names: [NameSignature: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])] = [:]
@@ -21,16 +21,16 @@ final class ShapeBuilder {
     // MARK: Goals
 
     /// - Parameter unmasked: gets what is left to validation if there are too many goals.
-    func goal(_ key: [AppliedSchema], _ unmasked: inout Set<KeywordPlace>) -> Int {
+    func target(_ key: [AppliedSchema], _ unmasked: inout Set<KeywordPlace>) -> Int {
         if let known = ids[key] { return known }
         var key = key
-        if drafts.count >= ShapeLimits.goals || partCount >= ShapeLimits.parts, let first = key.first {
+        if drafts.count >= ShapeLimits.targets || partCount >= ShapeLimits.parts, let first = key.first {
             unmasked.insert(KeywordPlace(node: first.id, keyword: ""))
             key = []
             if let known = ids[key] { return known }
         }
         ids[key] = drafts.count
-        drafts.append(GoalDraft(key: key))
+        drafts.append(MaskTargetDraft(key: key))
         return drafts.count - 1
     }
 
@@ -39,7 +39,7 @@ final class ShapeBuilder {
     func draft() throws(ConstraintFault) -> Int? {
         guard let key = reader.normal([AppliedSchema(schema.root)]) else { return nil }
         var none: Set<KeywordPlace> = []
-        let root = goal(key, &none)
+        let root = target(key, &none)
         var next = 0
         while next < drafts.count {
             drafts[next].shapes = try shapes(drafts[next].key)
@@ -97,8 +97,8 @@ final class ShapeBuilder {
                 draft.maxCount = index
                 break
             }
-            let goal = goal(key, &unmasked)
-            if index < length { draft.prefix.append(goal) } else { draft.rest = goal }
+            let target = target(key, &unmasked)
+            if index < length { draft.prefix.append(target) } else { draft.rest = target }
         }
         partCount += draft.prefix.count
         guard draft.minCount <= draft.maxCount ?? .max else { return nil }
@@ -120,7 +120,7 @@ final class ShapeBuilder {
                 let key = reader.normal(reader.memberSchemas(part, name))
             {
                 draft.members.append(
-                    .init(name: name, goal: goal(key, &unmasked), isRequired: required.contains(name)))
+                    .init(name: name, target: target(key, &unmasked), isRequired: required.contains(name)))
             } else {
                 draft.forbidden.append(name)
                 if required.contains(name) { isPossible = false }

@@ -2,7 +2,7 @@ import JSON
 import JSONSchema
 
 /// A goal while it is not known yet whether it can be reached.
-struct GoalDraft {
+struct MaskTargetDraft {
     let key: [AppliedSchema]
     var shapes: [ShapeDraft] = []
     /// The length of the shortest value; nil if none is known yet.
@@ -33,12 +33,12 @@ final class ShapeDraft {
         self.unmasked = unmasked
     }
 
-    var goals: [Int] {
+    var targets: [Int] {
         switch kind {
         case .text, .string: []
         case .array(let array): array.prefix + [array.rest].compactMap { $0 }
         case .object(let object):
-            object.members.map(\.goal) + (object.free.map { Array($0.goals.values) } ?? [])
+            object.members.map(\.target) + (object.free.map { Array($0.targets.values) } ?? [])
         }
     }
 }
@@ -53,7 +53,7 @@ struct ArrayDraft {
 struct ObjectDraft {
     struct Member {
         let name: ExactText
-        let goal: Int
+        let target: Int
         let isRequired: Bool
     }
 
@@ -72,17 +72,17 @@ final class FreeDraft {
     var text: NameText
     let conditions: NameConditions
     /// By the patterns that a name matches.
-    let goals: [[Int]: Int]
+    let targets: [[Int]: Int]
     /// How many names there are that are not taken by known ones; nil if there is no end to them.
     var count: Int?
     /// Some of the shortest names, without the known ones, and the patterns they match.
     private(set) var shortest: [(name: [UInt8], matched: [Int])] = []
     private var hasLooked = false
 
-    init(_ text: NameText, _ conditions: NameConditions, _ goals: [[Int]: Int]) {
+    init(_ text: NameText, _ conditions: NameConditions, _ targets: [[Int]: Int]) {
         self.text = text
         self.conditions = conditions
-        self.goals = goals
+        self.targets = targets
     }
 
     /// Looks which names there are.
@@ -96,13 +96,13 @@ final class FreeDraft {
     func findShortest(besides known: Set<[UInt8]>) {
         guard !hasLooked else { return }
         hasLooked = true
-        guard goals.count <= ShapeLimits.nameKinds else {
+        guard targets.count <= ShapeLimits.nameKinds else {
             findShortest(in: text, nil, besides: known)
             return
         }
-        for matched in goals.keys {
+        for matched in targets.keys {
             // An automaton of those names alone leads straight to them.
-            guard let names = goals.count == 1 ? text : conditions.build(accepts: { $0 == matched }).names
+            guard let names = targets.count == 1 ? text : conditions.build(accepts: { $0 == matched }).names
             else {
                 continue
             }

@@ -14,7 +14,7 @@ package enum ShapeLimits {
     /// Pairs of branches of one `oneOf` that are looked at for values that fit both.
     package static let branchPairs = 3_000
     /// Different values that are to be written.
-    package static let goals = 20_000
+    package static let targets = 20_000
     /// Different automata of strings, and of numbers.
     static let texts = 4_000
     /// Members and items of all shapes together.

@@ -34,7 +34,7 @@ struct FrameFacts {
     /// Whether it may be closed now.
     var mayClose: Bool
     /// In an array, what the next item must be; nil if there may be none.
-    var item: GoalID?
+    var item: MaskTargetID?
 }
 
 /// Where a text is: what the next byte is part of, and what is open around it.
@@ -96,7 +96,7 @@ enum Next: Hashable {
     /// The contents of a string (of that number).
     case string(Int32)
     /// A value.
-    case value(GoalID)
+    case value(MaskTargetID)
     /// The frame's first item or member, or its end.
     case opened
     /// The frame's next item.

@@ -7,7 +7,7 @@ import Synchronization
 final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
-    private let masks: Guarded<KeptMasks>
+    private let masks: Guarded<MaskCache>
     private let forcedTokens = OnceEach<Int32, (tokens: [Int32], bytes: Int)>()
     private let replayedBytes = Atomic<Int>(0)
     /// The writer before this one, whose states can be taken over.
@@ -18,7 +18,7 @@ final class GrammarWriter: Sendable {
         self.writer = writer
         self.tokens = tokens
         self.former = former
-        masks = Guarded(KeptMasks(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
+        masks = Guarded(MaskCache(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
     }
 
     /// Those of the writer's bytes that texts needed which another writer had begun. They would be needed again and again.
@@ -97,7 +97,7 @@ final class GrammarWriter: Sendable {
 }
 
 /// The masks of the last states, and those before them: when there are many of the first, they take the others' place.
-private struct KeptMasks {
+private struct MaskCache {
     let most: Int
     private var masks: [Int32: StateMask] = [:]
     private var older: [Int32: StateMask] = [:]

@@ -1,6 +1,6 @@
 import BatchEngine
 
-extension MaskMaker where FollowedBy == Writer {
+extension MaskMaker where FollowedBy == JSONAutomaton {
     /// A string of certain texts: what its tokens do depends on the state of its contents alone, and is found once.
     mutating func addCertainString(_ places: [Place], _ ended: Int32) {
         let place = places[0]

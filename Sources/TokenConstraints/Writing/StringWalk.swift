@@ -97,7 +97,7 @@ extension StringText {
     }
 }
 
-extension Writer {
+extension JSONAutomaton {
     /// A place in a string, so many scalars further in the same state.
     func place(_ place: Place, after scalars: Int) -> Place {
         var after = place
@@ -116,7 +116,7 @@ extension Writer {
         }
         func kept(_ walk: StringWalk) -> StringWalk {
             var walk = walk
-            walk.findExits(contents, from: key.state, tokens) { free?.goal($0).index ?? 0 }
+            walk.findExits(contents, from: key.state, tokens) { free?.target($0).index ?? 0 }
             count(keptBytes: walk.bytes)
             return walk
         }

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// GNU readline, or libedit, which has the same calls. Both keep their state in variables, so there is one of them.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Faults
+import Errors
 
 /// Page of the help beside those of the commands: a Markdown file in `Topics`, shown as it is. Its first line is
 /// `# NAME: SUMMARY`.

@@ -1,5 +1,5 @@
 import BatchPipeline
-import Faults
+import Errors
 import OperatingSystem
 
 /// The program's arguments, made ready for the parser.

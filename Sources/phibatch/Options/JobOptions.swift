@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Faults
+import Errors
 import OperatingSystem
 
 /// The arguments that make a job: its file, and settings that replace what the file says.

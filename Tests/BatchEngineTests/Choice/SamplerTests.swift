@@ -13,7 +13,7 @@ import Testing
 
     private func choose(
         _ logits: [Float], _ request: SamplingRequest, kernels: PhiKernels? = nil
-    ) -> TokenChoice {
+    ) -> SampledToken {
         var scratch = [Float](repeating: .nan, count: logits.count)
         return Sampler(kernels ?? Self.kernels[0]).choose(
             logits, count: logits.count, scratch: &scratch, request: request)
@@ -71,7 +71,7 @@ import Testing
     {
         let parameters = SamplingParameters(temperature: temperature, logprobs: 2)
         let request = request(parameters, constraint: FixedTokens([], vocabularySize: 150))
-        #expect(choose(Self.logits, request) == TokenChoice(fault: .nothingAllowed))
+        #expect(choose(Self.logits, request) == SampledToken(fault: .nothingAllowed))
     }
 
     /// Where few tokens are left the others are not looked at: the choice is the one among all, the others at

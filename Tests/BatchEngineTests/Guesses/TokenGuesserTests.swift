@@ -45,7 +45,7 @@ import Testing
             var guess = try #require(
                 TokenGuesser().guess(after: prompt, [1, 2], from: source, limit: 1), "a guess")
             guess.tried = 0
-            source.learn(guess, Few(TokenChoice(token: token)))
+            source.learn(guess, SmallArray(SampledToken(token: token)))
             return guess.likelihoods[0]
         }
         let misses = try (0..<60).map { _ in try likelihood(after: 99) }

@@ -45,7 +45,7 @@ import Testing
             let blockLength = Int.random(in: 1...6, using: &random)
             let requests = requests(25, longest: 40, max: 60, &random)
             let expected = round < 12 ? alone(requests) : nil
-            let longest = requests.map { $0.prompt.count + $0.goal.maxTokens }.max() ?? 0
+            let longest = requests.map { $0.prompt.count + $0.kind.maxTokens }.max() ?? 0
             let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
             let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
             let source = TestSource(requests, workers: Int.random(in: 2...12, using: &random))
@@ -162,10 +162,10 @@ import Testing
         // What is saved of them goes on where it stopped.
         let saved = one.live.map { sequence in
             var request = sequence.request
-            request.generation.saved = Sampling.Saved(tokens: sequence.course.sampled, notes: [])
+            request.generation.saved = Sampling.Saved(tokens: sequence.decoding.sampled, notes: [])
             return request
         }
-        #expect(saved.contains { $0.goal.savedCount > 0 })
+        #expect(saved.contains { $0.kind.savedCount > 0 })
         let rest = TestSource(saved, workers: 3)
         _ = run([rest], BlockEngine(), workers: 3)
         #expect(rest.completions == alone(one.live.map(\.request)))
@@ -182,7 +182,7 @@ import Testing
         engine.beforeStep = { if $0 == 5 { throw problem } }
         _ = run([one, two], engine, workers: 2)
         for source in [one, two] {
-            #expect(source.error as? Refusal == problem && source.live.map(\.course.progress) == [5])
+            #expect(source.error as? Refusal == problem && source.live.map(\.decoding.progress) == [5])
         }
     }
 

@@ -28,7 +28,7 @@ import Testing
                 let prompt = (number % 2 == 0 ? shared : []) + own
                 guard number % 5 > 0 else { return Request.test(prompt, max: 40, stream: UInt64(number)) }
                 return Request(
-                    prompt: prompt, goal: Scoring(tokens(Int.random(in: 1...30, using: &random), &random)))
+                    prompt: prompt, kind: Scoring(tokens(Int.random(in: 1...30, using: &random), &random)))
             }
             let (source, gaveWay) = TightRun.run(requests, round: round, &random)
             preemptions += gaveWay
@@ -46,7 +46,7 @@ import Testing
         var random = FixedRandom(12)
         let prompt = tokens(401, &random)
         let requests = (0..<30).map { _ in
-            Request(prompt: prompt, goal: Scoring(tokens(5, &random)))
+            Request(prompt: prompt, kind: Scoring(tokens(5, &random)))
         }
         let engine = BlockEngine()
         let source = TestSource(requests, workers: 8)

@@ -23,9 +23,9 @@ import Testing
     ) -> RowRun {
         var input = StepInput(sequence: id, tokens: tokens[...], start: start)
         let request = SamplingRequest(parameters: SamplingParameters(), stream: 0)
-        input.samplings = Few(repeatElement(request, count: wrong + 1))
+        input.samplings = SmallArray(repeatElement(request, count: wrong + 1))
         let run = table.begin(input)
-        table.finish([input], [StepAnswer(choice: TokenChoice(token: 0))])
+        table.finish([input], [StepAnswer(choice: SampledToken(token: 0))])
         return run
     }
 

@@ -147,7 +147,7 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
         return texts[place(run, length - period)]
     }
 
-    private func choose(_ hash: UInt64, _ sampling: SamplingRequest, _ echo: Int32?) -> TokenChoice {
+    private func choose(_ hash: UInt64, _ sampling: SamplingRequest, _ echo: Int32?) -> SampledToken {
         var hash = hash
         for value in [sampling.stream, UInt64(sampling.position)] {
             hash = (hash ^ value) &* 0x0000_0100_0000_01B3
@@ -159,7 +159,7 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
             // The next one that is allowed.
             for _ in 0..<1000 where !mask[token] { token = (token + 1) % 1000 }
         }
-        return TokenChoice(token: token)
+        return SampledToken(token: token)
     }
 
     private func checkOwners() {

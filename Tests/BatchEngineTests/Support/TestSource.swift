@@ -58,16 +58,16 @@ final class TestSource: RequestSource {
         pieces[sequence.id, default: ""] += text
     }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
-        results[number(sequence.request)] = sequence.course.sampled
-        if let completion = sequence.course as? SamplingCourse {
+        results[number(sequence.request)] = sequence.decoding.sampled
+        if let completion = sequence.decoding as? SamplingDecoding {
             reasons[number(sequence.request)] = completion.finishReason
             text[number(sequence.request)] = completion.text
             isTold = isTold && completion.text == pieces[sequence.id, default: ""]
             // The end of sequence is chosen, but no token of the completion.
             chosen += completion.sampled.count + (completion.finishReason == .stop ? 1 : 0)
         }
-        logprobs[number(sequence.request)] = (sequence.course as? ScoringCourse)?.logprobs
-        answers[number(sequence.request)] = (sequence.course as? ChoiceWalk)?.answers
+        logprobs[number(sequence.request)] = (sequence.decoding as? ScoringDecoding)?.logprobs
+        answers[number(sequence.request)] = (sequence.decoding as? LabelTreeScoring)?.answers
         order.append(number(sequence.request))
         try onFinish(number(sequence.request))
     }
@@ -98,7 +98,7 @@ extension Request {
     static func test(_ prompt: [Int32], max maxTokens: Int = 20, stream: UInt64 = 0) -> Request {
         Request(
             prompt: prompt,
-            goal: Sampling(
+            kind: Sampling(
                 maxTokens: maxTokens, sampling: SamplingParameters(), stream: stream, endOfSequence: [0],
                 stops: .none, text: NumberText()))
     }
@@ -106,12 +106,12 @@ extension Request {
     /// The goal of a request that generates.
     var generation: Sampling {
         get {
-            guard let generation = goal as? Sampling else { preconditionFailure("it generates") }
+            guard let generation = kind as? Sampling else { preconditionFailure("it generates") }
             return generation
         }
-        set { goal = newValue }
+        set { kind = newValue }
     }
 
     /// The tokens to be scored, if it scores.
-    var scored: [Int32] { (goal as? Scoring)?.tokens ?? [] }
+    var scored: [Int32] { (kind as? Scoring)?.tokens ?? [] }
 }

@@ -148,7 +148,7 @@ func sealingLines(_ file: [UInt8]) -> [UInt8] {
     let start = Array("{\"sum\":\"".utf8)
     let lines = file.split(separator: 0x0a, omittingEmptySubsequences: false).map { line -> [UInt8] in
         var line = Array(line)
-        if line.starts(with: start), line.count > start.count + 17 { SealedLine.seal(&line) }
+        if line.starts(with: start), line.count > start.count + 17 { ChecksummedLine.seal(&line) }
         return line
     }
     return Array(lines.joined(separator: [0x0a]))

@@ -161,7 +161,7 @@ import Testing
     // MARK: What tells requests from others
 
     private func variants(of base: JobSettings) -> [(name: String, job: JobSettings)] {
-        // What is said of thoughts and calls is in the goal: ReasoningTests looks at that.
+        // What is said of reasoning and calls is in the goal: ReasoningTests looks at that.
         let others: Set = [
             "reasoning", "max_reasoning_tokens", "reasoning_effort", "reasoning_ending", "tool_choice",
             "max_tool_calls",
@@ -247,14 +247,14 @@ import Testing
         var request = try MadeAnswer(1).request
         request.asked = nil
         #expect(RequestKey(request, model: []) == nil)
-        struct Own: Goal {
+        struct Own: RequestKind {
             let maxTokens = 1
             let weight = 1
-            func course(after prompt: [Int32], vocabularySize: Int) -> any Course {
-                Scoring([1]).course(after: prompt, vocabularySize: vocabularySize)
+            func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
+                Scoring([1]).decoding(after: prompt, vocabularySize: vocabularySize)
             }
         }
-        request = Request(prompt: [1], goal: Own())
+        request = Request(prompt: [1], kind: Own())
         request.asked = []
         #expect(RequestKey(request, model: []) == nil)
     }
@@ -262,12 +262,12 @@ import Testing
     /// What doesn't fit the request is no answer, whatever sums say.
     @Test func outcomesThatCannotBeAreRefused() throws {
         let model = ScriptedModel()
-        let goal = Sampling(
+        let kind = Sampling(
             maxTokens: 3, sampling: SamplingParameters(), stream: 0, endOfSequence: [0],
             stops: StopSet(["STOP"]), text: model.makeTextStream())
         func isRight(_ tokens: [Int32], _ reason: FinishReason, notes: [String] = []) -> Bool {
-            goal.course(
-                CourseOutcome(tokens: tokens, notes: notes, finishReason: reason), after: [1],
+            kind.decoding(
+                DecodingOutcome(tokens: tokens, notes: notes, finishReason: reason), after: [1],
                 vocabularySize: model.limits.vocabularySize)?.isDone == true
         }
         #expect(isRight([261, 261], .stop) && isRight([], .stop) && isRight([261, 261, 261], .length))
@@ -278,8 +278,8 @@ import Testing
         #expect(!isRight([261], .stop, notes: ["x"]) && !isRight([261], .stopSequence))
         let answer = try MadeAnswer(1)
         for count in [0, 2, 4] {
-            let outcome = CourseOutcome(logprobs: Array(repeating: -1, count: count))
-            #expect(answer.request.goal.course(outcome, after: [1], vocabularySize: 9) == nil)
+            let outcome = DecodingOutcome(logprobs: Array(repeating: -1, count: count))
+            #expect(answer.request.kind.decoding(outcome, after: [1], vocabularySize: 9) == nil)
         }
     }
 

@@ -12,19 +12,19 @@ struct MadeAnswer {
 
     init(_ number: Int, length: Int = 3) throws {
         var request = Request(
-            prompt: [Int32(number)], goal: Scoring(Array(repeating: 1, count: length)), label: ())
+            prompt: [Int32(number)], kind: Scoring(Array(repeating: 1, count: length)), label: ())
         request.asked = []
         self.request = request
         key = try #require(RequestKey(request, model: [7]))
         let logprobs = (0..<length).map { -Float(number) - Float($0) / 7 }
-        let course = try #require(
-            request.goal.course(
-                CourseOutcome(logprobs: logprobs), after: request.prompt, vocabularySize: 9))
-        sequence = TokenSequence(request, taken: course, by: OneRequest(request))
+        let decoding = try #require(
+            request.kind.decoding(
+                DecodingOutcome(logprobs: logprobs), after: request.prompt, vocabularySize: 9))
+        sequence = TokenSequence(request, taken: decoding, by: OneRequest(request))
     }
 
     var record: AnswerRecord {
-        AnswerRecord(key: key, sequence.course.outcome ?? CourseOutcome(), ["rope": "\"short\"\n"])
+        AnswerRecord(key: key, sequence.decoding.outcome ?? DecodingOutcome(), ["rope": "\"short\"\n"])
     }
 
     @discardableResult

@@ -98,7 +98,7 @@ import Testing
         "additionalProperties": false,
     ]
 
-    /// Whatever lines choose, with thoughts and without, in all ways of running: calls alone, or the form alone.
+    /// Whatever lines choose, with reasoning and without, in all ways of running: calls alone, or the form alone.
     @Test(arguments: [false, true]) func anotherFormStandsBesideThem(thinks: Bool) throws {
         let choices = ["auto", "none", "required", "rest", "auto"]
         let lines = (0..<60).map {
@@ -109,12 +109,12 @@ import Testing
             ($0.input, $0.maxTokens) = ([input], thinks ? 90 : 60)
             $0.forms[SchemaRule.name] = AskedForm(AnswerForm(.schema(Self.form)))
         }
-        let thoughts = thinks ? ReasoningTests.thoughts() : nil
+        let reasonings = thinks ? ReasoningTests.reasonings() : nil
         let schema = try #require(job.forms[SchemaRule.name]).form.checked()
         var expected: [String]?
         for workers in [1, 7, 32] {
             let model = ScriptedModel()
-            model.thoughts = thoughts
+            model.reasonings = reasonings
             var job = job
             (job.engine.workers, job.engine.prefillChunk) = (.count(workers), 512 / workers)
             job.engine.speculation = .tokens(workers % 7 + 1)
@@ -122,7 +122,7 @@ import Testing
             #expect(outcome.statistics.failed == 0 && lines == expected ?? lines)
             expected = lines
         }
-        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30, thoughts: thoughts) == expected)
+        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30, reasonings: reasonings) == expected)
         var counts: [String: Int] = [:]
         for (number, line) in try #require(expected).enumerated() {
             let calls = try calls(line + "}")

@@ -21,7 +21,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func carried(_ prompt: Prompt) throws -> [GenerationResult.KeptValue] {
+    private func carried(_ prompt: Prompt) throws -> [GenerationResult.CarriedValue] {
         [
             .init(name: "messages", json: "\"the line's own\""), .init(name: "topic", json: "[1]"),
             try #require(MessagesResults().carried).value(of: prompt),

@@ -233,10 +233,11 @@ import Testing
 
     @Test func errorsOfAnEarlierStepAreSeen() {
         #expect(
-            EarlierStep.error(in: ["error": ["code": "bad_field", "message": "m"]])?.message == "bad_field: m"
+            PreviousStep.error(in: ["error": ["code": "bad_field", "message": "m"]])?.message
+                == "bad_field: m"
         )
-        #expect(EarlierStep.error(in: ["error": nil]) == nil)
-        #expect(EarlierStep.error(in: ["error": "x"]) == nil)
+        #expect(PreviousStep.error(in: ["error": nil]) == nil)
+        #expect(PreviousStep.error(in: ["error": "x"]) == nil)
     }
 
     @Test func keptFieldsArePicked() throws {

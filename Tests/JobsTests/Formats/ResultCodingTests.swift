@@ -124,7 +124,7 @@ import Testing
             let head = (repetition > 0 ? #","repeat":2"# : "") + #","id":"a\"b","sample":1,"#
             #expect(line.dropFirst(25) == head + text + Self.tail + "}")
             try record.line.withUnsafeBytes { bytes in
-                #expect(SealedLine.isValid(bytes))
+                #expect(ChecksummedLine.isValid(bytes))
                 let read = try #require(JournalRecord(bytes, keeps: true))
                 #expect(read.result == result && read.key == Self.key && read.repetition == repetition)
                 let scanned = try #require(JournalRecord(bytes, keeps: false))

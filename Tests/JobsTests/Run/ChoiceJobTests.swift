@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func drawsFollowTheProbabilities() throws {
-        let tree = try ChoiceTree([[5], [6], [7]], ends: [0])
+        let tree = try LabelTree([[5], [6], [7]], ends: [0])
         // The root's questions, and the end after each.
         func weights(_ logprobs: [Float]) -> ChoiceWeights {
             ChoiceWeights(tree, count: 3, answers: logprobs + [0, 0, 0])
@@ -106,7 +106,7 @@ import Testing
             for (count, weight) in zip(counts, sharp) { #expect(abs(count - weight / sum) < 0.03) }
         }
         // Whichever end comes; what can't come is not infinite.
-        let two = try ChoiceTree([[5], [6]], ends: [0, 1])
+        let two = try LabelTree([[5], [6]], ends: [0, 1])
         let ended = ChoiceWeights(two, count: 2, answers: [-1, -.infinity, -2, -1, -1, -2])
         let end = FixedArithmetic.log(1 + FixedArithmetic.exp(-1))
         #expect(ended.logprobs == [-1 + (-1 + end), -9999 + (-1 + end)])

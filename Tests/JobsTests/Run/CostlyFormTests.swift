@@ -17,10 +17,10 @@ import Testing
         let gate: Gate
 
         var hasTokenizer: Bool { true }
-        func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
+        func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws -> [Int32] {
             try model.tokens(for: prompt, contextLength: contextLength, shield: shield)
         }
-        func shield(for line: JSONValue) -> TextShield? { nil }
+        func shield(for line: JSONValue) -> ControlTokenEscaper? { nil }
         func makeTextStream() -> any TextStream { model.makeTextStream() }
         func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { model.piece(of: token) }
         var tokenTexts: TokenTexts? {
@@ -116,7 +116,7 @@ import Testing
         let (model, gate) = (ScriptedModel(), Gate())
         let grammars = AnswerGrammars(text: GatedTexts(model: model, gate: gate), limits: model.limits)
         let queue = WorkQueue(countLimit: 10)
-        let goal = Sampling(
+        let kind = Sampling(
             maxTokens: 9, sampling: SamplingParameters(), stream: 0, endOfSequence: [0], stops: .none,
             text: model.makeTextStream())
         func part(_ position: Int) -> GenerationPart {
@@ -127,7 +127,7 @@ import Testing
                     lineNumber: position + 1), seed: 0)
         }
         func request(_ position: Int) -> Request {
-            Request(prompt: [1], goal: goal, label: part(position))
+            Request(prompt: [1], kind: kind, label: part(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
             guard case .request(let request) = try queue.pop(patience: 0, in: WorkTurn(limit: limit)) else {
@@ -142,7 +142,7 @@ import Testing
             queue.push(
                 .waiting(
                     FormedRequest(
-                        request: request(0), goal: goal, part: part(0), answer: answer,
+                        request: request(0), kind: kind, part: part(0), answer: answer,
                         compilation: compilation))))
         #expect(queue.push(.request(request(1))) && queue.push(.request(request(2))))
         queue.finish()

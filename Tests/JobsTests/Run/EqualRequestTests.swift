@@ -179,7 +179,7 @@ import Testing
         let model = ScriptedModel()
         func request(_ number: Int) -> Request {
             var request = Request(
-                prompt: [Int32(number)], goal: Scoring([1]),
+                prompt: [Int32(number)], kind: Scoring([1]),
                 label: GenerationPart(
                     label: WorkLabel(
                         position: number, index: number, sample: 0,

@@ -93,7 +93,7 @@ import Testing
         let outcomes = try together(jobs, folder, model, flags: flags) { loop, runs in
             let live = loop.live(of: runs[0])
             if runs[0].statistics.done > 0,
-                live.contains(where: { $0.request.work.position >= 8 && $0.course.progress > 5 })
+                live.contains(where: { $0.request.work.position >= 8 && $0.decoding.progress > 5 })
             {
                 flags[0].set()
             }

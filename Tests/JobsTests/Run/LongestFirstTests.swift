@@ -57,7 +57,7 @@ import Testing
         func request(_ prompt: Int, _ most: Int, saved: Int = 0) -> Request {
             Request(
                 prompt: Array(repeating: 1, count: prompt),
-                goal: Sampling(
+                kind: Sampling(
                     maxTokens: most, sampling: SamplingParameters(), stream: 0, endOfSequence: [],
                     stops: .none, text: model.makeTextStream(),
                     saved: .init(tokens: Array(repeating: 1, count: saved), notes: [])))

@@ -16,7 +16,7 @@ import Testing
         let path = try folder.write(lines.map { $0 + "\n" }.joined(), to: "in.jsonl")
         let job = JobSettings.test(input: [path], change)
         let queue = WorkQueue(countLimit: 100)
-        let feeder = try LineFeeder(
+        let feeder = try InputProducer(
             job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)
         try feeder.start(ahead: true)
@@ -24,7 +24,7 @@ import Testing
         var found: [LogitRules] = []
         while true {
             switch try queue.pop(patience: 10) {
-            case .request(let request): found.append(try #require(request.goal as? Sampling).sampling.rules)
+            case .request(let request): found.append(try #require(request.kind as? Sampling).sampling.rules)
             case .failure(_, let error): throw error
             case .outcome, .past: Issue.record("there are no steps")
             case .end: return found
@@ -90,7 +90,7 @@ import Testing
         let size = model.limits.vocabularySize
         let request = Request(
             prompt: [260, 261],
-            goal: Sampling(
+            kind: Sampling(
                 maxTokens: 20,
                 sampling: SamplingParameters(
                     rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
@@ -114,7 +114,7 @@ import Testing
             guard model.extend(sequence.id, to: sequence.count) != nil else { return [] }
             _ = sequence.take(try model.step([input])[0])
         }
-        return sequence.course.sampled
+        return sequence.decoding.sampled
     }
 
     /// A constraint goes on where it was, after a resumption and however far that is.
@@ -126,12 +126,12 @@ import Testing
         #expect(whole.enumerated().allSatisfy { $0.element % 2 == ($0.offset % 2 == 0 ? 1 : 0) })
         for count in 1..<20 {
             let resumed = sequence(model, saved: Array(whole[..<count]))
-            #expect(resumed.course.savedCount == count)
+            #expect(resumed.decoding.savedCount == count)
             #expect(try complete(resumed, model) == whole)
         }
         #expect(model.faults.isEmpty, "\(model.faults)")
         // Saved tokens that the constraint forbids can't be ours.
-        #expect(sequence(model, saved: [257, 259]).course.savedCount == 0)
+        #expect(sequence(model, saved: [257, 259]).decoding.savedCount == 0)
     }
 }
 

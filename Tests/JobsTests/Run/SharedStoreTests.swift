@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import OperatingSystem
 import TestSupport
 import Testing

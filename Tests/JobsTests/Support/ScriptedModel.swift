@@ -17,7 +17,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
 
     var limits: ModelLimits
     var hasTokenizer = true
-    var thoughts: ThoughtText?
+    var reasonings: ReasoningText?
     /// Calls come after a word that it comes upon by itself.
     let tools: ToolText? = ToolText(
         opening: "the", closing: "end", openingTokens: "the".utf8.map { Int32($0) })
@@ -60,9 +60,9 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         limits = ModelLimits(contextLength: contextLength, vocabularySize: size, endOfSequence: [0])
     }
 
-    func shield(for line: JSONValue) -> TextShield? { nil }
+    func shield(for line: JSONValue) -> ControlTokenEscaper? { nil }
 
-    func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
+    func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws -> [Int32] {
         try ids(of: prompt)
     }
 
@@ -211,7 +211,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
                 prompts[input.sequence] = prompt
                 if !isRight(sampling, tokens, promptCount: prompt) { faults.append("wrong history") }
                 answer.append(
-                    isFaulty(tokens, sampling) ? TokenChoice(fault: .notFinite) : choose(tokens, sampling),
+                    isFaulty(tokens, sampling) ? SampledToken(fault: .notFinite) : choose(tokens, sampling),
                     after: number > 0 ? tokens.last : nil, number: number)
             }
             sequences[input.sequence]?.tokens.removeLast(input.samplings.count - answer.choices.count)
@@ -238,7 +238,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         return history == sampling.history
     }
 
-    private func choose(_ tokens: [Int32], _ sampling: SamplingRequest) -> TokenChoice {
+    private func choose(_ tokens: [Int32], _ sampling: SamplingRequest) -> SampledToken {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func mix(_ value: UInt64) { hash = (hash ^ value) &* 0x0000_0100_0000_01B3 ^ (hash >> 29) }
         for token in tokens { mix(UInt64(token)) }
@@ -257,7 +257,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
             logits.withUnsafeMutableBufferPointer { sampling.changeLogits($0) }
             token = Int32(logits.indices.reduce(0) { logits[$1] > logits[$0] ? $1 : $0 })
         }
-        var choice = TokenChoice(token: token)
+        var choice = SampledToken(token: token)
         if let count = sampling.parameters.logprobs {
             choice.logprob = -Float(hash % 1000) / 1000
             choice.top = (0..<count).map { TokenLogprob(id: Int32(256 + $0), logprob: -Float($0)) }

@@ -70,7 +70,7 @@ enum ScriptedRun {
 
     /// What a job comes to that is stopped over and over, each time with another number of workers.
     static func stopped(
-        _ job: JobSettings, seed: UInt64, steps: Int, thoughts: ThoughtText? = nil
+        _ job: JobSettings, seed: UInt64, steps: Int, reasonings: ReasoningText? = nil
     ) throws -> [String]? {
         var random = FixedRandom(seed)
         let store = MemoryStore()
@@ -78,7 +78,7 @@ enum ScriptedRun {
         var runs = 0
         while store.output == nil, runs < 200 {
             let (model, flag, _, workers) = unlucky(&random, steps: steps)
-            model.thoughts = thoughts
+            model.reasonings = reasonings
             var job = job
             job.engine.workers = .count(workers)
             _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
@@ -92,7 +92,7 @@ enum ScriptedRun {
     /// - Returns: its lines, which are the same in all ways.
     @discardableResult
     static func inManyWays(
-        _ job: JobSettings, thoughts: ThoughtText? = nil,
+        _ job: JobSettings, reasonings: ReasoningText? = nil,
         _ body: (RunOutcome, [String], ScriptedModel) throws -> Void
     ) throws -> [String] {
         var expected: [String]?
@@ -100,7 +100,7 @@ enum ScriptedRun {
             (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
         ] {
             let model = ScriptedModel()
-            model.thoughts = thoughts
+            model.reasonings = reasonings
             (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
             var job = job
             job.engine.workers = .count(workers)

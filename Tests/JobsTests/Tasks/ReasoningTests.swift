@@ -7,20 +7,20 @@ import Testing
 
 @testable import Jobs
 
-/// Thoughts before answers, of a scripted model: `x` begins one, `end` ends it.
+/// Reasoning before answers, of a scripted model: `x` begins one, `end` ends it.
 @Suite struct ReasoningTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
     /// - Parameter isUsual: its files say that it thinks.
-    static func thoughts(isUsual: Bool = true) -> ThoughtText {
-        var tags = ThoughtTags()
+    static func reasonings(isUsual: Bool = true) -> ReasoningText {
+        var tags = ReasoningTags()
         (tags.opening, tags.closing) = ("x", "end")
         let text = { @Sendable (token: Int32) in
             String(decoding: ScriptedModel.bytes(of: token), as: UTF8.self)
         }
-        return ThoughtText(tags, isUsual: isUsual, text: text) { text, _ in text.utf8.map { Int32($0) } }
+        return ReasoningText(tags, isUsual: isUsual, text: text) { text, _ in text.utf8.map { Int32($0) } }
     }
 
     private func lines(_ folder: TemporaryFolder, stop: Bool) throws -> String {
@@ -40,7 +40,7 @@ import Testing
         var text: String
         var reasoning: String?
         var reason: String
-        var tokens, thoughtTokens: Int
+        var tokens, reasoningTokens: Int
         var isCut: Bool
 
         init(_ line: String) throws {
@@ -50,7 +50,7 @@ import Testing
             reasoning = json.string("reasoning")
             reason = json.string("finish_reason") ?? ""
             tokens = json["usage"]?.int("completion_tokens") ?? -1
-            thoughtTokens = json["usage"]?.int("reasoning_tokens") ?? -1
+            reasoningTokens = json["usage"]?.int("reasoning_tokens") ?? -1
             isCut = json["reasoning_cut"] == true
         }
     }
@@ -69,11 +69,11 @@ import Testing
     private func same(
         _ job: JobSettings, _ look: (Made) throws -> Void
     ) throws -> [String] {
-        let thoughts = Self.thoughts()
-        let expected = try ScriptedRun.inManyWays(job, thoughts: thoughts) { outcome, lines, _ in
+        let reasonings = Self.reasonings()
+        let expected = try ScriptedRun.inManyWays(job, reasonings: reasonings) { outcome, lines, _ in
             #expect(outcome.statistics.failed == 0, "\(lines)")
         }
-        #expect(try ScriptedRun.stopped(job, seed: 9, steps: 30, thoughts: thoughts) == expected)
+        #expect(try ScriptedRun.stopped(job, seed: 9, steps: 30, reasonings: reasonings) == expected)
         for line in expected { try look(Made(line)) }
         return expected
     }
@@ -92,7 +92,7 @@ import Testing
             #expect(made.text.wholeMatch(of: /[a-c]{3,9}!/) != nil && made.reason == "stop")
             #expect(!reasoning.contains("end") && made.tokens <= 80)
             // The tag that begins it, at most 20 of its own, the sentence and the tag that end it, and what is between.
-            #expect(made.thoughtTokens <= 2 + 20 + 7 + 2 && made.thoughtTokens > 0)
+            #expect(made.reasoningTokens <= 2 + 20 + 7 + 2 && made.reasoningTokens > 0)
             #expect(!made.isCut || reasoning.hasSuffix("bc"))
             if made.isCut { cut += 1 } else { whole += 1 }
         }
@@ -114,7 +114,7 @@ import Testing
             if made.reason == "stop" { stopped += 1 }
             if made.reason == "reasoning_length" {
                 lost += 1
-                #expect(made.text.isEmpty && made.tokens == made.thoughtTokens && made.tokens == 30)
+                #expect(made.text.isEmpty && made.tokens == made.reasoningTokens && made.tokens == 30)
             }
         }
         #expect(stopped > 3 && inside > 3 && lost > 0)
@@ -124,31 +124,33 @@ import Testing
             var other = job
             other.request.reasoning = use
             let model = ScriptedModel()
-            model.thoughts = Self.thoughts()
+            model.reasonings = Self.reasonings()
             others.append(try ScriptedRun.run(other, model).lines.map(Made.init))
         }
         for (line, (kept, dropped)) in zip(lines, zip(others[0], others[1])) {
             let made = try Made(line)
             #expect(kept.reasoning == nil && dropped.reasoning == nil && dropped.text == made.text)
-            let thought = Array((made.reasoning ?? "?").utf8)
+            let reasoning = Array((made.reasoning ?? "?").utf8)
             #expect(kept.text.hasSuffix(made.text))
-            #expect(thought.isEmpty || Array(kept.text.utf8).firstRange(of: thought) != nil)
-            #expect(kept.thoughtTokens == made.thoughtTokens && dropped.thoughtTokens == made.thoughtTokens)
+            #expect(reasoning.isEmpty || Array(kept.text.utf8).firstRange(of: reasoning) != nil)
+            #expect(
+                kept.reasoningTokens == made.reasoningTokens
+                    && dropped.reasoningTokens == made.reasoningTokens)
         }
     }
 
-    /// A model that needn't think may answer at once, and then all is as it was without thoughts.
-    @Test func withoutAThoughtNothingChanges() throws {
+    /// A model that needn't think may answer at once, and then all is as it was without reasoning.
+    @Test func withoutAReasoningNothingChanges() throws {
         let input = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
         let job = ScriptedRun.job(input)
         let plain = try ScriptedRun.run(job).lines
         let model = ScriptedModel()
-        model.thoughts = Self.thoughts()
+        model.reasonings = Self.reasonings()
         let lines = try ScriptedRun.run(job, model).lines
         var same = 0
         for (line, other) in zip(lines, plain) {
             let (made, before) = (try Made(line), try Made(other))
-            guard made.thoughtTokens == 0 else { continue }
+            guard made.reasoningTokens == 0 else { continue }
             same += 1
             #expect(made.text == before.text && made.tokens == before.tokens && made.reason == before.reason)
         }
@@ -165,22 +167,22 @@ import Testing
         var running = job
         running.input = [input]
         let lines = try same(running) { made in
-            #expect(["yes", "no"].contains(made.text) && made.reasoning != nil && made.thoughtTokens > 2)
-            #expect(made.tokens > made.thoughtTokens && made.tokens <= 80)
+            #expect(["yes", "no"].contains(made.text) && made.reasoning != nil && made.reasoningTokens > 2)
+            #expect(made.tokens > made.reasoningTokens && made.tokens <= 80)
         }
         #expect(lines.allSatisfy { $0.contains("\"probabilities\":{\"yes\":") })
     }
 
-    /// Requests with other limits, endings or beginnings are not equal, whatever becomes of the thoughts.
-    @Test func thoughtsTellRequestsApart() throws {
-        func content(_ change: (inout RequestSettings) -> Void, prompt: [Int32] = [1]) -> GoalContent? {
+    /// Requests with other limits, endings or beginnings are not equal, whatever becomes of the reasoning.
+    @Test func reasoningsTellRequestsApart() throws {
+        func content(_ change: (inout RequestSettings) -> Void, prompt: [Int32] = [1]) -> RequestContent? {
             var settings = RequestSettings(maxTokens: 80)
             change(&settings)
             let model = ScriptedModel()
-            let thought = Self.thoughts().thought(
+            let reasoning = Self.reasonings().reasoning(
                 after: .tokens(prompt), prompt, settings, maxTokens: 80, of: model.limits)
             return Sampling(
-                maxTokens: 80, sampling: SamplingParameters(), thought: thought, stream: 0,
+                maxTokens: 80, sampling: SamplingParameters(), reasoning: reasoning, stream: 0,
                 endOfSequence: [0],
                 stops: .none, text: model.makeTextStream()
             ).content
@@ -197,7 +199,7 @@ import Testing
         }
         let kept = content { $0.reasoning = "keep" }
         #expect(kept == all[0])
-        // Where the prompt has the thought already, there is none to come.
+        // Where the prompt has the reasoning already, there is none to come.
         let after = content({ _ in }, prompt: Array("xend".utf8).map { Int32($0) })
         #expect(after == content({ _ in }, prompt: Array("end".utf8).map { Int32($0) }) && after != all[0])
     }
@@ -205,7 +207,7 @@ import Testing
     @Test func whatHasNoMeaningIsRefused() throws {
         func problem(_ isUsual: Bool, _ change: (inout JobSettings) -> Void) throws -> String? {
             let model = ScriptedModel()
-            model.thoughts = Self.thoughts(isUsual: isUsual)
+            model.reasonings = Self.reasonings(isUsual: isUsual)
             let input = try folder.write("{\"prompt\":\"a\"}\n", to: "one.jsonl")
             let job = JobSettings.test(input: [input]) {
                 $0.maxFailures = .percent(100)

@@ -33,15 +33,15 @@ import Testing
                 let (list, preemptions) = RequestList.run(
                     requests, on: engine, workers: workers, chunk: chunk
                 ) { sequence, _ in
-                    (sequence.request.goal is Scoring
-                        ? sequence.outcome(ScoringCourse.self).logprobs
-                        : sequence.outcome(ChoiceWalk.self).answers).map(\.bitPattern)
+                    (sequence.request.kind is Scoring
+                        ? sequence.outcome(ScoringDecoding.self).logprobs
+                        : sequence.outcome(LabelTreeScoring.self).answers).map(\.bitPattern)
                 }
                 return (list.endings, preemptions)
             }
-            let tree = try ChoiceTree(Self.choices, ends: Self.ends)
+            let tree = try LabelTree(Self.choices, ends: Self.ends)
             let requests = Self.prompts.enumerated().map { number, prompt in
-                Request(prompt: prompt, goal: Comparison(tree), label: number)
+                Request(prompt: prompt, kind: Comparison(tree), label: number)
             }
             let (found, _) = try run(requests, workers: 4, chunk: 512, threads: 2)
             // Each choice with each end by itself.
@@ -52,7 +52,7 @@ import Testing
             }
             let (scores, _) = try run(
                 single.enumerated().map {
-                    Request(prompt: $1.prompt, goal: Scoring($1.scored), label: $0)
+                    Request(prompt: $1.prompt, kind: Scoring($1.scored), label: $0)
                 }, workers: 8, chunk: 512, threads: 2)
             var number = 0
             for prompt in Self.prompts.indices {

@@ -22,7 +22,7 @@ import Testing
                 free: 12, opening: 3 * number, longest: 5 + 3 * number, end: 2, vocabularySize: 320)
             return Request(
                 prompt: (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) },
-                goal: Sampling(
+                kind: Sampling(
                     maxTokens: 100 + 10 * number, sampling: sampling, constraint: change(constraint),
                     stream: UInt64(number), endOfSequence: [2], stops: .none, text: NoStream()),
                 label: number)
@@ -43,9 +43,9 @@ import Testing
                     note: { "\($0.logprob?.bitPattern ?? 0)" }
                 ) { sequence, _ in
                     Ending(
-                        tokens: sequence.course.sampled,
-                        reason: sequence.outcome(SamplingCourse.self).finishReason,
-                        notes: sequence.course.notes)
+                        tokens: sequence.decoding.sampled,
+                        reason: sequence.outcome(SamplingDecoding.self).finishReason,
+                        notes: sequence.decoding.notes)
                 }
             }
             let rules = LogitRules(presencePenalty: 0.5, repetitionPenalty: 1.2)

@@ -14,7 +14,7 @@ import Testing
         let own = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
         return Request(
             prompt: shared + own,
-            goal: Sampling(
+            kind: Sampling(
                 maxTokens: 100 + 13 * number,
                 sampling: SamplingParameters(temperature: number % 4 == 1 ? 0 : 0.9, logprobs: 5),
                 stream: UInt64(number), endOfSequence: [], stops: .none, text: NoStream()),
@@ -42,7 +42,7 @@ import Testing
                 return RequestList.run(
                     Self.requests, on: engine, workers: 20, chunk: chunk, lookahead: lookahead, speculation,
                     note: { "\($0.token) \($0.top.map { "\($0.id):\($0.logprob.bitPattern)" })" }
-                ) { $0.course.notes + $1.values }
+                ) { $0.decoding.notes + $1.values }
             }
             let (expected, preemptions) = try run(100, chunk: 512, lookahead: 0)
             #expect(expected.isComplete && preemptions == 0)

@@ -37,7 +37,7 @@ import Testing
     /// One row's outcome, sharp enough to stand for all of its logits.
     private typealias Row = [UInt32]
 
-    private func row(_ choice: TokenChoice) -> Row {
+    private func row(_ choice: SampledToken) -> Row {
         [UInt32(choice.token), choice.logprob?.bitPattern ?? 0]
             + choice.top.flatMap { [UInt32($0.id), $0.logprob.bitPattern] }
     }

@@ -13,12 +13,12 @@ extension MLXTests {
         private func choices(
             _ engine: MLXEngine, _ parameters: SamplingParameters, constraint: (any Constraint)? = nil,
             count: Int = 4
-        ) throws -> [TokenChoice] {
+        ) throws -> [SampledToken] {
             var sequence = try #require(MLXSequence(engine, 1, Self.text))
             defer { engine.release(sequence.id) }
             var sampling = SamplingRequest(
                 parameters: parameters, stream: 7, prompt: Self.text, constraint: constraint)
-            var found: [TokenChoice] = []
+            var found: [SampledToken] = []
             while found.count < count {
                 let due = sequence.tokens.count - sequence.length
                 let input = sequence.input(due, asks: false, sampling: sampling)

@@ -45,7 +45,7 @@ extension MLXTests {
                     MLXSequence(engine, number, answer.prompt + answer.greedy.dropLast()))
                 defer { engine.release(sequence.id) }
                 var input = sequence.input(sequence.tokens.count, asks: false)
-                input.samplings = Few(
+                input.samplings = SmallArray(
                     answer.greedy.indices.map { position in
                         SamplingRequest(
                             parameters: SamplingParameters(logprobs: 2), stream: 0, position: position)

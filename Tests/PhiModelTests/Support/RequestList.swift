@@ -8,7 +8,7 @@ final class RequestList<Ending>: RequestSource {
     let speculation: Speculation
     let isCancelled = false
     private var requests: [Request]
-    private let note: (TokenChoice) -> String?
+    private let note: (SampledToken) -> String?
     private let ending: (TokenSequence, [String: String]) -> Ending
     private(set) var endings: [Int: Ending] = [:]
     private(set) var reports: [StepReport] = []
@@ -16,7 +16,7 @@ final class RequestList<Ending>: RequestSource {
 
     private init(
         _ requests: [Request], workers: Int, _ speculation: Speculation,
-        note: @escaping (TokenChoice) -> String?,
+        note: @escaping (SampledToken) -> String?,
         ending: @escaping (TokenSequence, [String: String]) -> Ending
     ) {
         (self.requests, self.workers, self.speculation) = (requests.reversed(), workers, speculation)
@@ -25,7 +25,7 @@ final class RequestList<Ending>: RequestSource {
 
     static func run(
         _ requests: [Request], on engine: PhiEngine, workers: Int, chunk: Int, lookahead: Int = 0,
-        _ speculation: Speculation = .auto, note: @escaping (TokenChoice) -> String? = { _ in nil },
+        _ speculation: Speculation = .auto, note: @escaping (SampledToken) -> String? = { _ in nil },
         ending: @escaping (TokenSequence, [String: String]) -> Ending
     ) -> (list: RequestList, preemptions: Int) {
         let list = RequestList(requests, workers: workers, speculation, note: note, ending: ending)
@@ -37,7 +37,7 @@ final class RequestList<Ending>: RequestSource {
     }
 
     func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
-    func note(on choice: TokenChoice) -> String? { note(choice) }
+    func note(on choice: SampledToken) -> String? { note(choice) }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) {
         endings[sequence.request.label as? Int ?? -1] = ending(sequence, provenance)
     }

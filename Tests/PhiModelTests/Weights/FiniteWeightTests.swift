@@ -134,7 +134,7 @@ import Testing
 
     @Test func aFaultIsOfItsSequenceAlone() throws {
         try withPlace("bits5-group32-f32") { place in
-            func choices(_ parameters: SamplingParameters) throws -> [[TokenChoice?]] {
+            func choices(_ parameters: SamplingParameters) throws -> [[SampledToken?]] {
                 let engine = try place.engine(.off)
                 // The second prompt has the token whose embedding is damaged below.
                 let prompts: [[Int32]] = [[5, 6, 7], [5, 200, 9, 10], [8]]
@@ -163,7 +163,7 @@ import Testing
                 let whole = try Data(contentsOf: place.file)
                 try place.put(3e38, "model.embed_tokens.scales", 200 * 4)
                 let found = try choices(parameters)
-                #expect(found[0][1] == TokenChoice(fault: .notFinite))
+                #expect(found[0][1] == SampledToken(fault: .notFinite))
                 #expect(found[0][0] == expected[0][0] && found[0][2] == expected[0][2])
                 #expect(found[1] == expected[1])
                 let engine = try place.engine(.off)

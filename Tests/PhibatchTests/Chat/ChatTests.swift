@@ -14,7 +14,7 @@ import Testing
     /// What a chat has shown and asked.
     private final class Seen: @unchecked Sendable {
         var answers = ""
-        var thoughts = ""
+        var reasonings = ""
         var messages: [String] = []
         var failures: [String] = []
         var isInterrupted = false
@@ -76,7 +76,7 @@ import Testing
                     // Ctrl-C, once all of the endless answer is there.
                     seen.isInterrupted = seen.answers.hasSuffix("7") && $0 != "\n"
                 },
-                reasoning: { seen.thoughts += $0 },
+                reasoning: { seen.reasonings += $0 },
                 say: { seen.messages.append($0.text) },
                 fail: { seen.failures.append($0.text) }, isInterrupted: { seen.isInterrupted }),
             maker: { Self.answer($0, seen) })
@@ -88,9 +88,9 @@ import Testing
     private func lines(_ lines: String...) -> [ChatLine] { lines.map { .text($0) } }
 
     /// They are shown, but are no part of the answer, and not sent back.
-    @Test func thoughtsAreApart() async throws {
+    @Test func reasoningsAreApart() async throws {
         let (chat, seen) = try await chat(lines("hard", "stops"), system: nil)
-        #expect(seen.thoughts == "<think>Hm.</think>\n\n" && seen.answers == "answer 1\nanswer 3\n")
+        #expect(seen.reasonings == "<think>Hm.</think>\n\n" && seen.answers == "answer 1\nanswer 3\n")
         #expect(seen.asked.withLock { $0.last?.map(\.content) } == ["hard", "answer 1", "stops"])
         #expect(chat.turns.count == 4)
     }

@@ -62,7 +62,7 @@ import Testing
             _ = try write(grammar, grammar.leastTokens + 60, seed: seed) { constraint, _, text in
                 let (adopted, read) = grammar.withWriter { _, former in
                     let writer = GrammarWriter(
-                        Writer(shape, layout: .indented(1)), tokens: tokens, former: former.writer)
+                        JSONAutomaton(shape, layout: .indented(1)), tokens: tokens, former: former.writer)
                     return (
                         writer.state(after: text, formerState: constraint.state, isFormer: true),
                         writer.state(after: text, formerState: 0, isFormer: false)

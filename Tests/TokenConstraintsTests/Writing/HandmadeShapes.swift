@@ -4,7 +4,7 @@ import Regex
 
 /// Shapes put together by hand, so that these tests don't depend on how schemas are read.
 enum Handmade {
-    static func free(_ conditions: StringConditions, _ value: GoalID) -> FreeNames? {
+    static func free(_ conditions: StringConditions, _ value: MaskTargetID) -> FreeNames? {
         NameConditions(patterns: [], conditions: conditions).build(accepts: { _ in true }).names
             .map { FreeNames($0, [[]: value]) }
     }
@@ -15,20 +15,20 @@ enum Handmade {
 
     static func literals(_ texts: String...) -> Shape { .text(LiteralText(texts.map { Array($0.utf8) })) }
 
-    static func id(_ index: Int) -> GoalID { GoalID(index: index) }
+    static func id(_ index: Int) -> MaskTargetID { MaskTargetID(index: index) }
 
     /// `{"name": string, "nick"?: 2 to 4 characters, "age": number, "colors"?: 1 to 3 colors, others...}`
     static func person() throws -> AnswerShape {
         let number = try MachineText(whole: "-?(0|[1-9][0-9]{0,8})")
         let members: [ObjectShape.Member] = [
-            .init(name: "name", goal: id(1), isRequired: true),
-            .init(name: "nick", goal: id(2), isRequired: false),
-            .init(name: "age", goal: id(3), isRequired: true),
-            .init(name: "colors", goal: id(4), isRequired: false),
+            .init(name: "name", target: id(1), isRequired: true),
+            .init(name: "nick", target: id(2), isRequired: false),
+            .init(name: "age", target: id(3), isRequired: true),
+            .init(name: "colors", target: id(4), isRequired: false),
         ]
         return AnswerShape(
-            goals: [
-                Goal(
+            targets: [
+                MaskTarget(
                     shapes: [
                         .object(
                             ObjectShape(
@@ -36,15 +36,15 @@ enum Handmade {
                                 free: free(StringConditions(), id(6)), minCount: 2,
                                 maxCount: 6))
                     ], fewestBytes: 19),
-                Goal(shapes: [string()], fewestBytes: 2),
-                Goal(shapes: [string(StringConditions(minLength: 2, maxLength: 4))], fewestBytes: 4),
-                Goal(shapes: [.text(number)], fewestBytes: 1),
-                Goal(
+                MaskTarget(shapes: [string()], fewestBytes: 2),
+                MaskTarget(shapes: [string(StringConditions(minLength: 2, maxLength: 4))], fewestBytes: 4),
+                MaskTarget(shapes: [.text(number)], fewestBytes: 1),
+                MaskTarget(
                     shapes: [
                         .array(ArrayShape(prefix: [], rest: id(5), minCount: 1, maxCount: 3))
                     ], fewestBytes: 6),
-                Goal(shapes: [literals("\"red\"", "\"green\"", "null")], fewestBytes: 4),
-                Goal(
+                MaskTarget(shapes: [literals("\"red\"", "\"green\"", "null")], fewestBytes: 4),
+                MaskTarget(
                     shapes: [
                         .text(number),
                         .object(
@@ -60,15 +60,15 @@ enum Handmade {
         let conditions = StringConditions(
             patterns: [try? ECMARegex("^(a|b|aa|ab|ba)$")].compactMap { $0 })
         return AnswerShape(
-            goals: [
-                Goal(
+            targets: [
+                MaskTarget(
                     shapes: [
                         .object(
                             ObjectShape(
                                 members: [], reserved: ["b"], free: free(conditions, id(1)), minCount: 4,
                                 maxCount: 4))
                     ], fewestBytes: 36),
-                Goal(shapes: [literals("1")], fewestBytes: 1),
+                MaskTarget(shapes: [literals("1")], fewestBytes: 1),
             ], root: id(0))
     }
 
@@ -78,9 +78,9 @@ enum Handmade {
         let object = ObjectShape(
             members: [], reserved: ["ab", "ax", "b"], free: free(names, id(1)), minCount: 3, maxCount: 9)
         return AnswerShape(
-            goals: [
-                Goal(shapes: [.object(object)], fewestBytes: 19),
-                Goal(shapes: [literals("1")], fewestBytes: 1),
+            targets: [
+                MaskTarget(shapes: [.object(object)], fewestBytes: 19),
+                MaskTarget(shapes: [literals("1")], fewestBytes: 1),
             ], root: id(0))
     }
 
@@ -95,12 +95,12 @@ enum Handmade {
         ]
         let ids = all.indices.map { id($0 + 1) }
         return AnswerShape(
-            goals: [
-                Goal(
+            targets: [
+                MaskTarget(
                     shapes: [
                         .array(ArrayShape(prefix: ids, rest: nil, minCount: all.count, maxCount: all.count))
                     ], fewestBytes: 50)
-            ] + all.map { Goal(shapes: [string($0)], fewestBytes: 2) }, root: id(0))
+            ] + all.map { MaskTarget(shapes: [string($0)], fewestBytes: 2) }, root: id(0))
     }
 
     /// Two objects that begin alike: `{"name": string, "age": 12}` and `{"name": "abc", "name2": null}`.
@@ -111,22 +111,22 @@ enum Handmade {
                     members: members, reserved: [], free: nil, minCount: 2, maxCount: nil))
         }
         return AnswerShape(
-            goals: [
-                Goal(
+            targets: [
+                MaskTarget(
                     shapes: [
                         object([
-                            .init(name: "name", goal: id(1), isRequired: true),
-                            .init(name: "age", goal: id(2), isRequired: true),
+                            .init(name: "name", target: id(1), isRequired: true),
+                            .init(name: "age", target: id(2), isRequired: true),
                         ]),
                         object([
-                            .init(name: "name", goal: id(3), isRequired: true),
-                            .init(name: "name2", goal: id(4), isRequired: true),
+                            .init(name: "name", target: id(3), isRequired: true),
+                            .init(name: "name2", target: id(4), isRequired: true),
                         ]),
                     ], fewestBytes: 20),
-                Goal(shapes: [string()], fewestBytes: 2),
-                Goal(shapes: [literals("12")], fewestBytes: 2),
-                Goal(shapes: [literals("\"abc\"")], fewestBytes: 5),
-                Goal(shapes: [literals("null")], fewestBytes: 4),
+                MaskTarget(shapes: [string()], fewestBytes: 2),
+                MaskTarget(shapes: [literals("12")], fewestBytes: 2),
+                MaskTarget(shapes: [literals("\"abc\"")], fewestBytes: 5),
+                MaskTarget(shapes: [literals("null")], fewestBytes: 4),
             ], root: id(0))
     }
 }

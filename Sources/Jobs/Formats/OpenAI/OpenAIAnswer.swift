@@ -1,5 +1,5 @@
 import BatchEngine
-import Essentials
+import FoundationShim
 import JSON
 
 /// The members of `response` in a line of OpenAI's batch results.
@@ -142,10 +142,10 @@ struct OpenAIAnswer {
             writer.int("prompt_tokens", prompt)
             writer.int("completion_tokens", made)
             writer.int("total_tokens", prompt + made)
-            let thoughts = completions.compactMap(\.reasoningTokens)
-            if !thoughts.isEmpty {
+            let reasonings = completions.compactMap(\.reasoningTokens)
+            if !reasonings.isEmpty {
                 writer.object("completion_tokens_details") {
-                    $0.int("reasoning_tokens", thoughts.reduce(0, +))
+                    $0.int("reasoning_tokens", reasonings.reduce(0, +))
                 }
             }
         }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import JSON
 
 /// The body of one of OpenAI's requests, as the fields of a native line. What has no effect on an answer is passed over.
@@ -217,7 +217,7 @@ struct OpenAIBody {
         }
     }
 
-    /// What chat completions call `reasoning_effort`. Thoughts are there whole, and not summed up.
+    /// What chat completions call `reasoning_effort`. Reasoning are there whole, and not summed up.
     private mutating func readReasoning() throws(LineError) {
         guard let reasoning = value("reasoning") else { return }
         guard case .object(let members) = reasoning else {
@@ -344,7 +344,7 @@ struct OpenAIBody {
         for (index, message) in messages.enumerated() {
             func wrong(_ what: String) -> LineError { LineError(.badField, "`\(name)[\(index)]` \(what).") }
             guard case .object(var members) = message else { throw wrong("is no object") }
-            // Earlier thoughts are not sent back.
+            // Earlier reasoning are not sent back.
             if members["type"] == "reasoning" { continue }
             if case .object(let message)? = Self.callOfResponse(members) { members = message }
             if let kind = members["type"], kind != "message" {

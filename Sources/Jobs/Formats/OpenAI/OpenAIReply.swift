@@ -38,11 +38,11 @@ package struct OpenAIReply: Sendable {
 
     private var isChat: Bool { endpoint == .chat }
 
-    /// More of a choice: text, or what was thought before it. The first of a choice says whose text it is.
-    func more(_ text: String, of choice: Int, isThought: Bool = false, isFirst: Bool) -> [UInt8] {
+    /// More of a choice: text, or what was reasoning before it. The first of a choice says whose text it is.
+    func more(_ text: String, of choice: Int, isReasoning: Bool = false, isFirst: Bool) -> [UInt8] {
         self.choice(choice, text) { writer in
             if isFirst { writer.string("role", "assistant") }
-            writer.string(isThought ? "reasoning_content" : "content", text)
+            writer.string(isReasoning ? "reasoning_content" : "content", text)
         } end: { writer in
             for name in ["logprobs", "finish_reason"] { writer.null(name) }
         }
@@ -53,13 +53,13 @@ package struct OpenAIReply: Sendable {
     ///   - told: bytes of its text.
     ///   - isFirst: nothing was told of it.
     func end(
-        _ whole: GenerationResult, of choice: Int, told: Int, toldThought: Bool, isFirst: Bool
+        _ whole: GenerationResult, of choice: Int, told: Int, toldReasoning: Bool, isFirst: Bool
     ) -> [UInt8] {
         guard let result = whole.made, let completion = result.completion else { return [] }
         let rest = String(decoding: completion.text.utf8.dropFirst(told), as: UTF8.self)
         return self.choice(choice, rest) { writer in
             if isFirst { writer.string("role", "assistant") }
-            if let reasoning = completion.reasoning, !toldThought {
+            if let reasoning = completion.reasoning, !toldReasoning {
                 writer.string("reasoning_content", reasoning)
             }
             if !rest.isEmpty { writer.string("content", rest) }

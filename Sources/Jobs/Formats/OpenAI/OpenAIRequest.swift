@@ -108,7 +108,7 @@ package struct OpenAIRequest: Sendable, Equatable {
     ///   - samples: how many results the line has.
     ///   - job: nil where no model is named.
     static func kept(_ request: OpenAIRequest?, samples: Int, in job: JobSettings?)
-        -> GenerationResult.KeptValue
+        -> GenerationResult.CarriedValue
     {
         let writer = JSONWriter.object { writer in
             let format = job?.outputFormat.format.base as? OpenAIResults

@@ -12,9 +12,9 @@ struct ResponseEvents: AnswerEvents {
 
     init(of reply: OpenAIReply) { self.reply = reply }
 
-    mutating func more(_ text: String, of choice: Int, isThought: Bool) -> [UInt8] {
+    mutating func more(_ text: String, of choice: Int, isReasoning: Bool) -> [UInt8] {
         var bytes = begin()
-        if isThought {
+        if isReasoning {
             let item = ResponseItem.reasoning(text, reply.id)
             return bytes + open(item) + delta(text, of: item) + close(item)
         }
@@ -124,8 +124,8 @@ struct ResponseEvents: AnswerEvents {
 
 /// The events of an answer that somebody reads as it comes, each as a stream of server-sent events has it.
 package protocol AnswerEvents: Sendable {
-    /// More of a choice: text, or what was thought before it, which comes in one piece.
-    mutating func more(_ text: String, of choice: Int, isThought: Bool) -> [UInt8]
+    /// More of a choice: text, or what was reasoning before it, which comes in one piece.
+    mutating func more(_ text: String, of choice: Int, isReasoning: Bool) -> [UInt8]
     /// The rest, once all choices are there.
     /// - Parameter run: the digest of the run.
     mutating func end(_ results: [GenerationResult], run: String) -> [UInt8]
@@ -146,16 +146,17 @@ private struct ChoiceEvents: AnswerEvents {
     private let reply: OpenAIReply
     private let tellsUsage: Bool
     /// What was told of each choice.
-    private var told: [Int: (bytes: Int, thought: Bool)] = [:]
+    private var told: [Int: (bytes: Int, reasoning: Bool)] = [:]
 
     init(of reply: OpenAIReply, tellsUsage: Bool) { (self.reply, self.tellsUsage) = (reply, tellsUsage) }
 
-    mutating func more(_ text: String, of choice: Int, isThought: Bool) -> [UInt8] {
+    mutating func more(_ text: String, of choice: Int, isReasoning: Bool) -> [UInt8] {
         let known = told[choice]
         told[choice] = (
-            (known?.bytes ?? 0) + (isThought ? 0 : text.utf8.count), known?.thought ?? false || isThought
+            (known?.bytes ?? 0) + (isReasoning ? 0 : text.utf8.count),
+            known?.reasoning ?? false || isReasoning
         )
-        return reply.more(text, of: choice, isThought: isThought, isFirst: known == nil)
+        return reply.more(text, of: choice, isReasoning: isReasoning, isFirst: known == nil)
     }
 
     mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
@@ -163,7 +164,7 @@ private struct ChoiceEvents: AnswerEvents {
         for (choice, result) in results.enumerated() {
             let told = told[choice]
             bytes += reply.end(
-                result, of: choice, told: told?.bytes ?? 0, toldThought: told?.thought ?? false,
+                result, of: choice, told: told?.bytes ?? 0, toldReasoning: told?.reasoning ?? false,
                 isFirst: told == nil)
         }
         if tellsUsage { bytes += reply.usage(results) }

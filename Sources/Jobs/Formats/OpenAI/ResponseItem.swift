@@ -1,6 +1,6 @@
 import JSON
 
-/// One item of a response's output: what was thought, the answer, or a call.
+/// One item of a response's output: what was reasoning, the answer, or a call.
 struct ResponseItem {
     private enum Content {
         case reasoning
@@ -10,7 +10,7 @@ struct ResponseItem {
     }
 
     let id: String
-    /// The thought, the answer, or a call's arguments.
+    /// The reasoning, the answer, or a call's arguments.
     let text: String
     private let content: Content
 

@@ -28,7 +28,7 @@ struct ChooseTask: LineTask {
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
     ) throws -> any PreparedLine {
-        let asked = try Question(record, job, builder)
+        let asked = try RenderedPrompt(record, job, builder)
         let texts = try source.texts(of: record)
         let model = try model()
         let encoder = LineEncoder(record, job, model)
@@ -49,20 +49,23 @@ struct ChooseTask: LineTask {
         return try choosing(texts, covered, after: question, encoder)
     }
 
-    /// The model thinks first, and the choices come after its thought.
+    /// The model thinks first, and the choices come after its reasoning.
     private func thinking(
-        _ reasoning: Reasoning, before texts: [String], _ question: EncodedQuestion, maxTokens: Int,
+        _ reasoning: Reasoning, before texts: [String], _ question: EncodedPrompt, maxTokens: Int,
         _ model: LinePreparer.Model
     ) throws -> any PreparedLine {
-        guard let thoughts = model.text.thoughts else { preconditionFailure("who thinks has a tokenizer") }
-        let tree: ChoiceTree
-        do throws(ChoiceTree.Fault) {
-            tree = try ChoiceTree(texts.map { thoughts.encode(answer: $0) }, ends: model.limits.endOfSequence)
+        guard let reasonings = model.text.reasonings else {
+            preconditionFailure("who thinks has a tokenizer")
+        }
+        let tree: LabelTree
+        do throws(LabelTree.Fault) {
+            tree = try LabelTree(
+                texts.map { reasonings.encode(answer: $0) }, ends: model.limits.endOfSequence)
         } catch {
             throw LineError(error, texts)
         }
-        return PreparedThought(
-            thought: try reasoning.formed(thoughts.gap, maxTokens: maxTokens, least: tree.depth),
+        return PreparedReasoning(
+            reasoning: try reasoning.formed(reasonings.gap, maxTokens: maxTokens, least: tree.depth),
             maxTokens: maxTokens, use: reasoning.use,
             choice: PreparedChoice(question: question, prompt: question.tokens, texts: texts, tree: tree))
     }
@@ -70,7 +73,7 @@ struct ChooseTask: LineTask {
     /// From a line's choices to the tree of their tokens.
     /// - Parameter covered: the texts with what covers control tokens in them.
     private func choosing(
-        _ texts: [String], _ covered: [String], after question: EncodedQuestion,
+        _ texts: [String], _ covered: [String], after question: EncodedPrompt,
         _ encoder: LineEncoder
     ) throws -> PreparedChoice {
         let (limits, own) = (encoder.limits, question.tokens)
@@ -88,9 +91,9 @@ struct ChooseTask: LineTask {
         // A token that has something of the prompt and of one choice: then all begin before it, or they would not be
         // likely after the same.
         let split = max(1, all.map { zip($0, own).prefix { $0 == $1 }.count }.min() ?? 0)
-        let tree: ChoiceTree
-        do throws(ChoiceTree.Fault) {
-            tree = try ChoiceTree(all.map { Array($0.dropFirst(split)) }, ends: limits.endOfSequence)
+        let tree: LabelTree
+        do throws(LabelTree.Fault) {
+            tree = try LabelTree(all.map { Array($0.dropFirst(split)) }, ends: limits.endOfSequence)
         } catch {
             throw LineError(error, texts)
         }
@@ -112,7 +115,7 @@ struct ChooseTask: LineTask {
 
     /// - Throws: `LineError` if the line, or the job for a line with choices of its own, says how single tokens are
     ///   chosen.
-    private func refuseSettings(of question: EncodedQuestion) throws(LineError) {
+    private func refuseSettings(of question: EncodedPrompt) throws(LineError) {
         if let other = RequestSetting.all.first(where: {
             !$0.tasks.contains(.choose) && $0.changes(question.settings)
         }) {
@@ -134,7 +137,7 @@ struct ChooseTask: LineTask {
 }
 
 extension LineError {
-    fileprivate init(_ fault: ChoiceTree.Fault, _ texts: [String]) {
+    fileprivate init(_ fault: LabelTree.Fault, _ texts: [String]) {
         let name = { (number: Int) in "the choice \(ChoiceList.shown(texts[number]))" }
         switch fault {
         case .same(let one, let other):
@@ -152,10 +155,10 @@ extension LineError {
 
 /// One of some answers is chosen after a prompt.
 struct PreparedChoice: PreparedLine {
-    let question: EncodedQuestion
+    let question: EncodedPrompt
     let prompt: [Int32]
     let texts: [String]
-    let tree: ChoiceTree
+    let tree: LabelTree
 
     var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, tree.depth)] }
     var isCovered: Bool { question.isCovered }
@@ -165,17 +168,17 @@ struct PreparedChoice: PreparedLine {
         [.request(request(label, after: nil, maker))]
     }
 
-    /// - Parameter thought: what the model thought before, and what becomes of it.
+    /// - Parameter reasoning: what the model reasoned before, and what becomes of it.
     func request(
-        _ label: WorkLabel, after thought: (SamplingCourse, Reasoning.Use)?, _ maker: RequestMaker
+        _ label: WorkLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
     ) -> Request {
         let part = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
             seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
-            thought: thought)
+            reasoning: reasoning)
         let asked = question.settings.content(of: .choose)
         return maker.request(
-            prompt + (thought?.0.sampled ?? []), Comparison(tree), asked: asked, for: part)
+            prompt + (reasoning?.0.sampled ?? []), Comparison(tree), asked: asked, for: part)
     }
 }
 
@@ -183,33 +186,33 @@ struct PreparedChoice: PreparedLine {
 private struct ChoicePart: WorkPart {
     var label: WorkLabel
     let texts: [String]
-    let tree: ChoiceTree
+    let tree: LabelTree
     /// How many tokens the prompt has by itself.
     let promptTokens: Int
     let seed: Int
     let temperature: Float
-    let thought: (SamplingCourse, Reasoning.Use)?
+    let reasoning: (SamplingDecoding, Reasoning.Use)?
 
-    /// The thought had it.
-    var sharesPrompt: Bool { thought != nil }
+    /// The reasoning had it.
+    var sharesPrompt: Bool { reasoning != nil }
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
         let weights = ChoiceWeights(
-            tree, count: texts.count, answers: sequence.outcome(ChoiceWalk.self).answers)
+            tree, count: texts.count, answers: sequence.outcome(LabelTreeScoring.self).answers)
         let chosen = weights.chosen(
             temperature: temperature,
             stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
         let tokens = tree.tokens(of: chosen)
-        let thoughtTokens = thought?.0.sampled ?? []
+        let reasoningTokens = reasoning?.0.sampled ?? []
         var answer = GeneratedResult(
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
-            completionTokens: thoughtTokens.count + tokens.count, seed: seed,
-            tokens: job.tokens == true ? thoughtTokens + tokens : nil,
+            completionTokens: reasoningTokens.count + tokens.count, seed: seed,
+            tokens: job.tokens == true ? reasoningTokens + tokens : nil,
             provenance: GenerationResult.values(provenance))
         // The text is one of the choices, whatever else is to be kept.
-        if let (completion, use) = thought { answer.add(completion, as: use == .keep ? .separate : use) }
+        if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
         let probabilities = zip(texts, weights.probabilities).map {
             ChosenResult.Probability(text: $0, value: $1)
         }
@@ -228,7 +231,7 @@ struct ChoiceWeights {
     private let most: Double
 
     /// - Parameter answers: to all questions of the tree.
-    init(_ tree: ChoiceTree, count: Int, answers: [Float]) {
+    init(_ tree: LabelTree, count: Int, answers: [Float]) {
         let answers = answers.map { Double($0.isFinite ? $0 : LogprobEntry.impossible) }
         logprobs = (0..<count).map { choice in
             let path = tree.path(of: choice)
@@ -273,14 +276,14 @@ struct ChoiceWeights {
 }
 
 /// What a model thinks before it chooses, as a request of its own.
-struct PreparedThought: PreparedLine {
-    let thought: Thought
-    /// The most tokens of the thought and the choice together.
+struct PreparedReasoning: PreparedLine {
+    let reasoning: ReasoningPlan
+    /// The most tokens of the reasoning and the choice together.
     let maxTokens: Int
     let use: Reasoning.Use
     let choice: PreparedChoice
 
-    private var question: EncodedQuestion { choice.question }
+    private var question: EncodedPrompt { choice.question }
     var prompt: [Int32] { choice.prompt }
     var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, maxTokens)] }
     var isCovered: Bool { choice.isCovered }
@@ -288,20 +291,21 @@ struct PreparedThought: PreparedLine {
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let settings = question.settings
-        let goal = Sampling(
+        let kind = Sampling(
             maxTokens: maxTokens - choice.tree.depth, sampling: SamplingParameters(settings),
-            constraintID: Array("choices".utf8), thought: thought, formAfterThought: { _ in NothingMore() },
+            constraintID: Array("choices".utf8), reasoning: reasoning,
+            formAfterReasoning: { _ in NothingMore() },
             stream: RandomStream.key(
                 seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample, attempt: 0),
             endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream(),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
-        let part = ThoughtPart(label: label, choice: choice, use: use, maker: maker)
-        return [.request(maker.request(prompt, goal, asked: settings.content(of: .generate), for: part))]
+        let part = ReasoningPart(label: label, choice: choice, use: use, maker: maker)
+        return [.request(maker.request(prompt, kind, asked: settings.content(of: .generate), for: part))]
     }
 }
 
-/// A thought, after which one of some answers is chosen.
-private struct ThoughtPart: WorkPart {
+/// Reasoning, after which one of some answers is chosen.
+private struct ReasoningPart: WorkPart {
     var label: WorkLabel
     let choice: PreparedChoice
     let use: Reasoning.Use
@@ -314,12 +318,12 @@ private struct ThoughtPart: WorkPart {
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
         .more([
-            .request(choice.request(label, after: (sequence.outcome(SamplingCourse.self), use), maker))
+            .request(choice.request(label, after: (sequence.outcome(SamplingDecoding.self), use), maker))
         ])
     }
 }
 
-/// After a thought by itself nothing comes.
+/// After reasoning by itself nothing comes.
 private struct NothingMore: Constraint {
     let isComplete = true
     func allowed() -> TokenMask { TokenMask(count: 0) }

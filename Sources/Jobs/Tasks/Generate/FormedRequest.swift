@@ -83,11 +83,11 @@ extension RequestSettings {
 struct FormedRequest: WaitingRequest {
     /// Without its constraint.
     let request: Request
-    let goal: Sampling
+    let kind: Sampling
     let part: GenerationPart
     let answer: GenerateTask.Answer
     var reasoning: Reasoning?
-    /// Tokens between a thought and the answer.
+    /// Tokens between reasoning and the answer.
     var gap: [Int32] = []
     let compilation: AnswerCompilation
 
@@ -97,17 +97,17 @@ struct FormedRequest: WaitingRequest {
     /// With its constraint, now that the form is compiled.
     func begun() throws(LineError) -> Request {
         let compiled = try answer.compiled(compilation)
-        var (request, goal, part) = (request, goal, part)
+        var (request, kind, part) = (request, kind, part)
         part.rule = compiled.rule
         if let reasoning {
-            goal.thought = try reasoning.formed(
+            kind.reasoning = try reasoning.formed(
                 gap, maxTokens: answer.maxTokens, least: compiled.leastTokens)
-            goal.formAfterThought = { compiled.constraint(maxTokens: $0) }
+            kind.formAfterReasoning = { compiled.constraint(maxTokens: $0) }
         } else {
-            goal.constraint = compiled.constraint(maxTokens: answer.maxTokens)
+            kind.constraint = compiled.constraint(maxTokens: answer.maxTokens)
         }
         request.label = part
-        request.goal = goal
+        request.kind = kind
         return request
     }
 }

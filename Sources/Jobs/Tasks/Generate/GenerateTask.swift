@@ -26,7 +26,7 @@ package struct GenerateTask: LineTask {
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
     ) throws -> any PreparedLine {
-        let asked = try Question(record, job, builder)
+        let asked = try RenderedPrompt(record, job, builder)
         let model = try model()
         var question = try asked.encoded(by: LineEncoder(record, job, model))
         let settings = question.settings
@@ -47,7 +47,7 @@ package struct GenerateTask: LineTask {
 }
 
 private struct PreparedGeneration: PreparedLine {
-    let question: EncodedQuestion
+    let question: EncodedPrompt
     let maxTokens: Int
     let reasoning: Reasoning?
     let stops: StopSet
@@ -70,24 +70,24 @@ private struct PreparedGeneration: PreparedLine {
             label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use,
             tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
         part.asksNothing = question.asksNothing
-        part.echo = question.echo.map { ($0, LogprobEntry(TokenChoice(token: prompt[0]), text: maker.text)) }
-        var goal = Sampling(
+        part.echo = question.echo.map { ($0, LogprobEntry(SampledToken(token: prompt[0]), text: maker.text)) }
+        var kind = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
-            thought: reasoning?.thought.leavingRoom(of: maxTokens),
+            reasoning: reasoning?.reasoning.leavingRoom(of: maxTokens),
             stream: part.stream,
             endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
             stops: stops,
             text: maker.text.makeTextStream(showing: part.tools?.shown ?? []),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
-        goal.stopsUntil = part.tools?.opening ?? ""
-        goal.scoresPrompt = question.echo != nil && settings.logprobs != nil
-        let request = maker.request(prompt, goal, asked: asked, for: part)
+        kind.stopsUntil = part.tools?.opening ?? ""
+        kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
+        let request = maker.request(prompt, kind, asked: asked, for: part)
         guard let answer else { return [.request(request)] }
         return [
             .waiting(
                 FormedRequest(
-                    request: request, goal: goal, part: part, answer: answer, reasoning: reasoning,
-                    gap: maker.text.thoughts?.gap ?? [],
+                    request: request, kind: kind, part: part, answer: answer, reasoning: reasoning,
+                    gap: maker.text.reasonings?.gap ?? [],
                     compilation: answer.begin(for: maker.waiter)))
         ]
     }
@@ -97,7 +97,7 @@ private struct PreparedGeneration: PreparedLine {
 struct GenerationPart: WorkPart {
     var label: WorkLabel
     let seed: Int
-    /// What becomes of a thought; nil where nothing is taken for one.
+    /// What becomes of reasoning; nil where nothing is taken for one.
     var reasoning: Reasoning.Use?
     /// How calls are written; nil where there can be none.
     var tools: ToolText?
@@ -110,11 +110,11 @@ struct GenerationPart: WorkPart {
 
     var mayComeAgain: Bool { rule != nil }
 
-    /// A thought that is kept in the text is known once it has ended.
+    /// reasoning that is kept in the text is known once it has ended.
     var isCertain: Bool { !mayComeAgain && reasoning != .keep && echo == nil && !asksNothing }
 
-    func thought(of sequence: TokenSequence) -> String? {
-        reasoning == .separate ? sequence.outcome(SamplingCourse.self).thoughtContent : nil
+    func reasoning(of sequence: TokenSequence) -> String? {
+        reasoning == .separate ? sequence.outcome(SamplingDecoding.self).reasoningContent : nil
     }
 
     /// The key of the completion's random stream.
@@ -125,7 +125,7 @@ struct GenerationPart: WorkPart {
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
-        let completion = sequence.outcome(SamplingCourse.self)
+        let completion = sequence.outcome(SamplingDecoding.self)
         let (text, calls, problem) = read(completion.text)
         if let problem {
             return turnedDown(sequence, completion.text, problem, in: job)
@@ -190,19 +190,19 @@ struct GenerationPart: WorkPart {
     private func turnedDown(
         _ sequence: TokenSequence, _ answer: String, _ problem: String, in job: JobSettings
     ) -> WorkOutcome {
-        guard var goal = sequence.request.goal as? Sampling else {
+        guard var kind = sequence.request.kind as? Sampling else {
             preconditionFailure("a request that generates")
         }
-        let draws = goal.sampling.draws
+        let draws = kind.sampling.draws
         let tries = (job.retries ?? RequestSettings.defaultRetries) + 1
         if draws, label.attempt + 1 < tries {
             var part = self
             part.label.attempt += 1
             part.label.readyAt = .now
-            goal.stream = part.stream
-            goal.saved = nil
+            kind.stream = part.stream
+            kind.saved = nil
             var request = sequence.request
-            request.goal = goal
+            request.kind = kind
             request.label = part
             return .again(request)
         }

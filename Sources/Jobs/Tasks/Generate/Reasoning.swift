@@ -7,30 +7,30 @@ struct Reasoning: Sendable {
 
     let use: Use
     /// With the limit that was asked for, before an answer that may be anything.
-    let thought: Thought
+    let reasoning: ReasoningPlan
 
-    /// - Returns: nil if nothing is taken for a thought.
-    /// - Throws: `LineError` if thoughts are limited that are none.
-    init?(_ question: EncodedQuestion, maxTokens: Int, _ model: LinePreparer.Model) throws(LineError) {
+    /// - Returns: nil if nothing is taken for reasoning.
+    /// - Throws: `LineError` if reasoning is limited where there is none.
+    init?(_ question: EncodedPrompt, maxTokens: Int, _ model: LinePreparer.Model) throws(LineError) {
         let settings = question.settings
-        if let problem = settings.reasoningProblem(model.text.thoughts) {
+        if let problem = settings.reasoningProblem(model.text.reasonings) {
             throw LineError(.badField, problem)
         }
-        guard let thoughts = model.text.thoughts,
-            let use = settings.reasoningUse(isUsual: thoughts.isUsual),
-            let thought = thoughts.thought(
+        guard let reasonings = model.text.reasonings,
+            let use = settings.reasoningUse(isUsual: reasonings.isUsual),
+            let reasoning = reasonings.reasoning(
                 after: question.content, question.tokens, settings, maxTokens: maxTokens, of: model.limits)
         else { return nil }
-        (self.use, self.thought) = (use, thought)
+        (self.use, self.reasoning) = (use, reasoning)
     }
 
-    /// The thought before an answer of a form.
+    /// The reasoning before an answer of a form.
     /// - Parameter least: the tokens that the answer has at least.
     /// - Throws: `LineError` if there is no room for both.
-    func formed(_ gap: [Int32], maxTokens: Int, least: Int) throws(LineError) -> Thought {
-        var thought = thought
-        thought.gap = gap
-        let room = maxTokens - thought.leastTokens - least
+    func formed(_ gap: [Int32], maxTokens: Int, least: Int) throws(LineError) -> ReasoningPlan {
+        var reasoning = reasoning
+        reasoning.gap = gap
+        let room = maxTokens - reasoning.leastTokens - least
         guard room >= 0 else {
             throw LineError(
                 .maxTokensTooSmall,
@@ -38,22 +38,23 @@ struct Reasoning: Sendable {
                     + "thought and the shortest answer of the form that is asked for have \(maxTokens - room)."
             )
         }
-        let wanted = min(thought.limit ?? maxTokens * 3 / 4, maxTokens - thought.leastTokens - maxTokens / 8)
-        // With no room for a thought its limit is the first token, as none at all would need other ones.
-        if thought.limit != 0 { thought.limit = max(1, min(wanted, room)) }
-        return thought
+        let wanted = min(
+            reasoning.limit ?? maxTokens * 3 / 4, maxTokens - reasoning.leastTokens - maxTokens / 8)
+        // With no room for reasoning its limit is the first token, as none at all would need other ones.
+        if reasoning.limit != 0 { reasoning.limit = max(1, min(wanted, room)) }
+        return reasoning
     }
 }
 
 extension RequestSettings {
-    /// What is wrong with what they say of thoughts, in a sentence; nil if nothing is.
-    /// - Parameter thoughts: the model's; nil if it has no tokenizer.
-    func reasoningProblem(_ thoughts: ThoughtText?) -> String? {
+    /// What is wrong with what they say of reasoning, in a sentence; nil if nothing is.
+    /// - Parameter reasoning: the model's; nil if it has no tokenizer.
+    func reasoningProblem(_ reasonings: ReasoningText?) -> String? {
         if reasoning != nil {
-            return thoughts == nil ? "reasoning needs a tokenizer, and the model folder has none." : nil
+            return reasonings == nil ? "reasoning needs a tokenizer, and the model folder has none." : nil
         }
-        let asksForThoughts = reasoningEffort.map { $0 != "none" } ?? false
-        guard thoughts?.isUsual != true, maxReasoningTokens != nil || asksForThoughts else { return nil }
+        let asksForReasonings = reasoningEffort.map { $0 != "none" } ?? false
+        guard reasonings?.isUsual != true, maxReasoningTokens != nil || asksForReasonings else { return nil }
         return
             "\(maxReasoningTokens == nil ? "reasoning_effort" : "max_reasoning_tokens") says how long the model may "
             + "think, but its files don't say that it does; the job's reasoning: separate takes what is between <think> "
@@ -62,19 +63,19 @@ extension RequestSettings {
 }
 
 extension GeneratedResult {
-    /// What becomes of a thought before the answer.
-    mutating func add(_ completion: SamplingCourse, as use: Reasoning.Use?) {
+    /// What becomes of reasoning before the answer.
+    mutating func add(_ completion: SamplingDecoding, as use: Reasoning.Use?) {
         guard let use else { return }
-        reasoningTokens = completion.thoughtTokens
-        reasoningIsCut = completion.thoughtIsCut
+        reasoningTokens = completion.reasoningTokens
+        reasoningIsCut = completion.reasoningIsCut
         if use != .keep {
             tokens = tokens.map { Array($0.dropFirst(completion.tokensBeforeAnswer)) }
             logprobs = logprobs.map { Array($0.dropFirst(completion.tokensBeforeAnswer)) }
         }
         switch use {
         case .drop: break
-        case .keep: text = completion.thought + text
-        case .separate: reasoning = completion.thoughtContent ?? ""
+        case .keep: text = completion.reasoning + text
+        case .separate: reasoning = completion.reasoningContent ?? ""
         }
     }
 }

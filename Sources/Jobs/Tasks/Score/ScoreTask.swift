@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import JSON
 import PhiText
 import Synchronization
@@ -167,11 +167,11 @@ private struct ScorePart: WorkPart {
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
-        guard let goal = sequence.request.goal as? Scoring else {
+        guard let kind = sequence.request.kind as? Scoring else {
             preconditionFailure("a request that scores")
         }
         let score = Score(
-            sequence.outcome(ScoringCourse.self).logprobs, tokens: job.tokens == true ? goal.tokens : nil,
+            sequence.outcome(ScoringDecoding.self).logprobs, tokens: job.tokens == true ? kind.tokens : nil,
             provenance: GenerationResult.values(provenance))
         return scores.add(.success(score), number, label, sequence.isOwn(label) ? sequence : nil)
     }

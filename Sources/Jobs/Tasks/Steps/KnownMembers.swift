@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 import JSON
 
 /// The members that a value may have which is not there yet: what a step will make.

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 
 /// What a job with other steps, and nothing else that is other, has made of rows as this one would make it.
 ///
@@ -21,7 +21,7 @@ struct StepChange: Sendable {
         else { return nil }
         names = job.steps.map(\.name)
         let start = zip(earlier, job.steps).prefix { $0.text.utf8.elementsEqual($1.text.utf8) }.count
-        rows = (ToldStep.rows(of: earlier[start...]), Fork.rows(of: job.steps[start...]))
+        rows = (ToldStep.rows(of: earlier[start...]), RowBranch.rows(of: job.steps[start...]))
         var kept = Set(names[..<start])
         // Beyond, rows are the same branches of the same tree, or none is kept.
         for (number, step) in plan.steps.enumerated().dropFirst(max(1, start)) where rows.earlier == rows.now

@@ -1,5 +1,5 @@
 import BatchEngine
-import Faults
+import Errors
 
 extension StepPlan.Step {
     /// Its templates and conditions under their keys.

@@ -76,7 +76,7 @@ final class StepPlan: Sendable {
         /// The text that is compared with earlier rows', and which of the steps that do so this is.
         let compared: (text: LineTemplate, gate: Int)?
         let tries: Int
-        let fork: Fork
+        let fork: RowBranch
 
         /// Whether the rows of a line may be asked different things in it, or nothing, before anything was made.
         var differs: Bool { fork.items != nil || condition != nil }
@@ -125,7 +125,7 @@ final class StepPlan: Sendable {
                         try LineTemplate("distinct (\(step.name))", "{{ \(distinct.text) }}"), gates - 1
                     )
                 },
-                tries: step.tries, fork: try Fork(of: step, before: job.steps[(number + 1)...]))
+                tries: step.tries, fork: try RowBranch(of: step, before: job.steps[(number + 1)...]))
         }
         var fields: Set<String> = []
         for step in steps {
@@ -200,7 +200,7 @@ extension LineError {
 
 /// Where a row becomes several, each of which goes on by itself. What is before it they have in common: they ask for the
 /// same, with the same random streams, and it is computed once.
-struct Fork: Sendable {
+struct RowBranch: Sendable {
     /// How many rows come of one.
     let count: Int
     /// How many rows come of each of these, by the steps after this.

@@ -1,5 +1,5 @@
 import CPhiKernels
-import Essentials
+import FoundationShim
 import JSON
 import OperatingSystem
 import Synchronization

@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// A model as other programs publish it: a GGUF file, or a folder that one of them has quantized. It is converted to a

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 /// Precision of some layers, as in `*.down_proj=6:32` or `lm_head=none`.
 package struct LayerRule: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 
 /// Progress of a quantization.

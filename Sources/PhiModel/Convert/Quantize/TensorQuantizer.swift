@@ -1,5 +1,5 @@
 import CPhiKernels
-import Faults
+import Errors
 import OperatingSystem
 
 /// Makes what a tensor becomes, some rows at a time.

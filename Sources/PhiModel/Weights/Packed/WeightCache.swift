@@ -1,5 +1,5 @@
-import Essentials
-import Faults
+import Errors
+import FoundationShim
 import OperatingSystem
 
 /// The folder of packed weights, which may hold anything else: one file for each model folder. Only files that have a

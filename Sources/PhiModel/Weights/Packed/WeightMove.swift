@@ -1,4 +1,4 @@
-import Essentials
+import FoundationShim
 import OperatingSystem
 
 /// Moves mapped weights into memory on large pages while a model is at work, some between two steps.

@@ -1,4 +1,4 @@
-import Faults
+import Errors
 
 extension WeightPlan {
     /// Advice for a model of which no layer is quantized; nil for any other, and where

@@ -1,0 +1,107 @@
+/// How far the rows of a `ChoiceTree`, or a part of them, are computed. One sequence goes through them, branch by branch:
+/// after the end of one it goes back to where the next one leaves it, so that no row is computed twice.
+package struct LabelTreeScoring: Decoding {
+    private let tree: LabelTree
+    /// How many tokens the prompt has.
+    private let promptCount: Int
+    /// Those that it computes.
+    private let rows: Range<Int>
+    /// Answers to their questions, as far as they are there.
+    package private(set) var answers: [Float] = []
+    package private(set) var fault: ChoiceFault?
+    /// The first row that is not answered.
+    private var next = 0
+    /// The tokens after the prompt, to the end of the branch under way.
+    private var path: [Int32]
+    /// The row after that end.
+    private var branchEnd: Int
+    /// The sequence goes back to so many tokens before the next row.
+    private var start: Int?
+
+    /// - Parameter rows: all by default.
+    init(_ tree: LabelTree, promptCount: Int, rows: Range<Int>? = nil) {
+        self.tree = tree
+        self.promptCount = promptCount
+        self.rows = rows ?? tree.depths.indices
+        next = self.rows.lowerBound
+        path = tree.tokens(to: next)
+        branchEnd = next
+        goOn()
+    }
+
+    /// On to the branch of the first row that is not answered.
+    /// - Returns: how many of the tokens before stay.
+    @discardableResult private mutating func goOn() -> Int {
+        let kept = max(0, tree.depths[next] - 1)
+        let branch = tree.branch(from: next, below: rows.upperBound)
+        path = path.prefix(kept) + branch
+        branchEnd = next == 0 ? 1 + branch.count : next + branch.count
+        return kept
+    }
+
+    /// Parts of fewer rows would have the end of the prompt, which each computes, weigh too much.
+    private static let leastRows = 128
+
+    package func parts(atMost most: Int) -> [any Decoding] {
+        let count = min(most, rows.count / Self.leastRows)
+        guard count > 1 else { return [] }
+        let starts = (0...count).map { $0 * rows.count / count }
+        return zip(starts, starts.dropFirst()).map {
+            LabelTreeScoring(tree, promptCount: promptCount, rows: $0..<$1)
+        }
+    }
+
+    package mutating func join(_ parts: [any Decoding]) {
+        let walks = parts.compactMap { $0 as? LabelTreeScoring }
+        answers = walks.flatMap(\.answers)
+        fault = walks.lazy.compactMap(\.fault).first
+    }
+
+    /// With all answers; nil if there are others than the tree has questions.
+    func finished(_ outcome: DecodingOutcome) -> LabelTreeScoring? {
+        guard outcome == DecodingOutcome(logprobs: outcome.logprobs),
+            outcome.logprobs.count == tree.questionCount
+        else { return nil }
+        var walk = self
+        walk.answers = outcome.logprobs
+        return walk
+    }
+
+    package var outcome: DecodingOutcome? { DecodingOutcome(logprobs: answers) }
+    package var following: ArraySlice<Int32> { path[...] }
+    /// A branch makes room for the next.
+    package var onlyGrows: Bool { false }
+    package var isDone: Bool {
+        fault != nil || answers.count == tree.starts[rows.upperBound] - tree.starts[rows.lowerBound]
+    }
+    /// Nothing is said of single tokens.
+    package var progress: Int { 0 }
+
+    /// What lies after the prompt changes from branch to branch and so can't be shared.
+    package var cacheable: Int { next == 0 ? -1 : 0 }
+
+    package mutating func begin() { start = nil }
+
+    package func input(
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+    ) -> StepInput {
+        let asked = next..<next + max(0, end - tree.depths[next] + 1)
+        let counts = asked.map { tree.starts[$0 + 1] - tree.starts[$0] }
+        return StepInput(
+            sequence: sequence, tokens: rows, start: start,
+            targets: tree.questions[tree.starts[asked.lowerBound]..<tree.starts[asked.upperBound]],
+            targetCounts: counts)
+    }
+
+    package mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep {
+        start = nil
+        if answer.logprobs.contains(where: \.isNaN) { fault = .notFinite }
+        answers += answer.logprobs
+        let answered = tree.starts[rows.lowerBound] + answers.count
+        while next < rows.upperBound, tree.starts[next + 1] <= answered { next += 1 }
+        guard !isDone, next == branchEnd else { return DecodingStep() }
+        let kept = goOn()
+        start = promptCount + kept
+        return DecodingStep(rows: path[kept...])
+    }
+}

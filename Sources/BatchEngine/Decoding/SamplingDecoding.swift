@@ -1,0 +1,234 @@
+/// A completion on its way.
+package struct SamplingDecoding: Decoding {
+    private let kind: Sampling
+    /// The completion so far.
+    package private(set) var sampled: [Int32] = []
+    package private(set) var notes: [String] = []
+    /// Notes on the prompt's tokens but the first, where they are scored, as far as that has come; and on the token
+    /// that has ended it.
+    package private(set) var promptNotes: [String] = []
+    package private(set) var endNote: String?
+    private let prompt: [Int32]
+    /// Without the reasoning, if there may be one.
+    package private(set) var text = ""
+    /// As it was written, with its tags and the white space around it.
+    package private(set) var reasoning = ""
+    package private(set) var finishReason: FinishReason?
+    package private(set) var fault: ChoiceFault?
+    package private(set) var savedCount = 0
+
+    /// How the next token is chosen.
+    private var sampling: SamplingRequest
+    private var stream: any TextStream
+    private var stops: StopMatcher
+    private var reader: ReasoningReader?
+
+    init(_ kind: Sampling, after prompt: [Int32]) {
+        self.kind = kind
+        self.prompt = prompt
+        sampling = SamplingRequest(
+            parameters: kind.sampling, stream: kind.stream, prompt: prompt, ends: kind.endOfSequence,
+            constraint: kind.firstConstraint)
+        stream = kind.text
+        stops = StopMatcher(kind.stops, until: kind.stopsUntil)
+        reader = kind.reasoning.map { ReasoningReader($0) }
+    }
+
+    /// The reasoning without its tags; nil if nothing is taken for one.
+    package var reasoningContent: String? {
+        kind.reasoning.map { $0.tags.content(of: reasoning, isOpen: $0.isOpen) }
+    }
+    /// Tokens before the answer.
+    package var reasoningTokens: Int { reader?.tokens ?? 0 }
+    /// How many tokens come before the first that has text of the answer.
+    package var tokensBeforeAnswer: Int { reader?.skipped ?? 0 }
+    /// The reasoning was ended by its limit.
+    package var reasoningIsCut: Bool { (sampling.constraint as? ReasoningConstraint)?.isCut ?? false }
+
+    /// With the saved tokens, text and stop strings worked out anew. Nil if there are none, or none that can be ours.
+    func resumed(vocabularySize: Int) -> SamplingDecoding? {
+        guard let saved = kind.saved, !saved.tokens.isEmpty,
+            var decoding = after(saved.tokens, saved.notes, vocabularySize: vocabularySize),
+            decoding.finishReason == nil
+        else { return nil }
+        decoding.savedCount = saved.tokens.count
+        return decoding
+    }
+
+    /// With all tokens of a completion that has ended. Nil if they can't be ours, or would not end so.
+    func finished(_ outcome: DecodingOutcome, vocabularySize: Int) -> SamplingDecoding? {
+        guard outcome.logprobs.isEmpty, hasNotes || outcome.notes.isEmpty,
+            var decoding = after(outcome.tokens, outcome.notes, vocabularySize: vocabularySize)
+        else { return nil }
+        // It has come to a token that ends it, or to where nothing can follow.
+        var step = DecodingStep()
+        if decoding.finishReason == nil { decoding.finish(decoding.ending, &step) }
+        return decoding.finishReason == outcome.finishReason ? decoding : nil
+    }
+
+    package var outcome: DecodingOutcome? {
+        DecodingOutcome(tokens: sampled, notes: notes, finishReason: finishReason)
+    }
+
+    /// With tokens of a completion, the first ones or all. Nil if they can't be ours.
+    private func after(_ tokens: [Int32], _ notes: [String], vocabularySize: Int) -> SamplingDecoding? {
+        guard !hasNotes || notes.count == tokens.count,
+            tokens.allSatisfy({
+                $0 >= 0 && Int($0) < vocabularySize && !kind.endOfSequence.contains($0)
+            })
+        else { return nil }
+        var decoding = self
+        var step = DecodingStep()
+        for (index, token) in tokens.enumerated() {
+            guard decoding.finishReason == nil, decoding.sampling.accept(token) else { return nil }
+            decoding.append(token, note: hasNotes ? notes[index] : nil, &step)
+        }
+        return decoding
+    }
+
+    /// Log-probabilities are wanted, and so the model must be asked for each token.
+    package var hasNotes: Bool { kind.sampling.logprobs != nil }
+
+    package var following: ArraySlice<Int32> { sampled[...] }
+    package var cacheable: Int { scores ? promptNotes.count - prompt.count : sampled.count - 1 }
+    private var scores: Bool { kind.scoresPrompt && promptNotes.count < prompt.count - 1 }
+    package var isDone: Bool { finishReason != nil || fault != nil }
+    package var progress: Int { sampled.count }
+    package var weight: Int {
+        sampled.count + notes.reduce(text.utf8.count + reasoning.utf8.count) { $0 + $1.utf8.count } / 4
+    }
+    package var guessLimit: Int { max(0, min(kind.maxTokens - sampled.count - 1, Speculation.limit)) }
+
+    package func input(
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+    ) -> StepInput {
+        var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
+        if scores {
+            // Targets are those of the last rows; after the prompt's last token any will do.
+            let next = promptNotes.count + 1
+            input.targets = (prompt + [0])[next...].prefix(max(0, prompt.count + end + 1 - next))
+            input.alternatives = kind.sampling.logprobs ?? 0
+        }
+        if isLast, !guess.isEmpty { add(guess, to: &input) }
+        return input
+    }
+
+    /// Adds guessed tokens, up to the first one that can't come or that nothing would follow.
+    private func add(_ guess: [Int32], to input: inout StepInput) {
+        var state = sampling
+        for token in guess {
+            // Where the constraint leaves one token, it is the better guess.
+            let certain = hasNotes ? nil : state.forced.first
+            guard !kind.endOfSequence.contains(certain ?? token), state.accept(certain ?? token),
+                !state.isComplete
+            else { return }
+            input.tokens.append(certain ?? token)
+            input.samplings.append(state)
+            if let certain, certain != token { return }
+        }
+    }
+
+    package mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep {
+        var step = DecodingStep()
+        for (number, logprob) in answer.logprobs.enumerated() where scores && !isDone {
+            if logprob.isNaN { fault = .notFinite }
+            let top = answer.alternatives.isEmpty ? [] : answer.alternatives[number]
+            promptNotes.append(
+                note(SampledToken(token: prompt[promptNotes.count + 1], logprob: logprob, top: top)) ?? "")
+        }
+        for number in answer.choices.indices where !isDone {
+            let choice = answer.choices[number]
+            step.tokens += 1
+            if let fault = choice.fault {
+                self.fault = fault
+                break
+            }
+            // Those before were guessed, and are in the cache.
+            step.rows = []
+            let before = sampled.count
+            take(choice.token, note: hasNotes ? note(choice) : nil, &step)
+            // What is certain after the last one comes without asking the model.
+            if number == answer.choices.count - 1 { takeForced(&step) }
+            // The choice is counted already, also where it is the end.
+            step.tokens += max(0, sampled.count - before - 1)
+        }
+        return step
+    }
+
+    package mutating func takeForced() -> DecodingStep {
+        var step = DecodingStep()
+        let before = sampled.count
+        takeForced(&step)
+        step.tokens = sampled.count - before
+        return step
+    }
+
+    /// What the model would choose there makes no difference. But where log-probabilities are wanted it must be asked.
+    private mutating func takeForced(_ step: inout DecodingStep) {
+        guard finishReason == nil, sampling.isConstrained else { return }
+        if sampling.isComplete {
+            finish(ending, &step)
+            return
+        }
+        guard !hasNotes else { return }
+        while finishReason == nil {
+            let forced = sampling.forced
+            if forced.isEmpty { break }
+            for token in forced where finishReason == nil { take(token, note: nil, &step) }
+        }
+    }
+
+    private mutating func take(_ token: Int32, note: String?, _ step: inout DecodingStep) {
+        if kind.endOfSequence.contains(token) {
+            endNote = note
+            finish(ending, &step)
+            return
+        }
+        let isAllowed = sampling.accept(token)
+        precondition(isAllowed, "a token was chosen, or called certain, that the constraint forbids")
+        // Mostly there are no others.
+        step.rows = step.rows.isEmpty ? [token] : step.rows + [token]
+        append(token, note: note, &step)
+    }
+
+    /// Why a completion ends that needs nothing more.
+    private var ending: FinishReason { sampling.isSteered ? .length : .stop }
+
+    private mutating func append(_ token: Int32, note: String?, _ step: inout DecodingStep) {
+        sampled.append(token)
+        if let note { notes.append(note) }
+        let text = stream.append(token)
+        let mayStop = sampled.count > kind.sampling.rules.minTokens
+        take(reader?.append(text, of: token) ?? .init(answer: text), mayStop: mayStop, &step)
+        if stops.hasStopped {
+            finishReason = .stopSequence
+        } else if sampling.isComplete {
+            finish(ending, &step)
+        } else if sampled.count >= kind.maxTokens {
+            finish(reader?.isInside == true ? .reasoningLength : .length, &step)
+        }
+    }
+
+    /// What was held back is text after all, unless half a character at the end completes a stop string.
+    private mutating func finish(_ reason: FinishReason, _ step: inout DecodingStep) {
+        if reason == .length || reason == .reasoningLength { stream.dropHalfCharacter() }
+        let rest = stream.finish()
+        take(reader?.finish(rest) ?? .init(answer: rest), mayStop: true, &step)
+        let last = stops.finish()
+        text += last
+        step.text += last
+        finishReason = stops.hasStopped ? .stopSequence : reason
+    }
+
+    /// Stop strings are those of the answer.
+    private mutating func take(
+        _ piece: ReasoningReader.Piece, mayStop: Bool, _ step: inout DecodingStep
+    ) {
+        if piece.answer.isEmpty, piece.reasoning.isEmpty { return }
+        let answer = stops.append(piece.answer, mayStop: mayStop)
+        text += answer
+        reasoning += piece.reasoning
+        step.text += answer
+        step.reasoning += piece.reasoning
+    }
+}

@@ -1,0 +1,69 @@
+/// Given tokens are scored: the log-probability of each after the prompt and those before it.
+package struct Scoring: RequestKind {
+    /// At least one.
+    package let tokens: [Int32]
+
+    package init(_ tokens: [Int32]) {
+        precondition(!tokens.isEmpty)
+        self.tokens = tokens
+    }
+
+    package var maxTokens: Int { tokens.count }
+    package var weight: Int { tokens.count }
+    package var content: RequestContent? {
+        var content = RequestContent("scoring")
+        content.append(tokens)
+        return content
+    }
+
+    package func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
+        ScoringDecoding(tokens)
+    }
+
+    package func decoding(
+        _ outcome: DecodingOutcome, after prompt: [Int32], vocabularySize: Int
+    ) -> (any Decoding)? {
+        ScoringDecoding(tokens).finished(outcome)
+    }
+}
+
+/// Given tokens, as far as they are scored.
+package struct ScoringDecoding: Decoding {
+    private let tokens: [Int32]
+    /// The log-probabilities of the first tokens.
+    package private(set) var logprobs: [Float] = []
+    package private(set) var fault: ChoiceFault?
+
+    init(_ tokens: [Int32]) { self.tokens = tokens }
+
+    /// With all log-probabilities; nil if there are others than tokens.
+    func finished(_ outcome: DecodingOutcome) -> ScoringDecoding? {
+        guard outcome == DecodingOutcome(logprobs: outcome.logprobs), outcome.logprobs.count == tokens.count
+        else { return nil }
+        var decoding = self
+        decoding.logprobs = outcome.logprobs
+        return decoding
+    }
+
+    package var outcome: DecodingOutcome? { DecodingOutcome(logprobs: logprobs) }
+    /// Without the last one, which nothing follows.
+    package var following: ArraySlice<Int32> { tokens.dropLast() }
+    package var cacheable: Int { logprobs.count - 1 }
+    package var isDone: Bool { fault != nil || logprobs.count == tokens.count }
+    package var progress: Int { logprobs.count }
+
+    package func input(
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+    ) -> StepInput {
+        // The row after which the next target comes is the last that may be cached.
+        let targets = max(0, end - cacheable)
+        return StepInput(
+            sequence: sequence, tokens: rows, targets: tokens[logprobs.count...].prefix(targets))
+    }
+
+    package mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep {
+        if answer.logprobs.contains(where: \.isNaN) { fault = .notFinite }
+        logprobs += answer.logprobs.prefix { !$0.isNaN }
+        return DecodingStep()
+    }
+}

@@ -1,0 +1,68 @@
+/// Lets a model think for as long as it may, and then has it answer, in the form that is asked for if there is one.
+struct ReasoningConstraint: Constraint {
+    private let reasoning: ReasoningPlan
+    /// What the answer must be like, by the tokens that are left for it; nil where it may be anything.
+    private let form: (@Sendable (Int) -> any Constraint)?
+    private let anything: TokenMask
+    private var stream: any TextStream
+    private var reader: ReasoningReader
+    /// Tokens that come next whatever the model says.
+    private var certain: ArraySlice<Int32>
+    private var answer: (any Constraint)?
+    private var left: Int
+    /// The reasoning was ended by its limit.
+    private(set) var isCut = false
+
+    init(
+        _ reasoning: ReasoningPlan, maxTokens: Int, text: any TextStream,
+        form: (@Sendable (Int) -> any Constraint)?
+    ) {
+        self.reasoning = reasoning
+        self.form = form
+        var mask = TokenMask(0..<Int32(reasoning.vocabularySize), count: reasoning.vocabularySize)
+        if form != nil {
+            for token in reasoning.ends where token >= 0 && Int(token) < mask.count { mask[token] = false }
+        }
+        anything = mask
+        stream = text
+        reader = ReasoningReader(reasoning)
+        left = maxTokens
+        // Without reasoning its tags come all the same: they tell the model so.
+        let opening = reasoning.limit == 0 && !reasoning.isOpen ? reasoning.opening : []
+        certain = (form == nil ? opening : reasoning.opening)[...]
+        if reasoning.limit == 0 { certain += reasoning.closing }
+    }
+
+    func allowed() -> TokenMask {
+        if let token = certain.first { return TokenMask([token], count: anything.count) }
+        return answer?.allowed() ?? anything
+    }
+
+    mutating func accept(_ token: Int32) -> Bool {
+        if let next = certain.first {
+            guard token == next else { return false }
+            certain.removeFirst()
+        } else if answer != nil {
+            return answer?.accept(token) ?? false
+        } else {
+            guard anything[token] else { return false }
+        }
+        left -= 1
+        guard !reader.isOver || reader.gapLeft > 0 else { return true }
+        _ = reader.append(stream.append(token), of: token)
+        if reader.isOver {
+            certain = reasoning.gap.suffix(reader.gapLeft)
+            if certain.isEmpty { answer = form?(left) }
+        } else if let limit = reasoning.limit, limit > 0, !isCut, certain.isEmpty, reader.isInside,
+            reader.tokens >= limit
+        {
+            isCut = true
+            certain = reasoning.closing[...]
+        }
+        return true
+    }
+
+    var isComplete: Bool { answer?.isComplete ?? false }
+    var isSteered: Bool { answer?.isSteered ?? false }
+    var forced: ArraySlice<Int32> { certain.isEmpty ? answer?.forced ?? [] : certain }
+}

@@ -1,0 +1,40 @@
+/// A token with its natural-log probability under the model (at temperature 1, before any filter).
+package struct TokenLogprob: Sendable, Equatable {
+    package var id: Int32
+    package var logprob: Float
+
+    package init(id: Int32, logprob: Float) {
+        self.id = id
+        self.logprob = logprob
+    }
+}
+
+/// The token chosen for one sequence in one step, or why there is none.
+package struct SampledToken: Sendable, Equatable {
+    /// If set, no token could be chosen; then the other members mean nothing, and the sequence can't go on.
+    package var fault: ChoiceFault?
+    package var token: Int32
+    /// The chosen token's log-probability, if logprobs were asked for.
+    package var logprob: Float?
+    /// The most likely tokens, most likely first (ties: lower id first).
+    package var top: [TokenLogprob]
+
+    package init(token: Int32, logprob: Float? = nil, top: [TokenLogprob] = []) {
+        self.token = token
+        self.logprob = logprob
+        self.top = top
+    }
+
+    package init(fault: ChoiceFault) {
+        self.init(token: -1)
+        self.fault = fault
+    }
+}
+
+/// Why no token could be chosen from a row of logits.
+package enum ChoiceFault: Sendable, Equatable {
+    /// A logit is infinite or NaN: numbers went out of range on the way, as they do with damaged weights.
+    case notFinite
+    /// The constraint allows no token here, and the end of sequence neither.
+    case nothingAllowed
+}

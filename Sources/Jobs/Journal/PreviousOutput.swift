@@ -1,0 +1,54 @@
+import Errors
+
+/// Results of a finished output, by its log.
+package final class PreviousOutput {
+    package let log: OutputLog
+    /// File that entries of the index point into.
+    var source: File { log.file }
+    /// Results that are there.
+    package let count: Int
+    /// Results that are damaged or missing, or of runs that don't count.
+    package let lost: Int
+    let completionTokens: Int
+    /// Whether the output is, byte for byte, as it was written.
+    package let isAsWritten: Bool
+
+    /// Reads the results of a log into an index.
+    /// - Parameters:
+    ///   - output: nil if there is none.
+    ///   - accepts: whether results of a run count, by its digest.
+    package init(
+        _ log: OutputLog, of output: File?, index: ResultIndex, accepts: (String) throws -> Bool
+    ) throws {
+        self.log = log
+        let before = index.count
+        let outcome = try JournalReader(file: log.file).records(into: index, isOutput: true, accepts: accepts)
+        count = index.count - before
+        let isWhole = log.end != nil && !outcome.isTorn
+        lost = max(outcome.damaged, (log.end?.results ?? 0) - count, isWhole ? 0 : 1)
+        completionTokens = outcome.completionTokens
+        isAsWritten = try output.map(log.fits) ?? false
+    }
+
+    /// What stands there; nil if that is nothing, or nothing that counts.
+    package static func find(
+        at paths: OutputPaths, into index: ResultIndex, in system: any FileSystem,
+        accepts: (String) throws -> Bool
+    ) throws -> PreviousOutput? {
+        guard let log = try OutputLog.find(at: paths, in: system) else { return nil }
+        let output = try File.openIfPresent(paths.output, .read, in: system)
+        return try PreviousOutput(log, of: output, index: index, accepts: accepts)
+    }
+}
+
+extension File {
+    /// Damage is found again here: disks and people change files while runs take days.
+    func record(of entry: ResultIndex.Entry) throws -> JournalRecord {
+        try line(of: entry).withUnsafeBytes { line in
+            guard ChecksummedLine.isValid(line), let record = JournalRecord(line, keeps: true) else {
+                throw StoreError.changedUnderneath(path)
+            }
+            return record
+        }
+    }
+}

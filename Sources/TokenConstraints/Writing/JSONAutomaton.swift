@@ -1,0 +1,209 @@
+import OperatingSystem
+import Synchronization
+
+/// Follows a text that is being written under an `AnswerShape`, byte by byte: a pushdown automaton whose states are made
+/// as texts lead to them.
+///
+/// As one text may be the beginning of several shapes, a state is a list of places. Lists, frames and fixed texts are
+/// kept once and known by number; so a state with all that is open around it is one number, and a step from it that
+/// was taken before is a look into a table.
+///
+/// Several threads may ask at the same time; what was found before is read without a lock. What it says depends on the
+/// text alone, not on what was asked before, nor by whom.
+final class JSONAutomaton: AnswerWriter {
+    let shape: AnswerShape
+    let layout: AnswerGrammar.Layout
+    /// By goal, how its values begin.
+    let beginnings: [[Prefix]]
+    let texts: [any ByteAutomaton]
+    let strings: [StringText]
+    let arrays: [ArrayShape]
+    let objects: [ObjectFacts]
+
+    enum Prefix {
+        case text(Int32)
+        case string(Int32)
+        case array(Int32)
+        case object(Int32)
+    }
+
+    // Kept once, by number.
+    let frames = NumberedValues<Frame>()
+    let frameFacts = SharedList<FrameFacts>()
+    let fixedTexts = NumberedValues<[UInt8]>()
+    let nexts = NumberedValues<Next>()
+    let states = NumberedValues<[Place]>()
+    // Asked for every byte of every token.
+    let tables = StateTables()
+    /// Names that objects have had, as sets.
+    let nameSets = NameSets()
+    let shortestTexts = OnceEach<ShortestKey, [UInt8]>()
+    let openedRests = OnceEach<Int32, [UInt8]>()
+    let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
+    let wholeRests = OnceEach<WholeKey, WholeRest>()
+    let goesOn = OnceEach<TextState, Bool>()
+    /// By frame, the places once a value has ended in it.
+    let afterValues = SharedList<OnceMade<[Place]>>()
+    let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
+    /// Those of which it is not asked where tokens lead.
+    let wholeWalks = OnceEach<StringWalk.Key, StringWalk>()
+    /// Bytes of the shortest names that are not taken; nil where all are.
+    let nameBytes = OnceEach<Place, Int?>()
+    /// Bytes of string walks and ways to the end that are kept.
+    private let keptBytes = Atomic<Int>(0)
+
+    struct ShortestKey: Hashable {
+        var target: Int
+        var depth: Int
+    }
+
+    struct TextState: Hashable {
+        var text: Int32
+        var state: Int32
+    }
+
+    static let dead: Int32 = -1
+    /// The state before the first byte.
+    let start: Int32 = 0
+    let mostGrowth: Int?
+
+    init(_ shape: AnswerShape, layout: AnswerGrammar.Layout) {
+        self.shape = shape
+        self.layout = layout
+        mostGrowth = 16 + shape.targets.reduce(0) { max($0, $1.fewestBytes) }
+        var numbering = Numbering()
+        beginnings = shape.targets.map { $0.shapes.map { numbering.beginning(of: $0) } }
+        texts = numbering.texts
+        strings = numbering.strings
+        arrays = numbering.arrays
+        let colon: [UInt8] = layout.indent == nil ? [UInt8(ascii: ":")] : Array(": ".utf8)
+        objects = numbering.objects.map { ObjectFacts($0, colon: colon) }
+        var places = PlaceList()
+        begin(shape.root, in: -1, &places)
+        let first = number(of: places.places)
+        precondition(first == start, "no state comes before that of the beginning")
+    }
+
+    /// Numbers each automaton and shape once, however many goals share it.
+    private struct Numbering {
+        var texts: [any ByteAutomaton] = []
+        var strings: [StringText] = []
+        var arrays: [ArrayShape] = []
+        var objects: [ObjectShape] = []
+        private var known: [ObjectIdentifier: Int32] = [:]
+
+        mutating func beginning(of shape: Shape) -> Prefix {
+            switch shape {
+            case .text(let text): .text(number(of: text, \.texts))
+            case .string(let string): .string(number(of: string, \.strings))
+            case .array(let array): .array(number(of: array, \.arrays))
+            case .object(let object): .object(number(of: object, \.objects))
+            }
+        }
+
+        private mutating func number<T>(of object: T, _ list: WritableKeyPath<Self, [T]>) -> Int32 {
+            let identity = ObjectIdentifier(object as AnyObject)
+            if let known = known[identity] { return known }
+            self[keyPath: list].append(object)
+            let number = Int32(self[keyPath: list].count - 1)
+            known[identity] = number
+            return number
+        }
+    }
+
+    // MARK: Numbers
+
+    func number(of places: [Place]) -> Int32 {
+        if places.isEmpty { return Self.dead }
+        return states.number(of: places) { tables.addState() }
+    }
+
+    func number(of frame: Frame) -> Int32 {
+        if let known = frames.known(frame) { return known }
+        let facts = facts(of: frame)
+        return frames.number(of: frame) {
+            frameFacts.append(facts)
+            afterValues.append(OnceMade())
+        }
+    }
+
+    func number(of text: [UInt8]) -> Int32 { fixedTexts.number(of: text) }
+    func number(of next: Next) -> Int32 { nexts.number(of: next) }
+
+    /// About how many bytes the tables take.
+    var bytes: Int {
+        states.count * 1400 + frames.count * 300 + nameSets.bytes + keptBytes.load(ordering: .relaxed)
+            + tables.planBytes + 64 * nameBytes.count
+    }
+
+    func count(keptBytes bytes: Int) { keptBytes.wrappingAdd(bytes, ordering: .relaxed) }
+
+    // MARK: Steps
+
+    /// The state after one more byte; `dead` if no answer goes on that way. A free name that ends is not known then.
+    func next(_ state: Int32, _ byte: UInt8) -> Int32 {
+        let known = tables.next(state, byte)
+        return known != StateTables.unknown ? known : computeNext(state, byte)
+    }
+
+    private func computeNext(_ state: Int32, _ byte: UInt8) -> Int32 {
+        if !tables.hasSteps(state), states[Int(state)].count > Self.fewPlaces {
+            ruleOut(from: state)
+            if tables.next(state, byte) == Self.dead { return Self.dead }
+        }
+        let next = next(state, byte, name: nil)
+        tables.set(state, byte, next)
+        return next
+    }
+
+    /// - Parameter name: the free name that this byte ends, if it does.
+    func next(_ state: Int32, _ byte: UInt8, name: [UInt8]?) -> Int32 {
+        if isBack(state, byte) { return state }
+        var places = PlaceList()
+        for place in states[Int(state)] { step(place, byte, name, &places) }
+        return number(of: places.places)
+    }
+
+    /// Whether a free name may end in this state.
+    func hasFreeName(_ state: Int32) -> Bool { states[Int(state)].contains { $0.kind == .freeName } }
+
+    /// Whether the text may end here.
+    func isFinal(_ state: Int32) -> Bool { states[Int(state)].contains { $0.kind == .end } }
+
+    /// Whether the text ends here.
+    func isComplete(_ state: Int32) -> Bool { states[Int(state)].allSatisfy { $0.kind == .end } }
+}
+
+/// The places of a state, each once, in the order in which they were found; no more than a state may have.
+struct PlaceList {
+    private(set) var places: [Place] = []
+    /// Where places are many: by their hashes, the number of each and 1 more; 0 where there is none.
+    private var slots: [UInt16] = []
+
+    mutating func add(_ place: Place) {
+        guard places.count < ConstraintLimits.places else { return }
+        if places.count < 8 {
+            if places.contains(place) { return }
+        } else {
+            if 2 * places.count >= slots.count { spread() }
+            let slot = slot(of: place)
+            guard slots[slot] == 0 else { return }
+            slots[slot] = UInt16(places.count + 1)
+        }
+        places.append(place)
+    }
+
+    /// Where a place is, or would be.
+    private func slot(of place: Place) -> Int {
+        var slot = place.quickHash & (slots.count - 1)
+        while slots[slot] != 0, places[Int(slots[slot]) - 1] != place {
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return slot
+    }
+
+    private mutating func spread() {
+        slots = Array(repeating: 0, count: max(64, 2 * slots.count))
+        for (number, place) in places.enumerated() { slots[slot(of: place)] = UInt16(number + 1) }
+    }
+}
