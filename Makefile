@@ -36,9 +36,9 @@ dev: check-swift
 
 # What tests skip is noted, and said at the end.
 SKIPPED = .build/skipped.tsv
-NOTING = $(PYTHON) Tests/Skipped/skipped.py run $(SKIPPED)
+NOTING = $(PYTHON) Tests/SkipReport/skipped.py run $(SKIPPED)
 # In the background a shell ignores interrupts, which tests send.
-RESET = $(PYTHON) Tests/Skipped/skipped.py run /dev/null
+RESET = $(PYTHON) Tests/SkipReport/skipped.py run /dev/null
 PROGRAM_LOG = .build/program-tests.log
 
 # Builds by itself: "swift test" would compile everything once more, with flags of its own.
@@ -55,14 +55,14 @@ SWIFT_TEST = $(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PRO
 
 # Without those that run the program, and those under an emulator.
 test: tests-built
-	@$(SWIFT_TEST) $(if $(FILTER),--filter "$(FILTER)",--skip PhibatchTests --skip ParityTests)
-	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
+	@$(SWIFT_TEST) $(if $(FILTER),--filter "$(FILTER)",--skip PhibatchTests --skip KernelParityTests)
+	@$(PYTHON) Tests/SkipReport/skipped.py table $(SKIPPED)
 
 test-all:
 	@$(MAKE) --no-print-directory ALL=yes tests-built
 	@$(RESET) $(MAKE) --no-print-directory BUILT=yes test-program >$(PROGRAM_LOG) 2>&1 & program=$$!; \
 		$(SWIFT_TEST); result=$$?; wait $$program || result=1; cat $(PROGRAM_LOG); exit $$result
-	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
+	@$(PYTHON) Tests/SkipReport/skipped.py table $(SKIPPED)
 
 # The parts of "make test-all" that only need the program. Side by side, and beside the other tests, as all wait a good deal.
 test-program:
@@ -102,17 +102,17 @@ fuzz: check-swift
 fuzz-corpus: check-swift
 	@SWIFT="$(SWIFT)" Tests/Fuzz/fuzz.sh keep $(TARGET)
 
-# BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Peers/README.md.
+# BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Benchmarks/Peers/README.md.
 bench-peers: build
-	@$(TEST_CACHE) $(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
+	@$(TEST_CACHE) $(PYTHON) Tests/Benchmarks/Peers/bench_peers.py $(BENCH)
 
 # Instructions of each kernel variant, arm's and AMX's too, beside those that its arithmetic needs; takes clang.
 counts:
-	@$(PYTHON) -B Tests/Parity/counts.py
+	@$(PYTHON) -B Tests/KernelParity/counts.py
 
 # Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
 perplexity: build tools model
-	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
+	@$(TEST_CACHE) $(PYTHON) Tests/Benchmarks/Peers/perplexity.py $(TEXT)
 
 # Apple's MLX for this machine, in the version that Sources/CMLX/phi_mlx.h names, and what connects it. MLX names
 # another of its packages, such as MLX=mlx-cuda-12.
@@ -132,20 +132,20 @@ answers: build model
 
 # What guessing ahead gives on texts of this system; GUESSES passes options on, e.g. GUESSES="--workers 1".
 guesses: build model
-	@$(PYTHON) -B Tests/Guesses/texts.py $(PHIBATCH) --model $(MODEL) $(GUESSES)
+	@$(PYTHON) -B Tests/Benchmarks/Guesses/texts.py $(PHIBATCH) --model $(MODEL) $(GUESSES)
 
 # What steps cost beside the same requests as one flat job, and which near-duplicates they find; STEPS passes options on,
 # e.g. STEPS="--rows 1000".
 steps: build model
 	@[ -d .build/python/datasketch ] || $(PYTHON) -m pip install -q --target .build/python datasketch >/dev/null || \
 		echo "==> pip could not install datasketch; is there a network?"
-	@PYTHONPATH=.build/python $(PYTHON) -B Tests/Steps/duplicates.py $(PHIBATCH) --model $(MODEL)
-	@$(PYTHON) -B Tests/Steps/throughput.py $(PHIBATCH) --model $(MODEL) $(STEPS)
+	@PYTHONPATH=.build/python $(PYTHON) -B Tests/Benchmarks/Steps/duplicates.py $(PHIBATCH) --model $(MODEL)
+	@$(PYTHON) -B Tests/Benchmarks/Steps/throughput.py $(PHIBATCH) --model $(MODEL) $(STEPS)
 
 # What a line costs outside the model, and whether steps wait for slow disks; LINES passes options on, e.g.
 # LINES="--lines 50000 --tokens 64".
 lines: build
-	@$(PYTHON) -B Tests/Lines/cost.py $(PHIBATCH) --maker "$(SHARED)/tools/synthetic_model.py" $(LINES)
+	@$(PYTHON) -B Tests/Benchmarks/PerLineCost/cost.py $(PHIBATCH) --maker "$(SHARED)/tools/synthetic_model.py" $(LINES)
 
 # What README says, tried.
 readme:
@@ -289,9 +289,9 @@ lint:
 	@$(SWIFT) format lint --strict -r Package.swift Sources Tests
 	@! grep -rn '^import Foundation$$' Sources || \
 		{ echo "error: sources have what they need of Foundation by FoundationShim; the rest brings ICU" >&2; exit 1; }
-	@$(PYTHON) -B Tests/Rooms/rooms.py
-	@$(PYTHON) -B Tests/Rooms/marks.py
-	@$(PYTHON) -B Tests/Rooms/budget.py
+	@$(PYTHON) -B Tests/FolderCycles/cycles.py
+	@$(PYTHON) -B Tests/FolderCycles/marks.py
+	@$(PYTHON) -B Tests/FolderCycles/budget.py
 
 clean:
 	rm -rf .build out

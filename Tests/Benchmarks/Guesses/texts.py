@@ -1,7 +1,7 @@
 """What guessing ahead gives on real texts: licences and manual pages that are copied with edits, summarized and searched,
 and jobs as datasets are made with: many prompts of one kind, about as many commands, whose answers have much in common.
 
-    python3 Tests/Guesses/texts.py .build/release/phibatch --model FOLDER
+    python3 Tests/Benchmarks/Guesses/texts.py .build/release/phibatch --model FOLDER
         [--workers 1,8,32] [--lines 12] [--tokens 160] [--rounds 3] [--temperature 0] [--json FILE]
 
 Runs each task's job with `speculate: off` and `auto` in turn, at each number of workers, and compares the results: the

@@ -1,6 +1,6 @@
 """Marks that Swift's strings would look for by Characters: none may, in Sources.
 
-    python3 Tests/Rooms/marks.py
+    python3 Tests/FolderCycles/marks.py
 
 A quote, a slash or an equals sign that has a combining mark, a joiner or a prepended sign beside it is another Character,
 which `split`, `firstIndex` and `replacing` pass over; a shell, DuckDB or a server takes it for what it is. FoundationShim has

@@ -1,6 +1,6 @@
 """Lines of each part of Sources beside CONTRIBUTING.md's table, and its comments that begin with a question word.
 
-    python3 Tests/Rooms/budget.py [--lower]
+    python3 Tests/FolderCycles/budget.py [--lower]
 
 Exit status 1 if a part has more lines than "at most", or that stays above the goal although the part got smaller.
 --lower writes today's numbers into the table, where they are smaller.

@@ -1,6 +1,6 @@
 """Near-duplicates that `distinct` finds, beside exact counting and the Python package datasketch.
 
-    python3 Tests/Steps/duplicates.py .build/release/phibatch --model FOLDER [--rows 1000] [--near 0.8]
+    python3 Tests/Benchmarks/Steps/duplicates.py .build/release/phibatch --model FOLDER [--rows 1000] [--near 0.8]
 
 Makes rows of which a third are edited copies of earlier ones, and runs a job that compares them. Right is what an exact
 comparison of the pieces of five characters says, row by row, with the rows that were kept so far. Prints precision and

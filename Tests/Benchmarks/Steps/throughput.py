@@ -1,6 +1,6 @@
 """What the steps of a job cost: the same requests as one flat job, and as a job a step.
 
-    python3 Tests/Steps/throughput.py .build/release/phibatch --model FOLDER [--rows 400] [--rounds 3] [--workers 32]
+    python3 Tests/Benchmarks/Steps/throughput.py .build/release/phibatch --model FOLDER [--rows 400] [--rounds 3] [--workers 32]
 
 A job of three steps (question, answer, judge) runs over made-up notices at temperature 0. Then all its requests run again
 as lines of one flat job, and as three jobs one after the other. Prints each one's seconds, and the ratio to the flat

@@ -1,6 +1,6 @@
 """What a line costs outside the model: a million short lines through a model that is next to nothing.
 
-    python3 -B Tests/Lines/cost.py .build/release/phibatch --maker SYNTHETIC_MODEL.py
+    python3 -B Tests/Benchmarks/PerLineCost/cost.py .build/release/phibatch --maker SYNTHETIC_MODEL.py
         [--lines 1000000] [--tokens 2] [--sync-ms 10]
 
 Prints the processor time of a line in microseconds, of all threads; what the model takes of it, told by one that is

@@ -19,7 +19,7 @@ ARM = ["--target=aarch64-linux-gnu", "-fuse-ld=" + (shutil.which("aarch64-linux-
 
 
 def compile_to(program, flags):
-    sources = glob.glob(f"{TOP}/Sources/CPhiKernels/**/*.c", recursive=True) + [f"{TOP}/Tests/Parity/counts.c"]
+    sources = glob.glob(f"{TOP}/Sources/CPhiKernels/**/*.c", recursive=True) + [f"{TOP}/Tests/KernelParity/counts.c"]
     subprocess.run(["clang", *flags, "-O2", "-Wno-psabi", f"-I{TOP}/Sources/CPhiKernels/include", *sources, "-lm", "-o",
                     program], check=True)
 

@@ -1,6 +1,6 @@
 """Folders of one module that name each other's types: none may.
 
-    python3 Tests/Rooms/rooms.py [--names]
+    python3 Tests/FolderCycles/cycles.py [--names]
 
 A folder may use those beside it, as long as they don't use it. Files at the top of a module may use all of its folders
 and be used by them. --names shows which types make the pairs. Exit status 1 if there is one.

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 
 
 def parse():

@@ -4,9 +4,9 @@ import Testing
 @testable import PhiModel
 
 /// All kernel variants on the same inputs, on this machine and, under emulation, on arm: one digest.
-/// What is compiled is `Tests/Parity/parity.c` with the kernels' own sources.
+/// What is compiled is `Tests/KernelParity/parity.c` with the kernels' own sources.
 @Suite(.enabled(if: Tool.path("clang") != nil, "there is no clang to compile the parity program"))
-struct ParityTests {
+struct KernelParityTests {
     private static let top = TestFolder.package.path
     private static let armLinker = Tool.path("aarch64-linux-gnu-ld")
     private static let armHeaders = "/usr/aarch64-linux-gnu/include"
@@ -32,7 +32,7 @@ struct ParityTests {
             let files = try FileManager.default.subpathsOfDirectory(atPath: kernels).filter {
                 $0.hasSuffix(".c")
             }
-            return files.sorted().map { kernels + "/" + $0 } + [top + "/Tests/Parity/parity.c"]
+            return files.sorted().map { kernels + "/" + $0 } + [top + "/Tests/KernelParity/parity.c"]
         }
     }
 
@@ -84,7 +84,7 @@ struct ParityTests {
     /// A variant whose source simulates what this processor lacks.
     private func expect(_ name: String, with simulation: String) throws {
         let sources = try Self.sources.map {
-            $0.hasSuffix("/x86/\(name).c") ? "\(Self.top)/Tests/Parity/\(simulation)" : $0
+            $0.hasSuffix("/x86/\(name).c") ? "\(Self.top)/Tests/KernelParity/\(simulation)" : $0
         }
         let digests = try Self.digests(compiler: [], sources: sources)
         #expect(digests[name] == (try Self.native.get()["reference"]), "\(digests)")
@@ -104,7 +104,7 @@ struct ParityTests {
 
     private static let hashSources =
         ["hash.c", "reference/sha.c", "x86/sha.c", "arm/sha.c"].map { top + "/Sources/CPhiKernels/" + $0 }
-        + [top + "/Tests/Parity/hashes.c"]
+        + [top + "/Tests/KernelParity/hashes.c"]
 
     @Test func hashesOfAllVariantsAgree() throws {
         let digests = try Self.digests(compiler: [], sources: Self.hashSources)

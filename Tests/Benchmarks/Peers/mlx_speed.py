@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 WORKS = ["1", "8", "32", "mixed"]
 
 
