@@ -1,34 +1,33 @@
-/// What an engine says to a sequence that wants to begin.
+/// Answer of an engine to a request to admit a sequence.
 package enum Admission: Sendable, Equatable {
-    /// What a sequence waits for.
+    /// Reason to wait.
     package enum Shortage: Sendable {
-        /// Room in the KV cache. Others are not asked before it, or a long one would wait for ever.
+        /// Room in the KV cache. Younger sequences are not admitted before it, so a long one cannot starve.
         case room
-        /// Another sequence is computing the beginning that both share; it will be there soon.
+        /// Another sequence is computing the prefix that both share.
         case prefix
     }
 
-    /// It has begun. The first `cached` tokens are in the cache already and must not be sent again (no more than
-    /// were `cacheable`); there is room for `room` tokens, no fewer than it has.
+    /// The sequence is admitted. Its first `cached` tokens, at most `cacheable`, are in the cache and must not be sent.
+    /// There is room for `room` tokens, at least as many as it has.
     case ready(cached: Int, room: Int)
-    /// Not now.
     case wait(Shortage)
-    /// It could not run even alone.
+    /// Not even with the whole cache to itself.
     case never(Refusal)
 }
 
-/// Why an engine can't serve a request at all.
+/// Reason why an engine cannot serve a request at all.
 package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// The whole KV cache is too small for it.
+        /// The whole KV cache is too small.
         case tooLarge
-        /// It asks for what the model doesn't have: no tokens, unknown ones, or more than the context.
+        /// The request has no tokens, unknown ones, or more than the context.
         case invalid
     }
 
     package var kind: Kind
     package var message: String
-    /// Tokens that there is room for, where that is too little.
+    /// Number of tokens that fit, if that is the problem.
     package var room: Int?
 
     package init(_ kind: Kind, _ message: String, room: Int? = nil) {

@@ -1,10 +1,10 @@
-/// Where a model's time went, in seconds since it was loaded.
+/// Compute time by kind of work, in seconds since the model was loaded.
 package struct ComputeTimes: Sendable, Equatable {
     /// Rotary embedding, writing to the KV cache, and attention over it.
     package var attention = 0.0
     /// Matmuls with weight matrices.
     package var matmul = 0.0
-    /// What prepares their input: norms, activations, quantization.
+    /// Preparation of their input: norms, activations, quantization.
     package var rows = 0.0
     /// Choosing tokens from logits.
     package var sampling = 0.0

@@ -1,11 +1,11 @@
-/// The fixed facts of a loaded model that a scheduler needs.
+/// Properties of a loaded model that the scheduler needs.
 package struct ModelLimits: Sendable, Equatable {
     /// The longest sequence, prompt and completion together, in tokens.
     package var contextLength: Int
     package var vocabularySize: Int
     /// Any of these ends a completion; they are not part of its text.
     package var endOfSequence: Set<Int32>
-    /// Longer sequences have other rotary factors, in tokens; nil where there is one set only.
+    /// Length in tokens beyond which sequences use the long rotary factors; nil if the model has one set.
     package var shortRopeLength: Int?
 
     package init(
@@ -17,7 +17,7 @@ package struct ModelLimits: Sendable, Equatable {
         self.endOfSequence = endOfSequence
     }
 
-    /// Whether a sequence of this many tokens in all uses the long rotary factors; nil if there is one set only.
+    /// Whether a sequence of up to `length` tokens uses the long rotary factors; nil if the model has one set.
     package func usesLongRope(length: Int, _ wanted: RopeFactors = .byLength) -> Bool? {
         guard let shortRopeLength else { return nil }
         switch wanted {

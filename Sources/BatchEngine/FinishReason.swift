@@ -1,16 +1,16 @@
-/// Why a completion ended.
+/// Reason why a completion ended.
 package enum FinishReason: String, Sendable {
-    /// The model's end of sequence, or a constraint lets nothing follow.
+    /// The model chose an end of sequence, or the constraint allows nothing more.
     case stop
-    /// `max_tokens` reached, or the end of the context; or a constraint left out what would not have fitted.
+    /// It reached `max_tokens` or the end of the context, or a constraint excluded tokens that would not have fitted.
     case length
-    /// `max_tokens` reached before the reasoning had ended: there is no answer.
+    /// It reached `max_tokens` within the reasoning: there is no answer.
     case reasoningLength = "reasoning_length"
     /// The answer calls functions.
     case toolCalls = "tool_calls"
-    /// A stop string came up; the text is cut before it.
+    /// A stop string was found; the text is cut before it.
     case stopSequence = "stop_sequence"
 
-    /// Whether a limit ended the completion, which might have gone on.
+    /// Whether a limit ended a completion that might have gone on.
     package var isLimit: Bool { self == .length || self == .reasoningLength }
 }

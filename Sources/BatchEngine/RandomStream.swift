@@ -1,10 +1,10 @@
 import OperatingSystem
 
-/// Keys of random streams: each completion has its own, whenever and beside whatever it runs.
+/// Random numbers of completions. Each completion has a stream of its own, independent of what runs beside it.
 package enum RandomStream {
-    /// The first 8 bytes of SHA-256 over seed, sample number and id; from a second attempt on, over seed, the complement
-    /// of the attempt's number, sample number and id. (No sample has such a number.)
-    /// - Parameter attempt: how many completions of the sample were turned down before this one.
+    /// Returns the first 8 bytes of SHA-256 over seed, sample and id. From the second attempt on, the complement of the
+    /// attempt's number, which no sample has, stands between seed and sample.
+    /// - Parameter attempt: number of rejected completions of the sample.
     package static func key(seed: Int, id: String, sample: Int, attempt: Int = 0) -> UInt64 {
         var hash = SHA.sha256()
         let numbers = attempt == 0 ? [seed, sample] : [seed, ~attempt, sample]
@@ -15,7 +15,7 @@ package enum RandomStream {
         return hash.finalize().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// 64 uniform bits for a position of a stream (SplitMix64's finalizer, Steele et al. 2014).
+    /// Returns 64 uniform bits for a position of a stream (SplitMix64's finalizer, Steele et al. 2014).
     package static func bits(stream: UInt64, position: Int) -> UInt64 {
         var x = stream &+ UInt64(bitPattern: Int64(position)) &* 0x9e37_79b9_7f4a_7c15
         for _ in 0..<2 {
@@ -27,7 +27,7 @@ package enum RandomStream {
         return x
     }
 
-    /// A uniform number in [0, 1) for a position of a stream.
+    /// Returns a uniform number in [0, 1) for a position of a stream.
     package static func uniform(stream: UInt64, position: Int) -> Double {
         Double(bits(stream: stream, position: position) >> 11) * 0x1p-53
     }

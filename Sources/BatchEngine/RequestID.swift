@@ -1,4 +1,4 @@
-/// Which request: a number that the loop gives it, and by which engine and loop speak of it.
+/// Number that identifies a request between loop and engine.
 package struct RequestID: Hashable, Sendable, Comparable {
     package let value: Int
 

@@ -9,12 +9,12 @@ package struct TokenLogprob: Sendable, Equatable {
     }
 }
 
-/// The token chosen for one sequence in one step, or why there is none.
+/// The token chosen for one sequence in one step, or the reason why there is none.
 package struct SampledToken: Sendable, Equatable {
-    /// If set, no token could be chosen; then the other members mean nothing, and the sequence can't go on.
+    /// Set if no token could be chosen. Then the other members mean nothing, and the sequence cannot go on.
     package var fault: ChoiceFault?
     package var token: Int32
-    /// The chosen token's log-probability, if logprobs were asked for.
+    /// Log-probability of the token, if the request asks for logprobs.
     package var logprob: Float?
     /// The most likely tokens, most likely first (ties: lower id first).
     package var top: [TokenLogprob]
@@ -31,10 +31,10 @@ package struct SampledToken: Sendable, Equatable {
     }
 }
 
-/// Why no token could be chosen from a row of logits.
+/// Reason why no token could be chosen from a row of logits.
 package enum ChoiceFault: Sendable, Equatable {
-    /// A logit is infinite or NaN: numbers went out of range on the way, as they do with damaged weights.
+    /// A logit is infinite or NaN: the weights are damaged.
     case notFinite
-    /// The constraint allows no token here, and the end of sequence neither.
+    /// The constraint allows neither a token nor the end of sequence.
     case nothingAllowed
 }

@@ -1,15 +1,14 @@
-/// Says which rows go into the next step, and how carefully room is given away. A plain value: what has
-/// happened goes in, what to do comes out.
+/// Selects the rows of the next step, and limits admission. A plain value: events go in, decisions come out.
 ///
-/// Every sequence that has its prompt in the cache decodes a row a step, or more where a constraint leaves no
-/// choice between them; beside them, the prompts of newcomers are prefilled in chunks, oldest first.
+/// Each sequence whose prompt is in the cache decodes one row a step, or more if a constraint forces tokens. The
+/// prompts of new sequences are prefilled in chunks beside them, oldest first.
 package struct Scheduler: Sendable {
-    /// What one running sequence has to send.
+    /// Rows that a running sequence has to send.
     package struct PendingRows: Sendable {
         package var rows: Int
-        /// They are of its completion.
+        /// Whether the rows are of its completion.
         package var isCompletion: Bool
-        /// They are of a sequence that goes through a part of another one: even a single row may wait.
+        /// Whether the sequence computes a part of another one, so that even a single row may wait.
         package var isPart = false
 
         package init(rows: Int, isCompletion: Bool) {
@@ -18,30 +17,29 @@ package struct Scheduler: Sendable {
         }
     }
 
-    /// What one sequence brings into a step: its next `rows` rows; after the last one a token is chosen
-    /// if `samples`.
+    /// Rows of one sequence in a step: its next `rows` rows. A token is sampled after the last one if `samples`.
     package struct ScheduledRows: Sendable, Equatable {
-        /// Among the running sequences.
+        /// Index among the running sequences.
         package var place: Int
         package var rows: Int
         package var samples: Bool
-        /// They are no chunk of a prompt.
+        /// Whether the rows are not a chunk of a prompt.
         package var decodes: Bool
     }
 
-    /// The most that run together.
+    /// The most sequences that run together.
     package let workers: Int
-    /// The most prefill rows of a step, and of rows that come with others of their completion; a step has at most
-    /// `workers + prefillChunk` rows.
+    /// The most rows of prefill, and of completions beyond their first, in a step. A step has at most `workers +
+    /// prefillChunk` rows.
     package let prefillChunk: Int
-    /// How much of `prefillChunk` is used: less on a slow machine, so that a step stays short and a run
-    /// can be stopped between two of them.
+    /// Part of `prefillChunk` in use. On a slow machine it shrinks so that steps stay short, as a run can be stopped
+    /// only between steps.
     private var chunk: Int
-    /// What the last step used of it.
+    /// Rows of it that the last step used.
     private var lastUse = 0
 
-    /// A newcomer begins only if it and the others can still grow by so many tokens. More after one had to
-    /// give way: what it computed may have to be computed again.
+    /// Tokens by which a new sequence and all others must still be able to grow at admission. It rises after a
+    /// preemption, which may cause work to be repeated.
     package private(set) var lookahead: Int
     private let leastLookahead: Int
     private static let mostLookahead = 1 << 14
@@ -55,27 +53,26 @@ package struct Scheduler: Sendable {
         chunk = prefillChunk
     }
 
-    /// As many rows a step as make arithmetic the limit, not the reading of the weights: more of them
-    /// where more threads share the memory's bandwidth. Fewer are admitted if the KV cache has no room
-    /// for so many.
+    /// Returns the number of rows per step at which arithmetic is the limit, not reading the weights. It grows with the
+    /// threads that share the memory's bandwidth. Fewer sequences are admitted if the KV cache is too small.
     package static func automaticWorkers(threads: Int) -> Int { min(128, max(32, 4 * threads)) }
 
-    /// How many may begin before an older one that waits for a prefix, until it is waited for.
+    /// Sequences that may be admitted before an older one that waits for a prefix; after them, admission waits for it.
     package var overtakingLimit: Int { 4 * workers }
 
-    /// A sequence had to give way.
+    /// Records a preemption.
     package mutating func gaveWay() { lookahead = min(max(1, 2 * lookahead), Self.mostLookahead) }
 
-    /// A sequence came to its end: every eighth of the caution goes with it.
+    /// Records the end of a sequence; the lookahead falls by an eighth.
     package mutating func finished() { lookahead = max(lookahead * 7 / 8, leastLookahead) }
 
-    /// The rows of the next step.
-    /// - Parameter open: what each running sequence has to send, one row at least, oldest first.
+    /// Returns the rows of the next step.
+    /// - Parameter open: pending rows of each running sequence, at least one, oldest first.
     package mutating func nextStep(_ open: some Sequence<PendingRows>) -> [ScheduledRows] {
         var parts: [ScheduledRows] = []
         parts.reserveCapacity(workers)
         var room = chunk
-        // A completion always brings a row, and before prompts take the chunk, the others that it has.
+        // First each completion's next row, and its further ones; prompts take the rest of the chunk.
         for decodes in [true, false] {
             for (place, open) in open.enumerated()
             where (open.isCompletion || open.rows == 1 && !open.isPart) == decodes {
@@ -92,7 +89,7 @@ package struct Scheduler: Sendable {
         return parts
     }
 
-    /// Adapts the chunk to the time of the last step. Results don't depend on it.
+    /// Adapts the chunk to the duration of the last step. Results don't depend on it.
     package mutating func stepTook(_ seconds: Double) {
         if seconds > 1 && lastUse > 32 {
             chunk = min(prefillChunk, max(32, min(chunk, lastUse) / 2))

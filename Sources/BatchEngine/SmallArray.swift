@@ -1,4 +1,4 @@
-/// Elements of which there is mostly one, or none: those take no memory of their own.
+/// An array that stores its first element inline, as there is mostly one or none.
 package struct SmallArray<Element> {
     private var head: Element?
     private var rest: [Element] = []

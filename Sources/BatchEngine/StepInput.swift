@@ -1,23 +1,23 @@
-/// The rows that one sequence brings into a step, and what is asked about them.
+/// Rows of one sequence in a step, and the questions about them.
 package struct StepInput: Sendable {
     package var sequence: RequestID
-    /// Tokens appended to the sequence: a chunk of its prompt, or the token chosen last and those that a
-    /// constraint makes certain after it; and then those that are guessed.
+    /// Tokens appended to the sequence: a chunk of its prompt, or the last sampled token and those that a constraint
+    /// forces after it, then draft tokens.
     package var tokens: ArraySlice<Int32>
-    /// How a token is chosen after each of as many rows, the last of them after the last of `tokens`; if empty, none
-    /// is. The `tokens` after the first of these rows are guesses: a choice counts only if the guesses before it are
-    /// the tokens that were chosen there.
+    /// Requests to sample after each of the last rows, the last of them after the last of `tokens`; none if empty. The
+    /// `tokens` after the first of these rows are draft tokens: a choice counts only if all draft tokens before it were
+    /// chosen.
     package var samplings: SmallArray<SamplingRequest>
-    /// If set, the sequence goes back to so many tokens before `tokens` come: no fewer than the prompt's, whose cache
-    /// others may share, and no more than it has.
+    /// If set, the sequence is first cut to so many tokens: at least its prompt, whose cache others may share, and at
+    /// most its length.
     package var start: Int?
-    /// Tokens of which the log-probabilities are asked for: the last of them after the last of `tokens`, the one
-    /// before it after the one before that, and so on. No more than there are `tokens`.
+    /// Tokens whose log-probabilities are wanted, at most as many as `tokens`: the last of them after the last of
+    /// `tokens`, the one before it one row earlier, and so on.
     package var targets: ArraySlice<Int32>
-    /// If not empty, so many of `targets` are asked for after each of as many rows, the last of them after the last of
-    /// `tokens`; each 1 or more.
+    /// If not empty, the number of `targets` after each of the last rows, each 1 or more; the last of them after the
+    /// last of `tokens`.
     package var targetCounts: [Int]
-    /// Number of the likeliest tokens that are asked for beside each of `targets`.
+    /// Number of the likeliest tokens to report beside each of `targets`.
     package var alternatives = 0
 
     package init(
@@ -32,33 +32,31 @@ package struct StepInput: Sendable {
         self.targetCounts = targetCounts
     }
 
-    /// How a token is chosen after those that are certain.
+    /// Request to sample after the tokens that are certain.
     package var sampling: SamplingRequest? { samplings.first }
 
-    /// How many of `tokens`, at their end, are guesses.
+    /// Number of draft tokens at the end of `tokens`.
     package var guessed: Int { max(0, samplings.count - 1) }
 
-    /// How many rows at the end have targets.
+    /// Number of rows at the end that have targets.
     package var targetRows: Int { targetCounts.isEmpty ? targets.count : targetCounts.count }
 
-    /// The targets after a row, as a range from 0.
-    /// - Parameter row: of those that have targets, from 0, after `start` targets.
+    /// Returns the indices of a row's targets.
+    /// - Parameter row: index among the rows that have targets; `start` targets come before it.
     package func targetRange(ofRow row: Int, from start: Int) -> Range<Int> {
         start..<start + (targetCounts.isEmpty ? 1 : targetCounts[row])
     }
 }
 
-/// What a step says to one input.
+/// Answer of a step to one input.
 package struct StepAnswer: Sendable, Equatable {
-    /// The token chosen after those that are certain, and as long as it is the one that was guessed, the one after
-    /// that. None where no token was to be chosen. Of the input's tokens the sequence keeps those that are certain, and
-    /// one for each choice but the last; the others were wrong guesses.
+    /// The token sampled after the certain ones, and after each draft token that was chosen. Empty if nothing was
+    /// sampled. The sequence keeps the certain tokens of the input and one draft token for each choice but the last.
     package var choices: SmallArray<SampledToken>
-    /// For each of the input's `targets` its natural-log probability under the model (at temperature 1, before any
-    /// rule): the number that `TokenChoice.logprob` has for a token chosen there. NaN where a logit is infinite or
-    /// NaN.
+    /// Natural-log probability of each of `targets` under the model (at temperature 1, before any rule), as in
+    /// `SampledToken.logprob`. NaN if a logit is infinite or NaN.
     package var logprobs: [Float]
-    /// For each of `targets` the likeliest tokens in its place, where the input asks for some.
+    /// The likeliest tokens in the place of each of `targets`, if the input asks for them.
     package var alternatives: [[TokenLogprob]] = []
 
     package init(choice: SampledToken? = nil, logprobs: [Float] = []) {
@@ -69,17 +67,17 @@ package struct StepAnswer: Sendable, Equatable {
     /// The first of `choices`.
     package var choice: SampledToken? { choices.first }
 
-    /// How many guesses held.
+    /// Number of accepted draft tokens.
     var rightGuesses: Int { max(0, choices.count - 1) }
 
-    /// Whether it says what an input asks, and no more.
+    /// Whether it answers exactly the questions of an input.
     func answers(_ input: StepInput) -> Bool {
         choices.isEmpty == input.samplings.isEmpty && choices.count <= input.samplings.count
             && logprobs.count == input.targets.count
     }
 
-    /// Takes the choice after the next row if it counts.
-    /// - Parameter guess: the token of that row; nil for the first one.
+    /// Adds the choice after the next row if the draft tokens before it were chosen.
+    /// - Parameter guess: the row's draft token; nil for the first row.
     package mutating func append(_ choice: SampledToken, after guess: Int32?, number: Int) {
         guard choices.count == number else { return }
         if let last = choices.last, last.fault != nil || last.token != guess { return }

@@ -8,7 +8,7 @@ package struct Stopwatch {
 
     package mutating func start() { last = .now }
 
-    /// Seconds since the last call.
+    /// Returns the seconds since the last call.
     package mutating func lap() -> Double {
         let now = Moment.now
         defer { last = now }

@@ -1,10 +1,10 @@
-/// Turns the ids of one completion into text, token by token, never emitting half a character.
+/// Decodes the tokens of one completion one by one, and never emits part of a character.
 package protocol TextStream: Sendable {
-    /// The text that becomes certain with this token; may be empty.
+    /// Returns the text that is complete with this token; may be empty.
     mutating func append(_ token: Int32) -> String
-    /// What is left at the end (an incomplete character becomes U+FFFD).
+    /// Returns the rest at the end. An incomplete character becomes U+FFFD.
     mutating func finish() -> String
-    /// Forgets half a character at the end, whose rest won't come; the default has none.
+    /// Drops an incomplete character at the end. Does nothing by default.
     mutating func dropHalfCharacter()
 }
 

@@ -1,5 +1,5 @@
-/// Blocks that nobody uses but whose content may be wanted again, in the order in which they were given up.
-/// A list through two arrays: each operation takes the same short time however many there are.
+/// Unused blocks whose content is still cached, in the order of release. A doubly linked list in two arrays: each
+/// operation takes constant time.
 struct IdleBlocks: Sendable {
     private var older: [Int32]
     private var newer: [Int32]
@@ -21,7 +21,7 @@ struct IdleBlocks: Sendable {
         count += 1
     }
 
-    /// Takes out a block that is in the list.
+    /// Removes a block that is in the list.
     mutating func remove(_ block: Int32) {
         let (before, after) = (older[Int(block)], newer[Int(block)])
         if before >= 0 { newer[Int(before)] = after } else { oldest = after }
@@ -29,7 +29,7 @@ struct IdleBlocks: Sendable {
         count -= 1
     }
 
-    /// The one that was given up first.
+    /// Removes the block that was released first.
     mutating func removeOldest() -> Int32? {
         guard oldest >= 0 else { return nil }
         let block = oldest

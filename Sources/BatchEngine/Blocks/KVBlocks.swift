@@ -1,8 +1,8 @@
-/// Says which block of a KV cache belongs to which sequence. A plain value without memory of its own: an
-/// engine that keeps its cache in blocks puts the keys and values where this says.
+/// Assignment of the blocks of a KV cache to sequences. A plain value without keys and values: engines store those in
+/// the blocks that it assigns.
 ///
-/// Blocks that hold a full, finished stretch of tokens are known by their content, so that sequences with the
-/// same beginning share them. A block stays findable after its last user is gone, until its room is needed.
+/// Full blocks are indexed by their tokens, so that sequences share common prefixes. A block stays in the index after
+/// its last user is gone, until its room is needed.
 package struct KVBlocks: Sendable {
     package let capacity: Int
     /// Positions a block holds.
@@ -13,9 +13,9 @@ package struct KVBlocks: Sendable {
     private var idle: IdleBlocks
     private var users: [Int32]
 
-    /// A block's worth of tokens after another one. Equal keys mean equal content of the cache.
+    /// Tokens of a block and everything before it. Equal keys mean equal content of the cache.
     fileprivate struct Key: Hashable {
-        /// The serial number of the stretch before; for the first, minus the branch.
+        /// Serial number of the block before; for the first block, minus the branch.
         var parent: Int
         var tokens: ArraySlice<Int32>
     }
@@ -25,7 +25,7 @@ package struct KVBlocks: Sendable {
         var isReady: Bool
     }
     private var index: [Key: Entry] = [:]
-    /// For each block the key it can be found by.
+    /// Key of each indexed block.
     private var keys: [Key?]
     private var nextSerial = 1
 
@@ -38,13 +38,13 @@ package struct KVBlocks: Sendable {
         keys = Array(repeating: nil, count: capacity)
     }
 
-    /// What a sequence holds: its block table, and what it still owes to those who share with it.
+    /// Blocks of a sequence, and the keys that it will add to the index.
     package struct Lease: Sendable {
         /// The sequence's blocks, in the order of its positions.
         package fileprivate(set) var blocks: [Int32]
-        /// Tokens at the start whose keys and values are already there.
+        /// Number of leading tokens whose keys and values were in the cache.
         package fileprivate(set) var cached: Int
-        /// Keys of full blocks that this sequence will fill, with their place in `blocks`.
+        /// Keys of full blocks that this sequence will fill, with their index in `blocks`.
         fileprivate var pending: [(place: Int, key: Key)]
     }
 
@@ -53,21 +53,21 @@ package struct KVBlocks: Sendable {
         case wait(Admission.Shortage)
     }
 
-    /// How many blocks so many positions take.
+    /// Returns the number of blocks for so many positions.
     package func blocks(for positions: Int) -> Int { (positions + blockLength - 1) / blockLength }
 
-    /// Blocks that can be had: unused, or used by nobody at present.
+    /// Number of blocks that are free or idle.
     package var available: Int { free.count + idle.count }
 
-    /// The `count` unused blocks that will be handed out next.
+    /// The `count` free blocks that will be handed out next.
     package func nextFree(_ count: Int) -> ArraySlice<Int32> { free.suffix(count) }
 
-    /// Room for `tokens`, of which those at the start may be there already.
+    /// Takes blocks for `tokens`, of which a prefix may be in the cache.
     /// - Parameters:
-    ///   - branch: sequences of different branches never share (the same tokens have other keys and values).
-    ///   - sparing: so many blocks must be available afterwards.
-    ///   - cacheable: so many tokens may be there already. By default all but one, of which the row must be
-    ///     computed for its logits.
+    ///   - branch: sequences of different branches never share blocks (the same tokens have other keys and values).
+    ///   - sparing: number of blocks that must stay available.
+    ///   - cacheable: number of leading tokens that may come from the cache. At most all but one, as the last row is
+    ///     needed for its logits.
     package mutating func lease(
         _ tokens: [Int32], branch: Int = 0, sparing: Int = 0, cacheable: Int = .max
     ) -> Outcome {
@@ -78,7 +78,7 @@ package struct KVBlocks: Sendable {
         for place in 0..<full {
             let key = key(tokens, place, parent: parent)
             if sharing, let entry = index[key] {
-                // Another sequence is just filling it: waiting is cheaper than doing it twice.
+                // Another sequence is filling it: waiting is cheaper than computing it twice.
                 if !entry.isReady { return .wait(.prefix) }
                 lease.blocks.append(entry.block)
                 parent = entry.serial
@@ -98,7 +98,7 @@ package struct KVBlocks: Sendable {
         return .leased(lease)
     }
 
-    /// Room for `count` positions in all, unless there is none: then nothing changes.
+    /// Makes room for `count` positions in all. Returns false and changes nothing if there are too few blocks.
     package mutating func extend(_ lease: inout Lease, to count: Int) -> Bool {
         let missing = blocks(for: count) - lease.blocks.count
         guard missing <= available else { return false }
@@ -106,7 +106,7 @@ package struct KVBlocks: Sendable {
         return true
     }
 
-    /// Says that positions 0 ..< length are written: full blocks below can be shared.
+    /// Records that positions 0 ..< length are written, which makes the full blocks below shareable.
     package mutating func advance(_ lease: inout Lease, to length: Int) {
         while let first = lease.pending.first, (first.place + 1) * blockLength <= length {
             index[first.key]?.isReady = true
@@ -114,18 +114,17 @@ package struct KVBlocks: Sendable {
         }
     }
 
-    /// Gives the blocks back.
     package mutating func release(_ lease: Lease) {
         for (place, key) in lease.pending {
             index[key] = nil
             keys[Int(lease.blocks[place])] = nil
         }
-        // The end first: the oldest idle block is reused first, and what follows it would be of no use.
+        // In reverse: the oldest idle block is reused first, and blocks after a lost one are useless.
         for block in lease.blocks.reversed() { drop(block) }
     }
 
-    /// Gives the blocks back, all findable as far as they are full: the sequence will be computed again.
-    /// - Parameter tokens: those whose keys and values are there.
+    /// Releases the blocks of a sequence that will be computed again, and indexes all full ones.
+    /// - Parameter tokens: the tokens whose keys and values are written.
     package mutating func release(_ lease: Lease, keeping tokens: ArraySlice<Int32>, branch: Int = 0) {
         var parent = -branch
         for place in 0..<tokens.count / blockLength {
@@ -146,7 +145,7 @@ package struct KVBlocks: Sendable {
         Key(parent: parent, tokens: Array(tokens.dropFirst(place * blockLength).prefix(blockLength))[...])
     }
 
-    /// Has a block that has no key yet be found by one.
+    /// Adds a block to the index.
     private mutating func note(_ key: Key, _ block: Int32, isReady: Bool) {
         index[key] = Entry(block: block, serial: nextSerial, isReady: isReady)
         keys[Int(block)] = key
@@ -164,7 +163,7 @@ package struct KVBlocks: Sendable {
         if keys[Int(block)] == nil { free.append(block) } else { idle.append(block) }
     }
 
-    /// Adds a free block, or the one that was given up first. There must be one.
+    /// Takes a free block, or else the oldest idle one. There must be one.
     private mutating func take(into lease: inout Lease) {
         guard let block = free.popLast() ?? idle.removeOldest() else {
             preconditionFailure("a block is taken where none is available")

@@ -1,18 +1,18 @@
-/// What a token is chosen from: a row's logits after steps 1 and 2 of `SamplingRequest`.
+/// Values that a token is chosen from: a row's logits after steps 1 and 2 of `SamplingRequest`.
 struct Candidates {
     /// [count]
     let values: UnsafePointer<Float>
     let count: Int
-    /// Whose values these are, ascending; nil if all tokens have one, in the order of their ids.
+    /// Tokens of the values, ascending; nil if `values` has all tokens in the order of their ids.
     private let tokens: [Int32]?
 
-    /// Where a mask leaves one token in so many or fewer, the others are left out instead of being set to -infinity:
-    /// the choice is the same, and what it costs depends on how many are left.
+    /// If a mask leaves at most one token in so many, the others are left out instead of set to -infinity. The choice
+    /// is the same, and it costs less.
     private static let fewness = 16
 
     /// - Parameters:
     ///   - logits: [count]
-    ///   - scratch: room for `count` floats, where the values are if they are not the logits themselves
+    ///   - scratch: room for `count` floats, which hold the values if they differ from the logits
     ///   - mask: the request's
     init(
         _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
@@ -39,6 +39,5 @@ struct Candidates {
             history: request.history)
     }
 
-    /// The token whose value is at this place.
     func token(_ place: Int) -> Int32 { tokens.map { $0[place] } ?? Int32(place) }
 }

@@ -1,31 +1,29 @@
-/// Says which tokens may come next in one sequence, from those that have come so far.
+/// Determines which tokens may come next in one sequence.
 ///
-/// A value: a copy is the same place in the same text, and goes on by itself. So keeping a copy is all that
-/// going back takes, and tokens that are only guessed can be accepted by a copy. What is costly to build (an
-/// automaton, masks of frequent states) belongs in memory that the copies share.
+/// A value: a copy keeps the current state, to go back to it or to try draft tokens. Anything costly (automata, masks
+/// of frequent states) belongs in memory that copies share.
 ///
-/// `allowed` depends on the accepted tokens alone. It may be asked on any thread, also while the forward pass
-/// that computes the logits is running.
+/// `allowed` depends on the accepted tokens alone. It may be called on any thread, also during the forward pass that
+/// computes the logits.
 package protocol Constraint: Sendable {
-    /// The tokens that may come next; at least one. Where the text may end, the model's end of sequence is
-    /// among them.
+    /// Returns the tokens that may come next, at least one. The model's end of sequence is among them if the text may
+    /// end.
     func allowed() -> TokenMask
 
-    /// Goes on to after `token`.
+    /// Advances past `token`.
     /// - Returns: false if the token is not allowed. Then nothing has changed.
     mutating func accept(_ token: Int32) -> Bool
 
-    /// Whether the text is complete and nothing can follow: the completion ends here, without asking the model for
-    /// the end of sequence. Asked before the first token and after each; true at the latest where the end of
-    /// sequence is all that is allowed.
+    /// Whether the text is complete and nothing can follow, so that the completion ends without an end of sequence from
+    /// the model. Read before the first token and after each. It must be true once only the end of sequence is allowed.
     var isComplete: Bool { get }
 
-    /// Whether the token limit has ruled out a token that would have been allowed otherwise, here or at a place
-    /// before. Asked when the completion ends: its finish reason is `length` then.
+    /// Whether the token limit has excluded a token that would otherwise have been allowed, now or earlier. Read when
+    /// the completion ends: if true, its finish reason is `length`.
     var isSteered: Bool { get }
 
-    /// The next tokens, as far as there is one only at each place. They go into one step together, unless
-    /// log-probabilities are asked for. May be fewer than are certain, and none.
+    /// The next tokens, as long as only one is allowed at a time. They go into one step together, unless
+    /// log-probabilities are wanted. May be incomplete or empty.
     var forced: ArraySlice<Int32> { get }
 }
 

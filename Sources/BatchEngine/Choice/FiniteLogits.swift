@@ -1,8 +1,8 @@
 import CPhiKernels
 
 package enum FiniteLogits {
-    /// Whether all of a row of logits are numbers: only then is the largest one the likeliest token. A few
-    /// microseconds beside the milliseconds that a row takes.
+    /// Whether all logits of a row are finite, without which the largest is not the likeliest token. Takes microseconds
+    /// where computing the row takes milliseconds.
     package static func check(_ logits: UnsafePointer<Float>, count: Int) -> Bool {
         logits.withMemoryRebound(to: UInt8.self, capacity: 4 * count) {
             phi_find_not_finite($0, UInt32(PHI_F32), count) == count

@@ -1,20 +1,20 @@
-/// What a request changes in the model's logits before a token is chosen.
+/// Changes to the model's logits before a token is chosen.
 ///
-/// `bias`, `presencePenalty` and `frequencyPenalty` are those of OpenAI's API: the penalties look at the
-/// completion, not at the prompt. `repetitionPenalty` is that of Hugging Face's
-/// RepetitionPenaltyLogitsProcessor: it looks at prompt and completion.
+/// `bias`, `presencePenalty` and `frequencyPenalty` are those of OpenAI's API: the penalties apply to tokens of the
+/// completion, not of the prompt. `repetitionPenalty` is that of Hugging Face's RepetitionPenaltyLogitsProcessor, for
+/// prompt and completion.
 package struct LogitRules: Sendable, Equatable {
     /// Added to the logits of these tokens; -100 ... 100.
     package var bias: [Int32: Float]
-    /// Taken from the logit of each token that is in the completion; -2 ... 2, 0 is none.
+    /// Subtracted from the logit of each token in the completion; -2 ... 2, 0 is none.
     package var presencePenalty: Float
-    /// Taken from a token's logit once for each time it is in the completion; -2 ... 2, 0 is none.
+    /// Subtracted from a token's logit once for each time it is in the completion; -2 ... 2, 0 is none.
     package var frequencyPenalty: Float
-    /// Divides positive logits of tokens that have come, and multiplies negative ones; above 0, 1 is none.
+    /// Divides positive logits of tokens in prompt or completion and multiplies negative ones; above 0, 1 is none.
     package var repetitionPenalty: Float
-    /// No so many tokens in a row come again, as in Hugging Face's NoRepeatNGramLogitsProcessor; 0 is no limit.
+    /// Length of token sequences that may not repeat, as in Hugging Face's NoRepeatNGramLogitsProcessor; 0 is no limit.
     package var noRepeatNgramSize: Int
-    /// So many tokens come before the completion may end.
+    /// Number of tokens before the completion may end.
     package var minTokens: Int
 
     package init(
@@ -37,14 +37,14 @@ package struct LogitRules: Sendable, Equatable {
             noRepeatNgramSize: settings.noRepeatNgramSize ?? 0, minTokens: settings.minTokens ?? 0)
     }
 
-    /// Whether the tokens of the completion play a role.
+    /// Whether the rules depend on the completion.
     package var usesCompletion: Bool {
         presencePenalty != 0 || frequencyPenalty != 0 || minTokens > 0 || usesPrompt
     }
-    /// Whether the tokens of the prompt play a role, too.
+    /// Whether the rules depend on the prompt, too.
     package var usesPrompt: Bool { repetitionPenalty != 1 || noRepeatNgramSize > 0 }
 
-    /// Whether a row is another afterwards.
+    /// Whether the rules change any logit now.
     func changeLogits(_ history: TokenHistory) -> Bool {
         !bias.isEmpty || !history.entries.isEmpty || history.count < minTokens
     }
@@ -56,11 +56,11 @@ package struct LogitRules: Sendable, Equatable {
     ///     x = x - presence                            if it is in the completion
     ///     x = x - frequency * count                   if it is in the completion
     ///     x = x > 0 ? x / repetition : x * repetition if it is in prompt or completion
-    ///     x = -infinity                               if noRepeatNgramSize tokens would come again with it
-    ///     x = -infinity                               if it ends the completion, before minTokens have come
+    ///     x = -infinity                               if it would repeat noRepeatNgramSize tokens
+    ///     x = -infinity                               if it ends the completion before minTokens
     ///
-    /// Logits of -infinity stay: those tokens are out. Bias and penalties leave all others finite.
-    /// - Parameter tokens: of which tokens the row has logits, ascending; nil: of all, in the order of their ids.
+    /// Logits of -infinity stay so: those tokens are masked. Bias and penalties leave all others finite.
+    /// - Parameter tokens: the tokens of the row's logits, ascending; nil: all, in the order of their ids.
     package func apply(
         to row: UnsafeMutableBufferPointer<Float>, of tokens: [Int32]? = nil, history: TokenHistory
     ) {
@@ -91,7 +91,7 @@ package struct LogitRules: Sendable, Equatable {
         }
     }
 
-    /// Where a token is among ascending ones.
+    /// Index of a token among ascending ones.
     private static func place(of token: Int32, in tokens: [Int32]) -> Int? {
         var range = tokens.indices
         while let last = range.last {

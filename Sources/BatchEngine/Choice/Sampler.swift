@@ -1,9 +1,9 @@
 import CPhiKernels
 
-/// Chooses a token from a row of logits, by fixed arithmetic: the same logits and request give the same token
-/// on every machine. `SamplingRequest` has the order of steps; equal logits count in the order of their ids.
+/// Chooses a token from a row of logits by fixed arithmetic: the same logits and request give the same token on every
+/// machine. `SamplingRequest` has the steps. Equal logits rank by id.
 package struct Sampler: Sendable {
-    // Function pointers and a constant name, both C's: never changed.
+    // Constants of C: function pointers and a name.
     private nonisolated(unsafe) let kernels: PhiKernels
 
     package init(_ kernels: PhiKernels) { self.kernels = kernels }
@@ -11,7 +11,7 @@ package struct Sampler: Sendable {
     /// - Parameters:
     ///   - logits: [count]
     ///   - scratch: room for `count` floats
-    ///   - mask: the constraint's, if it is there already.
+    ///   - mask: the constraint's, if it is made already.
     package func choose(
         _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
         request: SamplingRequest, mask: TokenMask? = nil
@@ -32,7 +32,7 @@ package struct Sampler: Sendable {
                 draw(scratch, count: left.count, of: count, parameters: request.parameters, uniform: u))
         }
         if let wanted = request.parameters.logprobs {
-            // The model's own, whatever was changed.
+            // The model's own, before any change.
             let softmax = softmax(
                 logits, count: count, best: request.changesLogits ? nil : best, scratch: scratch)
             choice.logprob = softmax.logprob(logits[Int(choice.token)])
@@ -43,7 +43,7 @@ package struct Sampler: Sendable {
         return choice
     }
 
-    /// What turns a row's logits into log-probabilities.
+    /// Normalization of a row, to turn logits into log-probabilities.
     package struct Softmax {
         /// The largest logit.
         package let most: Float
@@ -54,7 +54,7 @@ package struct Sampler: Sendable {
         package func exactLogprob(_ logit: Float) -> Double { Double(logit - most) - logSum }
     }
 
-    /// - Parameter best: the largest logit's id, if it is known.
+    /// - Parameter best: id of the largest logit, if known.
     package func softmax(
         _ logits: UnsafePointer<Float>, count: Int, best: Int? = nil, scratch: UnsafeMutablePointer<Float>
     ) -> Softmax {
@@ -63,7 +63,7 @@ package struct Sampler: Sendable {
         return Softmax(most: most, logSum: phi_log(Double(sum)))
     }
 
-    /// Ids of the `keep` largest values, largest first, equals by id.
+    /// Returns the indices of the `keep` largest values, largest first, equals by index.
     package func largest(_ values: UnsafePointer<Float>, count: Int, keep: Int) -> [Int] {
         guard keep > 0 else { return [] }
         var kept: [Int] = []
@@ -79,8 +79,7 @@ package struct Sampler: Sendable {
         return kept
     }
 
-    /// Draws from unnormalized weights (the largest is 1), those of a vocabulary of `size`; tokens that are left out
-    /// have none.
+    /// Draws from unnormalized weights (the largest is 1) of a vocabulary of `size`. Tokens left out have weight 0.
     private func draw(
         _ weights: UnsafePointer<Float>, count: Int, of size: Int, parameters: SamplingParameters,
         uniform: Double
@@ -95,7 +94,7 @@ package struct Sampler: Sendable {
         return scan(uniform: uniform, ids: ranked) { Double(weights[$0]) }
     }
 
-    /// The id at which the running sum passes `uniform` times the whole.
+    /// Returns the id at which the running sum exceeds `uniform` times the total.
     private func scan<Ids: BidirectionalCollection<Int>>(
         uniform: Double, ids: Ids, weight: (Int) -> Double
     ) -> Int {
@@ -107,24 +106,24 @@ package struct Sampler: Sendable {
             sum += weight(id)
             if sum > target { return id }
         }
-        // The target was rounded up to the whole.
+        // Rounding has put the target at the total.
         return ids.last { weight($0) > 0 } ?? 0
     }
 
-    /// The ids that pass topK, topP and minP, most likely first.
+    /// Returns the ids that pass topK, topP and minP, likeliest first.
     private func rank(
         _ weights: UnsafePointer<Float>, count: Int, of size: Int, parameters: SamplingParameters
     ) -> [Int] {
         let limit = parameters.topK > 0 ? min(parameters.topK, size) : size
         var total = 0.0
         for id in 0..<count { total += Double(weights[id]) }
-        // Sorting the whole vocabulary is slow: collect from the top down until enough are there.
+        // Sorting the whole vocabulary is slow: collect from the top until there are enough.
         var ids: [Int] = []
         var threshold: Float = 0x1p-6
         while true {
             ids.removeAll(keepingCapacity: true)
             var mass = 0.0
-            // Those of no weight are never drawn, and may be most of all.
+            // Weights of 0 are never drawn, and may be most of all.
             for id in 0..<count where weights[id] >= threshold && weights[id] > 0 {
                 ids.append(id)
                 mass += Double(weights[id])
@@ -138,7 +137,7 @@ package struct Sampler: Sendable {
         ids.sort { weights[$0] != weights[$1] ? weights[$0] > weights[$1] : $0 < $1 }
         if ids.count > limit { ids.removeLast(ids.count - limit) }
         if parameters.topP < 1 {
-            // topP is a share of what topK left, or of everything.
+            // topP is a share of the mass that topK left, or of everything.
             let whole = limit < size ? ids.reduce(0.0) { $0 + Double(weights[$1]) } : total
             var sum = 0.0
             var keep = 0

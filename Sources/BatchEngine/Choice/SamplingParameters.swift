@@ -1,6 +1,6 @@
-/// How one token is chosen from a row of logits; `SamplingRequest` has the order.
+/// Parameters by which a token is chosen from a row of logits. `SamplingRequest` has their order.
 package struct SamplingParameters: Sendable, Equatable {
-    /// 0 is greedy (then topP, topK and minP are without effect).
+    /// 0 is greedy (then topP, topK and minP have no effect).
     package var temperature: Float
     /// Keep the smallest set of tokens whose probability reaches this; 1 keeps all.
     package var topP: Float
@@ -8,10 +8,9 @@ package struct SamplingParameters: Sendable, Equatable {
     package var topK: Int
     /// Keep tokens whose probability is at least this share of the most likely one's; 0 keeps all.
     package var minP: Float
-    /// How many of the most likely tokens to report with log-probabilities; nil reports none at all,
-    /// 0 only the chosen token's.
+    /// Number of the likeliest tokens to report with log-probabilities; 0 reports only the chosen token's, nil none.
     package var logprobs: Int?
-    /// What changes the logits before all that.
+    /// Changes to the logits before all that.
     package var rules: LogitRules
 
     package init(

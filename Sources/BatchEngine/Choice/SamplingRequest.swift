@@ -1,20 +1,20 @@
-/// All that decides one sequence's next token, apart from the model: an engine asked for a token gets the
-/// logits, changes and filters them in this order, and draws.
+/// Everything that determines a sequence's next token apart from the model. The engine changes and filters the logits
+/// in this order, and draws.
 ///
-/// 1. the constraint's mask: all other tokens are out
+/// 1. the constraint's mask excludes all other tokens
 /// 2. bias and penalties; `LogitRules` has their order
-/// 3. temperature; at 0 the largest logit is chosen (of equals, that of the lower id), and this is the end
+/// 3. temperature; at 0 the largest logit is chosen (lowest id among equals), and the steps below are skipped
 /// 4. top-k
-/// 5. top-p, of what top-k left
+/// 5. top-p, of the tokens that top-k left
 /// 6. min-p
 /// 7. the draw
 ///
-/// Log-probabilities are the model's own, as before step 1.
+/// Log-probabilities are the model's own, before step 1.
 ///
-/// A value: a copy is the state after the tokens accepted so far, to go back to or to try guesses with.
+/// A value: a copy keeps the current state, to go back to it or to try draft tokens.
 package struct SamplingRequest: Sendable {
-    /// What copies share until one of them goes on: there are several of them for each token.
-    // Unchecked, as it changes while one request alone has it.
+    /// State that copies share until one of them advances, as there are several copies for each token.
+    // Unchecked: it is mutated only while uniquely referenced.
     private final class State: @unchecked Sendable {
         let parameters: SamplingParameters
         let stream: UInt64
@@ -37,20 +37,20 @@ package struct SamplingRequest: Sendable {
     private var state: State
 
     package var parameters: SamplingParameters { state.parameters }
-    /// The request's own random stream (a hash of the job's seed and the line's id and sample number).
+    /// Key of the random stream, a hash of the job's seed and the line's id and sample number.
     package var stream: UInt64 { state.stream }
-    /// Which number of that stream is used: how many tokens this completion already has.
+    /// Index of the next number of that stream: the number of tokens in the completion.
     package var position: Int { state.position }
-    /// What rules look at.
+    /// Tokens so far, for rules.
     package var history: TokenHistory { state.history }
     package var constraint: (any Constraint)? { isConstrained ? state.constraint : nil }
     package var isConstrained: Bool { state.isConstrained }
 
-    /// The state before the completion's first token.
+    /// Creates the state before the completion's first token.
     /// - Parameters:
-    ///   - position: of the random stream, where the first token is not the first number's.
-    ///   - prompt: for rules that look at it.
-    ///   - ends: tokens that end the completion, for rules that say when it may.
+    ///   - position: of the random stream, if it doesn't begin with its first number.
+    ///   - prompt: for rules that depend on it.
+    ///   - ends: tokens that end the completion, for rules that limit when it may.
     package init(
         parameters: SamplingParameters, stream: UInt64, position: Int = 0, prompt: [Int32] = [],
         ends: Set<Int32> = [], constraint: (any Constraint)? = nil
@@ -59,7 +59,7 @@ package struct SamplingRequest: Sendable {
         state = State(parameters, stream, position, history, constraint)
     }
 
-    /// Goes on to after `token`, a token of the completion.
+    /// Advances past `token`, a token of the completion.
     /// - Returns: false if the constraint doesn't allow it. Then nothing has changed.
     package mutating func accept(_ token: Int32) -> Bool {
         if !isKnownUniquelyReferenced(&state) { state = state.copy() }
@@ -69,19 +69,19 @@ package struct SamplingRequest: Sendable {
         return true
     }
 
-    /// Whether the constraint lets nothing follow.
+    /// Whether the constraint allows nothing more.
     package var isComplete: Bool { isConstrained && constraint?.isComplete == true }
 
-    /// Whether the token limit has changed what the constraint allowed.
+    /// Whether the token limit has excluded tokens that the constraint would allow.
     package var isSteered: Bool { constraint?.isSteered ?? false }
 
-    /// The next tokens, as far as they are certain before there are logits.
+    /// The next tokens, as far as they are certain without logits.
     package var forced: ArraySlice<Int32> { constraint?.forced ?? [] }
 
-    /// Whether steps 1 and 2 change anything.
+    /// Whether steps 1 and 2 change any logit.
     package var changesLogits: Bool { isConstrained || parameters.rules.changeLogits(history) }
 
-    /// Steps 1 and 2, in place.
+    /// Applies steps 1 and 2 in place.
     package func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
         constraint?.allowed().apply(to: row)
         parameters.rules.apply(to: row, history: history)

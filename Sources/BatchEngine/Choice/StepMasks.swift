@@ -1,8 +1,8 @@
 import FoundationShim
 import OperatingSystem
 
-/// The masks of a step's rows, each made once: by a thread of their own while the forward pass runs, or, if it has
-/// not come to one when the row's logits are there, by the thread that needs it.
+/// Masks of a step's rows, each made once: by the mask thread during the forward pass, or by the thread that needs it
+/// first.
 final class StepMasks: Sendable {
     private enum Slot {
         case open(any Constraint)
@@ -14,7 +14,7 @@ final class StepMasks: Sendable {
         var slots: [Slot?]
         var next = 0
 
-        /// The next row whose mask nobody makes yet.
+        /// Takes the next row whose mask nobody is making yet.
         mutating func takeNext() -> (Int, any Constraint)? {
             while next < slots.count {
                 defer { next += 1 }
@@ -29,7 +29,7 @@ final class StepMasks: Sendable {
 
     private let slots: Monitor<Slots>
 
-    /// - Parameter constraints: for each row its constraint, if it has one.
+    /// - Parameter constraints: the constraint of each row, if it has one.
     init(_ constraints: [(any Constraint)?]) {
         slots = Monitor(Slots(slots: constraints.map { $0.map(Slot.open) }))
     }
@@ -42,7 +42,7 @@ final class StepMasks: Sendable {
         }
     }
 
-    /// The mask of a row; nil if it has no constraint. To be asked for once.
+    /// Returns the mask of a row; nil if it has no constraint. May be called once a row.
     func mask(of row: Int) -> TokenMask? {
         let slot = slots.wait { slots -> Slot?? in
             switch slots.slots[row] {
@@ -60,26 +60,26 @@ final class StepMasks: Sendable {
         }
     }
 
-    /// Nobody will ask for more.
+    /// Drops all masks that are not begun.
     func drop() { slots.withLock { $0.next = $0.slots.count } }
 }
 
-/// The thread that makes the masks of one step after the other. There is none before the first mask.
+/// Thread that makes the masks of one step after the other. It starts with the first mask.
 final class MaskThread {
     private let steps = Mailbox<StepMasks>()
-    /// Nil before the first mask; false if there can be no thread.
+    /// Nil before the first mask; false if the thread could not be started.
     private var isThere: Bool?
 
     deinit { steps.close() }
 
-    /// Begins with the masks of a step.
+    /// Starts making the masks of a step.
     /// - Returns: nil if no row has a constraint.
     func begin(_ constraints: [(any Constraint)?]) -> StepMasks? {
         guard constraints.contains(where: { $0 != nil }) else { return nil }
         let masks = StepMasks(constraints)
         let isThere = isThere ?? start()
         self.isThere = isThere
-        // Without a thread they are made when they are needed.
+        // Without a thread, rows make their masks when they need them.
         if isThere { steps.put(masks) }
         return masks
     }

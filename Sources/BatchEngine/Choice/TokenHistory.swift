@@ -1,23 +1,23 @@
-/// The tokens of one sequence as rules see them: which have come, in which order, and how often in the completion.
+/// Tokens of one sequence, as rules see them: in order, and with their counts in the completion.
 ///
-/// A value; it depends on the tokens alone, so it can be built again from saved ones.
+/// A value that depends on the tokens alone, so it can be rebuilt from saved ones.
 package struct TokenHistory: Sendable, Equatable {
-    /// A token that has come.
+    /// A token of prompt or completion.
     package struct Entry: Sendable, Equatable {
         package let token: Int32
-        /// How often it is in the completion; 0 if it is in the prompt alone.
+        /// Number of times it is in the completion; 0 if only in the prompt.
         package fileprivate(set) var count: Int
     }
 
-    /// All of them, as they came.
+    /// All tokens in order.
     package private(set) var tokens: [Int32]
-    /// How many of them are the completion's.
+    /// Number of tokens in the completion.
     package private(set) var count = 0
-    /// Those that would end the completion.
+    /// Tokens that would end the completion.
     package let ends: Set<Int32>
-    /// Each token once, in the order in which they first came.
+    /// Each token once, in the order of first occurrence.
     package private(set) var entries: [Entry] = []
-    /// Where in `entries` a token is.
+    /// Index of each token in `entries`.
     private var places: [Int32: Int] = [:]
 
     package init(prompt: some Sequence<Int32> = [], ends: Set<Int32> = []) {
@@ -37,7 +37,7 @@ package struct TokenHistory: Sendable, Equatable {
         }
     }
 
-    /// The tokens with which `size` of them in a row would come a second time.
+    /// Returns the tokens that would repeat a sequence of `size` tokens.
     func repeating(_ size: Int) -> [Int32] {
         guard size > 0, tokens.count >= size else { return [] }
         let end = tokens.suffix(size - 1)

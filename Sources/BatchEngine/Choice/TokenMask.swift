@@ -1,8 +1,8 @@
 /// A set of tokens: one bit for each id of a vocabulary.
 ///
-/// A value. Copies share their memory until one of them changes, so many sequences can use the same mask.
+/// A value. Copies share their memory until one of them changes, so sequences can share a mask.
 package struct TokenMask: Sendable, Equatable {
-    /// Ids are 0 ..< count. Whatever lies outside is not in the set.
+    /// Ids are 0 ..< count. No other id is in the set.
     package let count: Int
     /// Token t is bit t % 64 of word t / 64. Bits from `count` on are 0.
     package private(set) var words: [UInt64]
@@ -14,7 +14,7 @@ package struct TokenMask: Sendable, Equatable {
         words = [UInt64](repeating: 0, count: (count + 63) / 64)
     }
 
-    /// Tokens outside of 0 ..< count are left out.
+    /// Tokens outside of 0 ..< count are ignored.
     package init(_ tokens: some Sequence<Int32>, count: Int) {
         self.init(count: count)
         for token in tokens where token >= 0 && token < count { self[token] = true }
@@ -31,21 +31,21 @@ package struct TokenMask: Sendable, Equatable {
 
     package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
-    /// Adds what is in `other`, a set of as many ids.
+    /// Adds the tokens of `other`, a set over as many ids.
     package mutating func formUnion(_ other: TokenMask) {
         precondition(count == other.count, "masks of one vocabulary")
         for word in words.indices { words[word] |= other.words[word] }
     }
 
-    /// Adds tokens, each of the vocabulary.
+    /// Adds tokens, all within the vocabulary.
     package mutating func insert(contentsOf tokens: ArraySlice<Int32>) {
         words.withUnsafeMutableBufferPointer { words in
             for token in tokens { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
         }
     }
 
-    /// Adds many stretches of a list of tokens, each of the vocabulary.
-    /// - Parameter body: is given what adds one stretch, by places in the list.
+    /// Adds ranges of a list of tokens, all within the vocabulary.
+    /// - Parameter body: receives a function that adds a range of the list.
     package mutating func insert(_ tokens: [Int32], _ body: ((Range<Int>) -> Void) -> Void) {
         words.withUnsafeMutableBufferPointer { words in
             tokens.withUnsafeBufferPointer { tokens in
@@ -56,21 +56,21 @@ package struct TokenMask: Sendable, Equatable {
         }
     }
 
-    /// Adds a token, without looking whether it is in the vocabulary but by the array's own check.
+    /// Adds a token; only the array's own bounds check guards it.
     package mutating func insert(_ token: Int32) { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
 
-    /// Leaves out what is in `other`, a set of as many ids.
+    /// Removes the tokens of `other`, a set over as many ids.
     package mutating func subtract(_ other: TokenMask) {
         precondition(count == other.count, "masks of one vocabulary")
         for word in words.indices { words[word] &= ~other.words[word] }
     }
 
-    /// Leaves only what is in `other` too.
+    /// Keeps only tokens that are in `other` too.
     package mutating func formIntersection(_ other: TokenMask) {
         for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }
     }
 
-    /// How many tokens are in the set.
+    /// Number of tokens in the set.
     package var tokenCount: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     /// The tokens of the set, in ascending order.
@@ -87,7 +87,7 @@ package struct TokenMask: Sendable, Equatable {
         return tokens
     }
 
-    /// Sets the logits of all tokens outside of the set to -infinity.
+    /// Sets the logits of all tokens outside the set to -infinity.
     package func apply(to row: UnsafeMutableBufferPointer<Float>) {
         guard let start = row.baseAddress else { return }
         let whole = min(row.count / 64, words.count)
@@ -99,8 +99,8 @@ package struct TokenMask: Sendable, Equatable {
         for token in 64 * whole..<row.count where !self[Int32(token)] { row[token] = -.infinity }
     }
 
-    /// The same for the 64 logits of a word, without a branch for each: in a row of 200,000 that takes a tenth of
-    /// the time. Vectors of four, as longer ones are slow where the processor has none.
+    /// Masks the 64 logits of a word without a branch for each, which is ten times as fast in a row of 200,000. Vectors
+    /// have four elements, as longer ones are slow on processors without them.
     @inline(__always)
     private static func apply(_ word: UInt64, to logits: UnsafeMutableRawPointer) {
         let out = SIMD4<Float>(repeating: -.infinity)

@@ -1,4 +1,4 @@
-/// Given answers are compared: the log-probability of each token of their tree.
+/// Request to score given answers: the log-probability of each token of their tree.
 package struct Comparison: RequestKind {
     package let tree: LabelTree
 

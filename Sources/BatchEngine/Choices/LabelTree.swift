@@ -1,38 +1,38 @@
-/// Answers to choose from, as one tree of their tokens: what several begin with is in it once.
+/// Answers to choose from, as one tree of their tokens that has common prefixes once.
 ///
-/// Row 0 is the prompt's last token; each further row is a token of the tree, from the root on, and what begins
-/// with it before what comes beside it. After each row the model is asked how likely each of the tokens is that may
-/// follow: the next ones of the tree, and the tokens that end an answer where a choice is whole.
+/// Row 0 is the prompt's last token. Each further row is a token of the tree, in depth-first order. After each row, the
+/// log-probability of each possible next token is wanted: its children in the tree, and the tokens that end an answer
+/// if one is complete.
 package struct LabelTree: Sendable, Equatable {
-    /// Why choices make no tree.
+    /// Reason why choices form no tree.
     package enum Fault: Error, Equatable {
-        /// Two of them, by their places, have the same tokens.
+        /// Two choices, by index, have the same tokens.
         case same(Int, Int)
-        /// One has no tokens.
+        /// A choice has no tokens.
         case empty(Int)
-        /// One has a token that ends an answer.
+        /// A choice has a token that ends an answer.
         case ended(Int)
     }
 
-    /// Where among the answers to all questions those are that concern a choice.
+    /// Indices of a choice's log-probabilities among the answers to all questions.
     package struct Path: Sendable, Equatable {
-        /// The places of its tokens, in their order.
+        /// Indices of its tokens, in order.
         package var tokens: [Int]
-        /// The places of the tokens that end an answer, after its last one.
+        /// Indices of the tokens that end an answer after it.
         package var ends: Range<Int>
     }
 
-    /// For each row, how many tokens of the tree lie before it and in it; 0 for the root.
+    /// Depth of each row in the tree; 0 for the root.
     let depths: [Int]
     private let tokens: [Int32]
     private let parents: [Int]
-    /// What is asked, row after row.
+    /// Tokens whose log-probabilities are wanted, row after row.
     let questions: [Int32]
-    /// Where each row's questions begin, and at the end how many there are.
+    /// Index of each row's first question, and at the end their number.
     let starts: [Int]
-    /// A row's place among the questions of the one before it.
+    /// Index of each row among the questions of its parent.
     private let places: [Int]
-    /// Where each choice ends, in the order given.
+    /// Row of each choice's last token, in the order given.
     private let last: [Int]
     private let endCount: Int
 
@@ -45,7 +45,7 @@ package struct LabelTree: Sendable, Equatable {
         var last = Array(repeating: 0, count: choices.count)
         var path = [0]
         var before: Int?
-        // In the order of tokens, what begins alike lies side by side.
+        // In the order of tokens, common prefixes are adjacent.
         for number in choices.indices.sorted(by: { Self.precedes(choices, $0, $1) }) {
             let choice = choices[number]
             if choice.isEmpty { throw .empty(number) }
@@ -66,7 +66,7 @@ package struct LabelTree: Sendable, Equatable {
             last[number] = depths.count - 1
             before = number
         }
-        // After the tokens of the tree, in the order of their ids.
+        // After the children, in the order of their ids.
         for row in last { asked[row] += ends.sorted() }
         self.depths = depths
         self.tokens = tokens
@@ -87,7 +87,7 @@ package struct LabelTree: Sendable, Equatable {
         return choices[a] == choices[b] && a < b
     }
 
-    /// What tells it from other trees.
+    /// Identifies the tree among others.
     var content: RequestContent {
         var content = RequestContent("comparison")
         content.append(tokens)
@@ -96,16 +96,16 @@ package struct LabelTree: Sendable, Equatable {
         return content
     }
 
-    /// How many answers there are to all questions.
+    /// Number of questions, and so of their answers.
     package var questionCount: Int { questions.count }
-    /// Tokens in the tree, each of which is computed once.
+    /// Tokens in the tree; each is computed once.
     package var tokenCount: Int { depths.count - 1 }
-    /// What it takes of memory, in tokens.
+    /// Memory that it takes, in tokens.
     package var weight: Int { 10 * tokenCount + questionCount }
-    /// The tokens of the longest choice.
+    /// Number of tokens of the longest choice.
     package var depth: Int { depths.max() ?? 0 }
 
-    /// Where the answers for a choice are.
+    /// Returns the indices of a choice's answers.
     package func path(of choice: Int) -> Path {
         var row = last[choice]
         let ends = starts[row + 1] - endCount..<starts[row + 1]
@@ -117,10 +117,10 @@ package struct LabelTree: Sendable, Equatable {
         return Path(tokens: path.reversed(), ends: ends)
     }
 
-    /// A choice's own.
+    /// Returns the tokens of a choice.
     package func tokens(of choice: Int) -> [Int32] { tokens(to: last[choice]) }
 
-    /// The tokens that lead to a row, its own the last.
+    /// Returns the tokens from the root to a row, its own included.
     func tokens(to row: Int) -> [Int32] {
         var row = row
         var found: [Int32] = []
@@ -131,8 +131,8 @@ package struct LabelTree: Sendable, Equatable {
         return found.reversed()
     }
 
-    /// The tokens of a row and of those after it, as long as each follows the one before: as far as one sequence goes.
-    /// - Parameter limit: the row after the last that may be among them.
+    /// Returns the tokens of a row and its first descendants, as far as one sequence goes without going back.
+    /// - Parameter limit: end of the rows to include.
     func branch(from row: Int, below limit: Int = .max) -> [Int32] {
         var end = row + 1
         while end < min(limit, depths.count), depths[end] == depths[end - 1] + 1 { end += 1 }

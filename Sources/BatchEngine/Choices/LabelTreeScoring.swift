@@ -1,21 +1,21 @@
-/// How far the rows of a `ChoiceTree`, or a part of them, are computed. One sequence goes through them, branch by branch:
-/// after the end of one it goes back to where the next one leaves it, so that no row is computed twice.
+/// Decoding state of a `LabelTree`, or of a range of its rows. One sequence computes it branch by branch: at the end of
+/// a branch it goes back to where the next one leaves, so that no row is computed twice.
 package struct LabelTreeScoring: Decoding {
     private let tree: LabelTree
-    /// How many tokens the prompt has.
+    /// Number of tokens in the prompt.
     private let promptCount: Int
-    /// Those that it computes.
+    /// Rows that it computes.
     private let rows: Range<Int>
-    /// Answers to their questions, as far as they are there.
+    /// Answers to their questions so far.
     package private(set) var answers: [Float] = []
     package private(set) var fault: ChoiceFault?
-    /// The first row that is not answered.
+    /// First row without answers.
     private var next = 0
-    /// The tokens after the prompt, to the end of the branch under way.
+    /// Tokens after the prompt, to the end of the current branch.
     private var path: [Int32]
-    /// The row after that end.
+    /// Row after that end.
     private var branchEnd: Int
-    /// The sequence goes back to so many tokens before the next row.
+    /// Length to which the sequence is cut before the next row.
     private var start: Int?
 
     /// - Parameter rows: all by default.
@@ -29,8 +29,8 @@ package struct LabelTreeScoring: Decoding {
         goOn()
     }
 
-    /// On to the branch of the first row that is not answered.
-    /// - Returns: how many of the tokens before stay.
+    /// Continues with the branch of the first row without answers.
+    /// - Returns: the number of tokens after the prompt that stay.
     @discardableResult private mutating func goOn() -> Int {
         let kept = max(0, tree.depths[next] - 1)
         let branch = tree.branch(from: next, below: rows.upperBound)
@@ -39,7 +39,7 @@ package struct LabelTreeScoring: Decoding {
         return kept
     }
 
-    /// Parts of fewer rows would have the end of the prompt, which each computes, weigh too much.
+    /// Each part computes the end of the prompt again, which is too much for fewer rows.
     private static let leastRows = 128
 
     package func parts(atMost most: Int) -> [any Decoding] {
@@ -57,7 +57,7 @@ package struct LabelTreeScoring: Decoding {
         fault = walks.lazy.compactMap(\.fault).first
     }
 
-    /// With all answers; nil if there are others than the tree has questions.
+    /// Returns the state with all answers; nil if their number is wrong.
     func finished(_ outcome: DecodingOutcome) -> LabelTreeScoring? {
         guard outcome == DecodingOutcome(logprobs: outcome.logprobs),
             outcome.logprobs.count == tree.questionCount
@@ -69,15 +69,15 @@ package struct LabelTreeScoring: Decoding {
 
     package var outcome: DecodingOutcome? { DecodingOutcome(logprobs: answers) }
     package var following: ArraySlice<Int32> { path[...] }
-    /// A branch makes room for the next.
+    /// A branch replaces the one before.
     package var onlyGrows: Bool { false }
     package var isDone: Bool {
         fault != nil || answers.count == tree.starts[rows.upperBound] - tree.starts[rows.lowerBound]
     }
-    /// Nothing is said of single tokens.
+    /// No single token is reported.
     package var progress: Int { 0 }
 
-    /// What lies after the prompt changes from branch to branch and so can't be shared.
+    /// Tokens after the prompt change from branch to branch, so they can't be shared.
     package var cacheable: Int { next == 0 ? -1 : 0 }
 
     package mutating func begin() { start = nil }

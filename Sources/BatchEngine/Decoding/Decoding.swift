@@ -1,63 +1,63 @@
-/// How far the rows of one sequence are computed on the way to its goal, and what has come of them.
+/// Progress of one sequence towards its request's result.
 package protocol Decoding: Sendable {
-    /// The tokens after the prompt, as far as they are known: those that are computed and those that come next.
+    /// Known tokens after the prompt: computed ones and the next ones.
     var following: ArraySlice<Int32> { get }
-    /// How many of `following` may be in the cache when the sequence begins (again), -1 for all of the prompt but its
-    /// last token: about the rows of the others something is asked.
+    /// Number of tokens of `following` that may come from the cache at admission; -1 for all of the prompt but its last
+    /// token. The rows of the others are needed for their logits.
     var cacheable: Int { get }
-    /// Whether `following` only grows. The default is that it does.
+    /// Whether `following` only grows. True by default.
     var onlyGrows: Bool { get }
-    /// Whether nothing more comes of it.
+    /// Whether it has ended.
     var isDone: Bool { get }
-    /// Why it can't go on.
+    /// Reason why it can't go on.
     var fault: ChoiceFault? { get }
-    /// How many tokens are sampled or scored.
+    /// Number of tokens sampled or scored.
     var progress: Int { get }
-    /// The sampled tokens. The default is none.
+    /// The sampled tokens. None by default.
     var sampled: [Int32] { get }
-    /// How many of them an earlier run has made. The default is 0.
+    /// Number of them made by an earlier run. 0 by default.
     var savedCount: Int { get }
-    /// For each of them what the source keeps beside it, if anything. The default is nothing.
+    /// Source's note on each of them, if it makes any. None by default.
     var notes: [String] { get }
-    /// The memory that its outcome takes beside the goal's, in tokens. The default is 0.
+    /// Memory of its outcome beyond the request's own, in tokens. 0 by default.
     var weight: Int { get }
-    /// What is kept of it once it is done; nil, the default, if that can't be said.
+    /// Outcome to keep once it is done; nil, the default, if it can't be kept.
     var outcome: DecodingOutcome? { get }
-    /// How many tokens may be guessed beside those that are certain. The default is none.
+    /// Number of draft tokens that may follow the certain ones. 0 by default.
     var guessLimit: Int { get }
 
-    /// Parts that sequences of their own can go through side by side; none, the default, if it is no use or can't be. What
-    /// comes of it is the same.
+    /// Splits it into parts that sequences can compute side by side, with the same result. Empty, the default, if that
+    /// is useless or impossible.
     func parts(atMost most: Int) -> [any Decoding]
-    /// Takes what came of its parts, in their order, of which some may be missing if one has a fault.
+    /// Takes the results of its parts, in their order. Some may be missing if one has a fault.
     mutating func join(_ parts: [any Decoding])
 
-    /// The sequence begins (again), from its first token or what of it is in the cache. Does nothing by default.
+    /// Restarts the sequence from its first token that isn't in the cache. Does nothing by default.
     mutating func begin()
-    /// The next rows for the engine.
+    /// Returns the next rows for the engine.
     /// - Parameters:
-    ///   - end: how many of `following` the sequence has with `rows`; below 0 within the prompt.
-    ///   - isLast: no row is left that could be sent with them.
-    ///   - guess: tokens that may come after the rows, if they are the last.
+    ///   - end: number of tokens of `following` that the sequence has with `rows`; below 0 within the prompt.
+    ///   - isLast: no further row could be sent with them.
+    ///   - guess: draft tokens to follow the rows, if they are the last.
     func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
     ) -> StepInput
-    /// Takes what a step says of the rows that were sent.
-    /// - Parameter note: what the source keeps beside a sampled token.
+    /// Takes the answer of a step to the rows that were sent.
+    /// - Parameter note: returns the source's note on a sampled token.
     mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep
-    /// Takes the tokens that are certain before anything is computed. The default is none.
+    /// Takes the tokens that are certain before anything is computed. None by default.
     mutating func takeForced() -> DecodingStep
 }
 
-/// What is new on a decoding.
+/// Progress made by one step.
 package struct DecodingStep {
-    /// Tokens that are known now, to be sent after those that are left.
+    /// New tokens to send, after those not sent yet.
     package var rows: ArraySlice<Int32> = []
-    /// How many tokens were sampled, or are certain after those.
+    /// Number of tokens sampled, or forced after those.
     package var tokens = 0
-    /// The text that has become certain.
+    /// New text that is certain.
     package var text = ""
-    /// The same of reasoning before the answer, with its tags.
+    /// New text of the reasoning before the answer, with its tags.
     package var reasoning = ""
 
     package init(rows: ArraySlice<Int32> = []) { self.rows = rows }

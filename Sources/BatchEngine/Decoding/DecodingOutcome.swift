@@ -1,10 +1,10 @@
-/// What is kept of a decoding that has come to its end, so that the same outcome can be had again without a model.
+/// Outcome of a decoding, kept so that an equal request can have it without a model.
 package struct DecodingOutcome: Sendable, Equatable {
-    /// The sampled tokens, with what the source keeps beside each, if anything, and why they end.
+    /// Sampled tokens, the source's note on each if it makes any, and the reason why they end.
     package var tokens: [Int32] = []
     package var notes: [String] = []
     package var finishReason: FinishReason?
-    /// Log-probabilities of what was asked about, where nothing was sampled.
+    /// Log-probabilities, if nothing was sampled.
     package var logprobs: [Float] = []
 
     package init(

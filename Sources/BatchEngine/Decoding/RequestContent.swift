@@ -1,11 +1,11 @@
-/// All that the outcome of a goal depends on beside the prompt, the request's settings and the model, written down: equal
-/// bytes, equal outcomes. Everything has its length before it or a fixed one, so no two goals run together to the same.
+/// Everything that a request's outcome depends on beside prompt, settings and model, as bytes: equal bytes mean equal
+/// outcomes. Each part has a fixed length or its length before it, so the encoding is unambiguous.
 package struct RequestContent: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []
-    /// Whether a random stream, which is in the bytes, plays a role.
+    /// Whether the outcome depends on a random stream, which is in the bytes.
     package private(set) var draws = false
 
-    /// - Parameter kind: the goal's, another one for each type.
+    /// - Parameter kind: name of the request's kind, distinct for each type.
     package init(_ kind: String) { append(Array(kind.utf8)) }
 
     package mutating func append(_ number: Int) { append(fixed: Int64(number)) }
@@ -20,7 +20,7 @@ package struct RequestContent: Sendable, Equatable {
         tokens.map { $0.littleEndian }.withUnsafeBytes { bytes += $0 }
     }
 
-    /// - Parameter stream: the key of the random stream that tokens are drawn with.
+    /// - Parameter stream: key of the random stream that tokens are drawn from.
     package mutating func append(stream: UInt64) {
         draws = true
         append(fixed: stream)

@@ -1,21 +1,21 @@
-/// What a request wants of a model: tokens sampled after its prompt, given ones scored, or a tree of them compared.
+/// Task of a request: to sample tokens after its prompt, to score given ones, or to compare a tree of them.
 package protocol RequestKind: Sendable {
-    /// Tokens that may follow the prompt, 1 or more.
+    /// The most tokens that may follow the prompt, 1 or more.
     var maxTokens: Int { get }
-    /// Those of `maxTokens` that are sampled; 0 where all are given.
+    /// Number of `maxTokens` that are sampled; 0 if all are given.
     var sampledTokens: Int { get }
-    /// Those of them that an earlier run has made. The default is none.
+    /// Number of them made by an earlier run. 0 by default.
     var savedCount: Int { get }
-    /// The memory that it takes beside the prompt, in tokens.
+    /// Memory beyond the prompt's, in tokens.
     var weight: Int { get }
-    /// All that the outcome depends on beside the prompt, the request's settings and the model. The default is nil: that
-    /// can't be said, and no other request is taken for an equal one.
+    /// Everything that the outcome depends on beside prompt, settings and model. Nil, the default, if that is unknown;
+    /// then no request counts as equal.
     var content: RequestContent? { get }
 
-    /// - Parameter vocabularySize: for tokens that an earlier run has left: they come from a file.
+    /// - Parameter vocabularySize: to check tokens of an earlier run, which come from a file.
     func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding
-    /// The decoding that has come to an outcome, which an equal request had. The default is nil.
-    /// - Returns: nil if the outcome, which comes from a file, can't be this goal's.
+    /// Returns the ended decoding with an equal request's outcome. Nil by default.
+    /// - Returns: nil if the outcome, which comes from a file, can't be this request's.
     func decoding(_ outcome: DecodingOutcome, after prompt: [Int32], vocabularySize: Int) -> (any Decoding)?
 }
 

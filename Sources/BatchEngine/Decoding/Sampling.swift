@@ -1,9 +1,9 @@
-/// A completion is sampled, token by token.
+/// Request to sample a completion token by token.
 package struct Sampling: RequestKind {
-    /// What an earlier run has made of a completion.
+    /// Beginning of a completion, made by an earlier run.
     package struct Saved: Sendable {
         package var tokens: [Int32]
-        /// For each of `tokens` the source's note, if it makes any.
+        /// Source's note on each of `tokens`, if it makes any.
         package var notes: [String]
 
         package init(tokens: [Int32], notes: [String]) {
@@ -15,25 +15,25 @@ package struct Sampling: RequestKind {
     /// At least 1, and within the model's context.
     package var maxTokens: Int
     package var sampling: SamplingParameters
-    /// What the completion must be like, before its first token.
+    /// Constraint on the completion, in its state before the first token.
     package var constraint: (any Constraint)?
-    /// What tells the constraint from others; nil where there is none.
+    /// Identifies the constraint; nil if there is none.
     package var constraintID: [UInt8]?
-    /// The reasoning before it, which is told from the answer; nil where all is the answer.
+    /// Reasoning to separate from the answer; nil if all is the answer.
     package var reasoning: ReasoningPlan?
-    /// What the answer must be like after reasoning, by the tokens that are left for it; in place of `constraint`.
+    /// Makes the constraint on the answer after reasoning, for the tokens that are left; replaces `constraint`.
     package var formAfterReasoning: (@Sendable (Int) -> any Constraint)?
-    /// The key of its random stream.
+    /// Key of the random stream.
     package var stream: UInt64
     /// Any of these ends the completion.
     package var endOfSequence: Set<Int32>
     package var stops: StopSet
-    /// What begins calls, in which nothing stops it; empty where there are none.
+    /// Beginning of tool calls, in which stop strings don't count; empty if there are none.
     package var stopsUntil = ""
-    /// How its tokens become text, at the beginning of the completion.
+    /// Decoder of tokens to text, before the first token.
     package var text: any TextStream
     package var saved: Saved?
-    /// The prompt's tokens but the first are scored, too.
+    /// Whether the prompt's tokens after the first are scored, too.
     package var scoresPrompt = false
 
     package init(
@@ -55,7 +55,7 @@ package struct Sampling: RequestKind {
         self.saved = saved
     }
 
-    /// What the completion must be like from its first token on.
+    /// Constraint on the completion from its first token on.
     var firstConstraint: (any Constraint)? {
         guard let reasoning, reasoning.limit != nil || formAfterReasoning != nil else { return constraint }
         return ReasoningConstraint(reasoning, maxTokens: maxTokens, text: text, form: formAfterReasoning)
@@ -65,7 +65,7 @@ package struct Sampling: RequestKind {
     package var savedCount: Int { saved?.tokens.count ?? 0 }
     package var weight: Int { 0 }
 
-    /// How tokens are chosen, and which texts end them, the request's settings say.
+    /// The request's settings cover sampling parameters and stop strings.
     package var content: RequestContent? {
         guard !scoresPrompt, constraint == nil && formAfterReasoning == nil || constraintID != nil else {
             return nil
@@ -84,7 +84,7 @@ package struct Sampling: RequestKind {
         return content
     }
 
-    /// Saved tokens that can't be ours are left out: they come from a file.
+    /// Saved tokens come from a file; they are dropped if they can't be this request's.
     package func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
         let fresh = SamplingDecoding(self, after: prompt)
         return fresh.resumed(vocabularySize: vocabularySize) ?? fresh
@@ -98,6 +98,6 @@ package struct Sampling: RequestKind {
 }
 
 extension SamplingParameters {
-    /// Whether another random stream could make another completion.
+    /// Whether the completion depends on the random stream.
     package var draws: Bool { temperature > 0 && topK != 1 }
 }

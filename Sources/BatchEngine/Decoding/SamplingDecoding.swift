@@ -1,23 +1,22 @@
-/// A completion on its way.
+/// Decoding state of a completion.
 package struct SamplingDecoding: Decoding {
     private let kind: Sampling
     /// The completion so far.
     package private(set) var sampled: [Int32] = []
     package private(set) var notes: [String] = []
-    /// Notes on the prompt's tokens but the first, where they are scored, as far as that has come; and on the token
-    /// that has ended it.
+    /// Notes on the prompt's tokens after the first, if they are scored, and on the token that ended the completion.
     package private(set) var promptNotes: [String] = []
     package private(set) var endNote: String?
     private let prompt: [Int32]
-    /// Without the reasoning, if there may be one.
+    /// The answer so far.
     package private(set) var text = ""
-    /// As it was written, with its tags and the white space around it.
+    /// Reasoning as generated, with its tags and the white space around it.
     package private(set) var reasoning = ""
     package private(set) var finishReason: FinishReason?
     package private(set) var fault: ChoiceFault?
     package private(set) var savedCount = 0
 
-    /// How the next token is chosen.
+    /// State for choosing the next token.
     private var sampling: SamplingRequest
     private var stream: any TextStream
     private var stops: StopMatcher
@@ -34,18 +33,18 @@ package struct SamplingDecoding: Decoding {
         reader = kind.reasoning.map { ReasoningReader($0) }
     }
 
-    /// The reasoning without its tags; nil if nothing is taken for one.
+    /// Reasoning without its tags; nil if none is separated.
     package var reasoningContent: String? {
         kind.reasoning.map { $0.tags.content(of: reasoning, isOpen: $0.isOpen) }
     }
-    /// Tokens before the answer.
+    /// Number of tokens before the answer.
     package var reasoningTokens: Int { reader?.tokens ?? 0 }
-    /// How many tokens come before the first that has text of the answer.
+    /// Number of tokens before the first that has text of the answer.
     package var tokensBeforeAnswer: Int { reader?.skipped ?? 0 }
-    /// The reasoning was ended by its limit.
+    /// Whether the limit ended the reasoning.
     package var reasoningIsCut: Bool { (sampling.constraint as? ReasoningConstraint)?.isCut ?? false }
 
-    /// With the saved tokens, text and stop strings worked out anew. Nil if there are none, or none that can be ours.
+    /// Returns the state after the saved tokens, recomputed; nil if there are none or they can't be this request's.
     func resumed(vocabularySize: Int) -> SamplingDecoding? {
         guard let saved = kind.saved, !saved.tokens.isEmpty,
             var decoding = after(saved.tokens, saved.notes, vocabularySize: vocabularySize),
@@ -55,12 +54,12 @@ package struct SamplingDecoding: Decoding {
         return decoding
     }
 
-    /// With all tokens of a completion that has ended. Nil if they can't be ours, or would not end so.
+    /// Returns the state after an ended completion; nil if it can't be this request's or would not end so.
     func finished(_ outcome: DecodingOutcome, vocabularySize: Int) -> SamplingDecoding? {
         guard outcome.logprobs.isEmpty, hasNotes || outcome.notes.isEmpty,
             var decoding = after(outcome.tokens, outcome.notes, vocabularySize: vocabularySize)
         else { return nil }
-        // It has come to a token that ends it, or to where nothing can follow.
+        // The last token ends it, or nothing can follow.
         var step = DecodingStep()
         if decoding.finishReason == nil { decoding.finish(decoding.ending, &step) }
         return decoding.finishReason == outcome.finishReason ? decoding : nil
@@ -70,7 +69,7 @@ package struct SamplingDecoding: Decoding {
         DecodingOutcome(tokens: sampled, notes: notes, finishReason: finishReason)
     }
 
-    /// With tokens of a completion, the first ones or all. Nil if they can't be ours.
+    /// Returns the state after the first tokens of a completion. Nil if they can't be this request's.
     private func after(_ tokens: [Int32], _ notes: [String], vocabularySize: Int) -> SamplingDecoding? {
         guard !hasNotes || notes.count == tokens.count,
             tokens.allSatisfy({
@@ -86,7 +85,7 @@ package struct SamplingDecoding: Decoding {
         return decoding
     }
 
-    /// Log-probabilities are wanted, and so the model must be asked for each token.
+    /// Whether log-probabilities are wanted, so that the model must compute each token.
     package var hasNotes: Bool { kind.sampling.logprobs != nil }
 
     package var following: ArraySlice<Int32> { sampled[...] }
@@ -104,7 +103,7 @@ package struct SamplingDecoding: Decoding {
     ) -> StepInput {
         var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
         if scores {
-            // Targets are those of the last rows; after the prompt's last token any will do.
+            // Targets belong to the last rows; after the prompt's last token any value will do.
             let next = promptNotes.count + 1
             input.targets = (prompt + [0])[next...].prefix(max(0, prompt.count + end + 1 - next))
             input.alternatives = kind.sampling.logprobs ?? 0
@@ -113,11 +112,11 @@ package struct SamplingDecoding: Decoding {
         return input
     }
 
-    /// Adds guessed tokens, up to the first one that can't come or that nothing would follow.
+    /// Adds draft tokens, up to the first that is not allowed or ends the completion.
     private func add(_ guess: [Int32], to input: inout StepInput) {
         var state = sampling
         for token in guess {
-            // Where the constraint leaves one token, it is the better guess.
+            // If the constraint forces a token, that is the better draft.
             let certain = hasNotes ? nil : state.forced.first
             guard !kind.endOfSequence.contains(certain ?? token), state.accept(certain ?? token),
                 !state.isComplete
@@ -143,13 +142,13 @@ package struct SamplingDecoding: Decoding {
                 self.fault = fault
                 break
             }
-            // Those before were guessed, and are in the cache.
+            // The tokens before were drafts and are in the cache.
             step.rows = []
             let before = sampled.count
             take(choice.token, note: hasNotes ? note(choice) : nil, &step)
-            // What is certain after the last one comes without asking the model.
+            // Forced tokens after the last choice need no row of their own.
             if number == answer.choices.count - 1 { takeForced(&step) }
-            // The choice is counted already, also where it is the end.
+            // The choice is counted already, even if it is the end.
             step.tokens += max(0, sampled.count - before - 1)
         }
         return step
@@ -163,7 +162,7 @@ package struct SamplingDecoding: Decoding {
         return step
     }
 
-    /// What the model would choose there makes no difference. But where log-probabilities are wanted it must be asked.
+    /// Takes tokens that the constraint forces, unless their log-probabilities are wanted.
     private mutating func takeForced(_ step: inout DecodingStep) {
         guard finishReason == nil, sampling.isConstrained else { return }
         if sampling.isComplete {
@@ -191,7 +190,7 @@ package struct SamplingDecoding: Decoding {
         append(token, note: note, &step)
     }
 
-    /// Why a completion ends that needs nothing more.
+    /// Finish reason of a completion to which nothing can be added.
     private var ending: FinishReason { sampling.isSteered ? .length : .stop }
 
     private mutating func append(_ token: Int32, note: String?, _ step: inout DecodingStep) {
@@ -209,7 +208,7 @@ package struct SamplingDecoding: Decoding {
         }
     }
 
-    /// What was held back is text after all, unless half a character at the end completes a stop string.
+    /// Held-back text is text after all, unless a stop string ends in its last incomplete character.
     private mutating func finish(_ reason: FinishReason, _ step: inout DecodingStep) {
         if reason == .length || reason == .reasoningLength { stream.dropHalfCharacter() }
         let rest = stream.finish()
@@ -220,7 +219,7 @@ package struct SamplingDecoding: Decoding {
         finishReason = stops.hasStopped ? .stopSequence : reason
     }
 
-    /// Stop strings are those of the answer.
+    /// Stop strings apply to the answer only.
     private mutating func take(
         _ piece: ReasoningReader.Piece, mayStop: Bool, _ step: inout DecodingStep
     ) {

@@ -1,4 +1,4 @@
-/// Given tokens are scored: the log-probability of each after the prompt and those before it.
+/// Request to score given tokens: the log-probability of each after the prompt and those before it.
 package struct Scoring: RequestKind {
     /// At least one.
     package let tokens: [Int32]
@@ -27,16 +27,16 @@ package struct Scoring: RequestKind {
     }
 }
 
-/// Given tokens, as far as they are scored.
+/// Decoding state of given tokens.
 package struct ScoringDecoding: Decoding {
     private let tokens: [Int32]
-    /// The log-probabilities of the first tokens.
+    /// Log-probabilities of the first tokens.
     package private(set) var logprobs: [Float] = []
     package private(set) var fault: ChoiceFault?
 
     init(_ tokens: [Int32]) { self.tokens = tokens }
 
-    /// With all log-probabilities; nil if there are others than tokens.
+    /// Returns the state with all log-probabilities; nil if their number is wrong.
     func finished(_ outcome: DecodingOutcome) -> ScoringDecoding? {
         guard outcome == DecodingOutcome(logprobs: outcome.logprobs), outcome.logprobs.count == tokens.count
         else { return nil }
@@ -55,7 +55,7 @@ package struct ScoringDecoding: Decoding {
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
     ) -> StepInput {
-        // The row after which the next target comes is the last that may be cached.
+        // The row before the next target is the last that may come from the cache.
         let targets = max(0, end - cacheable)
         return StepInput(
             sequence: sequence, tokens: rows, targets: tokens[logprobs.count...].prefix(targets))

@@ -1,21 +1,21 @@
 extension BatchLoop {
-    /// Fills free places, oldest request first. Waits for a request only if there is nothing else to do.
+    /// Admits waiting requests, oldest first. Waits for a request only if there is nothing else to do.
     ///
-    /// Who finds no room holds up all after it, so that they don't take the room away for ever. Who waits for
-    /// a prefix lets others begin, as many as `Scheduler.overtakingLimit`.
+    /// If a request doesn't fit into the KV cache, younger ones wait, so it cannot starve. If it waits for a prefix, up
+    /// to `Scheduler.overtakingLimit` younger ones are admitted first.
     func admit() throws {
         var place = 0
         while hasFreeWorker, !isShortOfRoom {
             if place == waiting.count {
                 guard try takeNext() else { return }
             }
-            // A job that has all its workers at work doesn't hold up others.
+            // A job with all its workers busy doesn't block other jobs.
             guard waiting[place].slot.hasFreeWorker else {
                 place += 1
                 continue
             }
             let sequence = waiting[place]
-            // The first part computes the prompt, the others have it from that.
+            // The first part computes the prompt, and the others copy it.
             let first = sequence.part.flatMap { part in running.first { $0.part == part } }
             if let first, !first.hasPrompt {
                 place += 1
@@ -32,7 +32,7 @@ extension BatchLoop {
                 begin(place, cached: isCopied ? count : cached, room: room)
             case .wait where running.isEmpty: throw LoopError.noRoom
             case .wait(.room):
-                // Older ones that wait for a prefix must be asked again after the next step.
+                // Ask older ones that wait for a prefix again after the next step.
                 isShortOfRoom = place == 0
                 return
             case .wait(.prefix):
@@ -63,14 +63,14 @@ extension BatchLoop {
         takeForced(at: index)
     }
 
-    /// What a constraint makes certain before the first choice is computed with the prompt.
+    /// Tokens forced before the first choice are computed with the prompt.
     private func takeForced(at place: Int) {
         let step = running[place].takeForced()
         running[place].slot.report.tokens += step.tokens
         tell(step, at: place)
     }
 
-    /// Puts one more request at the end of the line, from each source in turn.
+    /// Appends one more request to the queue, from each source in turn.
     /// - Returns: false if there is none (yet).
     private func takeNext() throws -> Bool {
         let isIdle = running.isEmpty && waiting.isEmpty

@@ -1,14 +1,14 @@
-/// A sequence whose decoding others go through, each a part of it.
+/// A sequence that others compute in parts.
 struct DividedSequence {
     var whole: TokenSequence
     let partCount: Int
     var done: [TokenSequence] = []
 }
 
-/// Sequences that are gone through in parts: a step then has rows of many of them where it would have one or two. Their
-/// source knows nothing of that.
+/// Sequences divided into parts, so that a step has rows of many parts instead of one or two rows. Sources see only
+/// whole sequences.
 extension BatchLoop {
-    /// Puts a new sequence, or its parts, at the end of the line.
+    /// Appends a new sequence, or its parts, to the queue.
     func enqueue(_ sequence: TokenSequence, for engine: any Engine) {
         let most = TokenSequence.wholeLoad * min(scheduler.workers, sequence.slot.source.workers)
         let parts = sequence.parts(atMost: engine.sharesBeginnings ? most : 1, from: nextID)
@@ -20,7 +20,7 @@ extension BatchLoop {
         sequence.slot.waiting += max(1, parts.count)
     }
 
-    /// What a source knows a sequence as that begins; nil if another part of that has begun before.
+    /// Returns the whole sequence when its first part begins; nil for further parts.
     func beginning(_ sequence: TokenSequence) -> TokenSequence? {
         guard sequence.part != nil else { return sequence }
         guard divided[sequence.wholeID]?.whole.admittedAt == nil else { return nil }
@@ -28,12 +28,12 @@ extension BatchLoop {
         return divided[sequence.wholeID]?.whole
     }
 
-    /// What a source knows a sequence as that is done; nil if other parts of that are not.
+    /// Returns the whole sequence when its last part is done; nil before.
     func finished(_ sequence: TokenSequence) -> TokenSequence? {
         guard sequence.part != nil else { return sequence }
         let id = sequence.wholeID
         divided[id]?.done.append(sequence)
-        // None if another part has ended it.
+        // Nil if a fault of another part has ended it.
         guard var all = divided[id], all.done.count == all.partCount || sequence.decoding.fault != nil else {
             return nil
         }
@@ -42,7 +42,7 @@ extension BatchLoop {
         return all.whole
     }
 
-    /// Takes sequences out, with all their parts.
+    /// Removes sequences with all their parts.
     func remove(where isOut: (TokenSequence) -> Bool) {
         for sequence in running where isOut(sequence) {
             loaded?.release(sequence.id)

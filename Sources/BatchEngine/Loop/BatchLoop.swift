@@ -1,33 +1,33 @@
-/// Runs the requests of any number of sources together: asks for them, sends their rows to the engine, and
-/// gives back what comes of them. Knows nothing of files.
+/// Runs requests of any number of sources together: takes them, sends their rows to the engine, and returns their
+/// results. Knows nothing of files.
 ///
-/// Everything happens on the thread that calls `run`. Room in the KV cache is taken as sequences grow. When
-/// there is none left, the youngest gives way: it goes back to the head of the line and is computed again
-/// later, from all its tokens. So the oldest always comes to its end, and with it every other.
+/// Everything runs on the thread that calls `run`. Sequences take KV blocks as they grow. When none are left, the
+/// youngest sequence is preempted: it returns to the head of the queue and is later computed again from all its tokens.
+/// So the oldest always finishes, and in turn every other one.
 package final class BatchLoop {
     private let load: () throws -> any Engine
     private(set) var loaded: (any Engine)?
     var scheduler: Scheduler
-    /// Oldest first, in both.
+    /// Oldest first, both.
     var running: [TokenSequence] = []
     var waiting: [TokenSequence] = []
-    /// Those whose parts are in `running` and `waiting`.
+    /// Sequences whose parts are in `running` and `waiting`.
     var divided: [RequestID: DividedSequence] = [:]
     private(set) var slots: [SourceSlot] = []
-    /// Whose turn it is to give a request.
+    /// Index of the source that is asked next.
     var turn = 0
     var nextID = 0
-    /// What guessing ahead has shown so far.
+    /// Measured benefit of draft tokens so far.
     var plan = GuessPlan()
-    /// The first in line has found no room: until somebody leaves, asking again is in vain.
+    /// The first waiting sequence doesn't fit: asking again is useless until a running one ends.
     var isShortOfRoom = false
-    /// How often a sequence had to give way.
+    /// Number of preemptions.
     package private(set) var preemptions = 0
-    /// How many seconds to wait for a request if there is nothing else to do.
+    /// Seconds to wait for a request if there is nothing else to do.
     static let patience = 0.1
 
     /// - Parameters:
-    ///   - scheduler: its `workers` is the most requests that run together, of all sources.
+    ///   - scheduler: its `workers` limits the requests of all sources that run together.
     ///   - load: called once there is a request.
     package init(scheduler: Scheduler, load: @escaping () throws -> any Engine) {
         self.scheduler = scheduler
@@ -38,13 +38,13 @@ package final class BatchLoop {
         self.init(scheduler: Scheduler(workers: workers, prefillChunk: prefillChunk)) { engine }
     }
 
-    /// Sources that have not ended.
+    /// Number of sources that have not ended.
     package var sourceCount: Int { slots.count }
 
     package func add(_ source: any RequestSource) { slots.append(SourceSlot(source)) }
 
-    /// Runs until every source has ended. An error of the engine ends them all, and each is told.
-    /// - Parameter newcomers: asked before each step for sources that join now.
+    /// Runs until every source has ended. An error of the engine ends all sources, and each is told.
+    /// - Parameter newcomers: called before each step for sources that join.
     package func run(joining newcomers: () -> [any RequestSource] = { [] }) {
         do {
             repeat {
@@ -66,7 +66,7 @@ package final class BatchLoop {
         return true
     }
 
-    /// A source's requests that are in the loop, oldest first.
+    /// Returns a source's requests in the loop, oldest first.
     package func live(of source: any RequestSource) -> [TokenSequence] {
         ((running + waiting).filter { $0.part == nil } + divided.values.map(\.whole))
             .filter { $0.slot.source === source }.sorted { $0.id < $1.id }
@@ -81,7 +81,7 @@ package final class BatchLoop {
 
     // MARK: Sources
 
-    /// Lets go of sources that have ended.
+    /// Removes sources that have ended.
     private func settle() {
         for slot in slots where slot.source.drops { drop(of: slot) }
         for slot in slots {
@@ -96,7 +96,7 @@ package final class BatchLoop {
         }
     }
 
-    /// Takes out requests that nobody waits for any more.
+    /// Removes requests whose results nobody waits for.
     private func drop(of slot: SourceSlot) {
         let out = Set(live(of: slot.source).filter { slot.source.drops($0.request) }.map(\.id))
         remove { out.contains($0.wholeID) }
@@ -114,7 +114,7 @@ package final class BatchLoop {
 
     private func advance(_ engine: any Engine) throws {
         let timesBefore = engine.times
-        // Some are certain from the first token to the last.
+        // Forced tokens may complete a request before any step.
         retire(engine)
         if !running.isEmpty { try computeRows(engine) }
         for slot in slots where slot.failure == nil {
@@ -127,7 +127,7 @@ package final class BatchLoop {
 
     private func computeRows(_ engine: any Engine) throws {
         try makeRoom(engine)
-        // By their places: an element that is handed out is a copy of a whole sequence.
+        // By index: reading an element would copy a whole sequence.
         let parts = scheduler.nextStep(running.indices.map { running[$0].open })
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
@@ -143,7 +143,7 @@ package final class BatchLoop {
         precondition(answers.count == parts.count, "a step answers each of its inputs")
         plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
         count(inputs, answers, parts, rows: rows, seconds: seconds)
-        // What sequences have lent to the step is theirs alone again: they would copy it before they write to it.
+        // The inputs share storage with the sequences, which would be copied on the next write.
         inputs = []
         for (number, answer) in answers.enumerated() {
             let place = parts[number].place
@@ -153,7 +153,7 @@ package final class BatchLoop {
         retire(engine)
     }
 
-    /// Room for each sequence's next rows, the oldest first; the youngest give way if need be.
+    /// Makes room for each sequence's next rows, oldest first; the youngest are preempted if need be.
     private func makeRoom(_ engine: any Engine) throws {
         var place = 0
         while place < running.count {
@@ -197,7 +197,7 @@ package final class BatchLoop {
         }
     }
 
-    /// Hands over text that has become certain.
+    /// Passes on new text that is certain.
     func tell(_ step: DecodingStep, at place: Int) {
         if step.reasoning.isEmpty, step.text.isEmpty { return }
         let source = running[place].slot.source
@@ -205,7 +205,7 @@ package final class BatchLoop {
         if !step.text.isEmpty { source.received(step.text, of: running[place]) }
     }
 
-    /// Hands over what is finished.
+    /// Removes finished sequences and passes on their results.
     private func retire(_ engine: any Engine) {
         guard running.indices.contains(where: { running[$0].isDone }) else { return }
         let finished = running.filter(\.isDone)
@@ -231,14 +231,14 @@ package final class BatchLoop {
 }
 
 extension SourceSlot {
-    /// Does something that concerns this source alone. After its first error it is asked nothing more.
+    /// Runs an action that concerns this source alone. Its first error ends the source.
     func attempt(_ body: () throws -> Void) {
         guard failure == nil else { return }
         do { try body() } catch { failure = error }
     }
 }
 
-/// An engine that breaks its word.
+/// Thrown when the engine reports no room although no other sequence is running.
 enum LoopError: Error, CustomStringConvertible {
     case noRoom
 

@@ -1,12 +1,12 @@
-/// What is asked of a loop. It gets its `RequestID` when a loop takes it.
+/// A request to a loop, which gives it its `RequestID`.
 package struct Request: Sendable {
     package var prompt: [Int32]
     package var kind: any RequestKind
     package var rope = RopeFactors.byLength
-    /// What the settings that it was made with say of its outcome, `RequestSettings.content`. Nil where nobody says: then
-    /// no other request is taken for an equal one.
+    /// Digest of the settings that its outcome depends on, `RequestSettings.content`. Nil if unknown; then no request
+    /// counts as equal.
     package var asked: [UInt8]?
-    /// What the source knows it by; the loop doesn't look at it.
+    /// Source's own label; the loop ignores it.
     package var label: any Sendable
 
     package init(prompt: [Int32], kind: any RequestKind, label: any Sendable = ()) {
@@ -15,6 +15,6 @@ package struct Request: Sendable {
         self.label = label
     }
 
-    /// Tokens that prompt and completion may come to.
+    /// The most tokens of prompt and completion together.
     package var ceiling: Int { prompt.count + kind.maxTokens }
 }

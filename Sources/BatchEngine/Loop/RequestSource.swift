@@ -1,40 +1,40 @@
-/// Where a loop's requests come from, and where their results go: a job, or somebody who waits for one answer.
-/// All calls come from the loop's thread. What a source throws ends this source and no other.
+/// Source of a loop's requests and receiver of their results: a job, or a caller that waits for one answer. All calls
+/// come from the loop's thread. An error that a source throws ends only this source.
 package protocol RequestSource: AnyObject {
-    /// The most of its requests that run together.
+    /// The most requests of this source that run together.
     var workers: Int { get }
-    /// Whether its completions are guessed ahead. The default is `auto`.
+    /// Whether its completions are drafted ahead. `auto` by default.
     var speculation: Speculation { get }
-    /// Once true, its requests are taken out of the loop. Looked at between steps.
+    /// Once true, the loop drops its requests. Read between steps.
     var isCancelled: Bool { get }
 
-    /// Whether some of its requests that are in the loop are to be taken out. Looked at between steps.
+    /// Whether the loop is to drop some of its requests. Read between steps.
     var drops: Bool { get }
-    /// Whether this one is; then nothing more is heard of it.
+    /// Whether to drop this one; the source hears nothing more of it.
     func drops(_ request: Request) -> Bool
 
-    /// - Parameter patience: how many seconds to wait for a request, if there is none yet.
+    /// - Parameter patience: seconds to wait for a request if there is none yet.
     func next(patience: Double) throws -> SourceAnswer
-    /// What to keep beside a token whose log-probabilities were asked for. The default is nothing.
+    /// Returns text to keep beside a token with log-probabilities. None by default.
     func note(on choice: SampledToken) -> String?
-    /// The request has begun to run. Not called again if it gives way and comes back.
+    /// The request begins to run. Not called again after a preemption.
     func admitted(_ sequence: TokenSequence)
-    /// Text that has become certain.
+    /// New text of the completion is certain.
     func received(_ text: String, of sequence: TokenSequence)
-    /// The same of reasoning before the answer, with its tags. Does nothing by default.
+    /// New text of the reasoning before the answer, with its tags, is certain. Does nothing by default.
     func received(reasoning: String, of sequence: TokenSequence)
-    /// The request's completion is whole, or all that it asks for is scored.
+    /// The completion is complete, or everything is scored.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
-    /// The engine could choose no token for the request.
+    /// No token could be chosen for the request.
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws
     /// The engine can't serve the request.
     func refused(_ request: Request, _ refusal: Refusal) throws
-    /// A step is done; what it finished has been handed over.
+    /// A step is done, and its results have been passed on.
     func stepped(_ report: StepReport, in loop: BatchLoop) throws
-    /// It has no more requests, and all are done.
+    /// The source has no more requests, and all are done.
     func completed()
-    /// It was cancelled, or `error` ended it.
-    /// - Parameter live: its requests that are not done.
+    /// The source was cancelled, or `error` ended it.
+    /// - Parameter live: its unfinished requests.
     func abandoned(_ live: [TokenSequence], error: (any Error)?)
 }
 
@@ -57,30 +57,30 @@ extension RequestSource {
     package func stepped(_ report: StepReport, in loop: BatchLoop) throws {}
 }
 
-/// One source's part of a step.
+/// Share of one source in a step.
 package struct StepReport: Sendable {
     /// Rows of prompts.
     package var prefillRows = 0
-    /// Rows of completions, guessed ones among them.
+    /// Rows of completions, draft tokens included.
     package var decodeRows = 0
-    /// Tokens chosen, certain after those, or scored.
+    /// Tokens sampled, forced or scored.
     package var tokens = 0
-    /// Tokens that were guessed, and those of them that the model chose as well.
+    /// Draft tokens, and those accepted.
     package var guessed = 0
     package var rightGuesses = 0
-    /// Times that one of its requests gave way before the step.
+    /// Preemptions of its requests before the step.
     package var preempted = 0
-    /// Its requests that run after the step.
+    /// Its running requests after the step.
     package var running = 0
     /// The rows of all sources.
     package var stepRows = 0
-    /// What the whole step took.
+    /// Duration of the whole step.
     package var seconds = 0.0
-    /// The engine's times since it was loaded: before the step and after it.
+    /// The engine's times since it was loaded, before and after the step.
     package var timesBefore = ComputeTimes()
     package var times = ComputeTimes()
 
-    /// Counts what a sequence brings into the step.
+    /// Counts a sequence's input.
     mutating func count(_ input: StepInput, of part: Scheduler.ScheduledRows) {
         if part.decodes, input.targets.isEmpty {
             decodeRows += input.tokens.count
@@ -91,7 +91,7 @@ package struct StepReport: Sendable {
         guessed += input.guessed
     }
 
-    /// Counts what has come of it.
+    /// Counts a sequence's progress.
     mutating func count(_ step: DecodingStep, right: Int) {
         tokens += step.tokens
         rightGuesses += right
@@ -101,7 +101,7 @@ package struct StepReport: Sendable {
 /// A source in a loop.
 final class SourceSlot {
     let source: any RequestSource
-    /// What its running sequences take of workers.
+    /// Workers that its running sequences occupy, in units of `TokenSequence.wholeLoad`.
     var load = 0
     var waiting = 0
     var hasEnded = false
@@ -111,7 +111,7 @@ final class SourceSlot {
 
     init(_ source: any RequestSource) { self.source = source }
 
-    /// Whether it may give one more request. Those that wait for a prefix don't take others' places.
+    /// Whether it may give one more request. Requests that wait for a prefix don't take other sources' places.
     var mayBeAsked: Bool {
         !hasEnded && failure == nil && hasFreeWorker && waiting < source.workers
             && !source.isCancelled

@@ -1,37 +1,35 @@
 import Errors
 
-/// A request in a loop and what has come of it: the one record there is of it. An engine knows its KV cache by
-/// the same id.
+/// A request in a loop, and its progress. The engine knows its KV cache by the same id.
 package struct TokenSequence {
     package let id: RequestID
     package let request: Request
     package private(set) var decoding: any Decoding { didSet { noteDecoding() } }
-    /// Whether nothing more comes of it.
+    /// Whether it has ended.
     private(set) var isDone = false
-    /// Tokens of prompt and what follows it, as far as that is known.
+    /// Number of known tokens, prompt included.
     private(set) var count = 0
     package private(set) var admittedAt: Moment?
     package private(set) var firstTokenAt: Moment?
 
-    /// An equal request had its outcome, in another run: nothing is computed for it.
+    /// Whether an equal request's outcome from another run was taken, so that nothing is computed.
     package let isTaken: Bool
 
     let slot: SourceSlot
-    /// The sequence that it goes through a part of; nil for none.
+    /// The sequence that it computes a part of; nil for none.
     private(set) var part: RequestID?
     /// Tokens not yet sent to the engine.
     private(set) var unsent: ArraySlice<Int32> = [] { didSet { open.rows = unsent.count } }
-    /// Those are of the completion: the token sampled last, and what is certain after it.
+    /// Whether those are of the completion: the last sampled token and those forced after it.
     private var isDecoding = false { didSet { open.isCompletion = isDecoding } }
-    /// What it has to send.
     private(set) var open = Scheduler.PendingRows(rows: 0, isCompletion: false)
-    /// Tokens there is room for in the KV cache.
+    /// Number of tokens that fit into its KV blocks.
     var room = 0
-    /// How many others have begun before it although they came later.
+    /// Number of younger sequences admitted before it.
     var overtaken = 0
-    /// Nil before the first guess.
+    /// Nil before the first draft.
     private var guesser: TokenGuesser?
-    /// How many sampled tokens the source's guesses know.
+    /// Number of sampled tokens that the source's drafts have learned.
     private var taught = 0
 
     init(_ id: RequestID, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
@@ -43,14 +41,14 @@ package struct TokenSequence {
         noteDecoding()
     }
 
-    /// Keeps what the loop asks of each sequence in each step, which would be copied to be asked.
+    /// Caches what the loop reads of each sequence in each step, as reading `decoding` copies it.
     private mutating func noteDecoding() {
         isDone = decoding.isDone
         count = request.prompt.count + decoding.following.count
     }
 
-    /// Sequences that each go through a part of this one's decoding.
-    /// - Parameter id: of the first; those after it are the others'.
+    /// Returns sequences that each compute a part of this one.
+    /// - Parameter id: of the first; the others have the ids after it.
     func parts(atMost most: Int, from id: Int) -> [TokenSequence] {
         decoding.parts(atMost: most).enumerated().map { place, decoding in
             TokenSequence(RequestID(id + place), self, decoding)
@@ -64,25 +62,25 @@ package struct TokenSequence {
         noteDecoding()
     }
 
-    /// Takes what came of its parts, in whatever order they were done.
+    /// Takes the results of its parts, in any order.
     mutating func join(_ parts: [TokenSequence]) {
         decoding.join(parts.sorted { $0.id < $1.id }.map(\.decoding))
         firstTokenAt = parts.compactMap(\.firstTokenAt).min()
     }
 
-    /// What a sequence takes of a worker that goes through no part of another one. Several parts share a worker: nobody
-    /// waits for the next token of one, and the more rows a step has, the less each takes.
+    /// Load of a sequence that is no part of another. Parts share a worker: nobody waits for the next token of one, and
+    /// each row costs less in a larger step.
     static let wholeLoad = 4
     var load: Int { part == nil ? Self.wholeLoad : 1 }
 
-    /// Its own, or that of the sequence that it goes through a part of.
+    /// Id of the whole sequence if this is a part, else its own.
     var wholeID: RequestID { part ?? id }
 
-    /// Its first part begins.
+    /// Records that its first part begins.
     mutating func begin(with part: TokenSequence) { admittedAt = part.admittedAt }
 
-    /// A request whose outcome is known, and that no loop needs to have.
-    /// - Parameter decoding: has come to its end.
+    /// Creates a sequence whose outcome is known, outside any loop.
+    /// - Parameter decoding: must have ended.
     package init(_ request: Request, taken decoding: any Decoding, by source: any RequestSource) {
         precondition(decoding.isDone)
         id = RequestID(-1)
@@ -93,25 +91,25 @@ package struct TokenSequence {
         noteDecoding()
     }
 
-    /// What has come of a request whose goal is known.
+    /// Returns the decoding of a request of known kind.
     package func outcome<Kind: Decoding>(_ kind: Kind.Type) -> Kind {
         guard let decoding = decoding as? Kind else { preconditionFailure("the request has another goal") }
         return decoding
     }
 
-    /// Prompt and what follows it, as far as that is known.
+    /// All known tokens, prompt included.
     var allTokens: [Int32] {
         let more = decoding.following
         return more.isEmpty ? request.prompt : request.prompt + more
     }
-    /// What may be in the cache for as long as the sequence lasts.
+    /// Tokens that may be cached as long as the sequence lasts.
     var lastingTokens: [Int32] { decoding.onlyGrows ? allTokens : request.prompt }
-    /// How many of `allTokens` may be in the cache: about the rows of the others something is asked.
+    /// Number of `allTokens` that may come from the cache. The rows of the others are needed for their logits.
     var cacheable: Int { request.prompt.count + decoding.cacheable }
-    /// Whether all of its prompt is in the cache.
+    /// Whether its prompt is in the cache.
     var hasPrompt: Bool { unsent.count <= decoding.following.count }
 
-    /// Starts from the first token that isn't in the cache.
+    /// Starts with the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {
         if admittedAt == nil { admittedAt = .now }
         decoding.begin()
@@ -120,8 +118,8 @@ package struct TokenSequence {
         self.room = room
     }
 
-    /// The next rows for the engine.
-    /// - Parameter guess: tokens that may come after them. They go along as far as they are allowed, with the last row.
+    /// Returns the next rows for the engine.
+    /// - Parameter guess: draft tokens that may follow the last row, as far as they are allowed.
     mutating func send(_ count: Int, guess: Guess? = nil) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
@@ -130,10 +128,10 @@ package struct TokenSequence {
             guess: guess.map { Array($0.tokens.prefix($0.tried)) } ?? [])
     }
 
-    /// How many tokens may be guessed beside those that are certain.
+    /// Number of draft tokens that may follow the certain ones.
     var guessLimit: Int { isDecoding ? decoding.guessLimit : 0 }
 
-    /// Tokens that may come after those that are certain; nil if nothing suggests any.
+    /// Returns draft tokens to follow the certain ones; nil if nothing suggests any.
     mutating func guess(limit: Int, least: Double) -> Guess? {
         if guesser == nil { guesser = TokenGuesser() }
         teach()
@@ -141,13 +139,13 @@ package struct TokenSequence {
             after: request.prompt, decoding.sampled, from: slot.guesses, limit: limit, least: least)
     }
 
-    /// Lets others of its source guess from what it has sampled.
+    /// Adds its sampled tokens to the source's drafts.
     mutating func teach() {
         slot.guesses.learn(decoding.sampled, after: request.prompt, from: taught)
         taught = decoding.sampled.count
     }
 
-    /// Takes what a step says of the rows that were sent.
+    /// Takes the answer of a step to the rows that were sent.
     mutating func take(_ answer: StepAnswer) -> DecodingStep {
         if !answer.choices.isEmpty { isDecoding = true }
         if firstTokenAt == nil, isDecoding || !answer.logprobs.isEmpty { firstTokenAt = .now }

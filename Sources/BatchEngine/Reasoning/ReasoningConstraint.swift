@@ -1,7 +1,7 @@
-/// Lets a model think for as long as it may, and then has it answer, in the form that is asked for if there is one.
+/// Lets a model reason up to a limit, and then constrains its answer if that has a constraint.
 struct ReasoningConstraint: Constraint {
     private let reasoning: ReasoningPlan
-    /// What the answer must be like, by the tokens that are left for it; nil where it may be anything.
+    /// Makes the answer's constraint for the tokens that are left; nil if there is none.
     private let form: (@Sendable (Int) -> any Constraint)?
     private let anything: TokenMask
     private var stream: any TextStream
@@ -10,7 +10,7 @@ struct ReasoningConstraint: Constraint {
     private var certain: ArraySlice<Int32>
     private var answer: (any Constraint)?
     private var left: Int
-    /// The reasoning was ended by its limit.
+    /// Whether the limit ended the reasoning.
     private(set) var isCut = false
 
     init(
@@ -27,7 +27,7 @@ struct ReasoningConstraint: Constraint {
         stream = text
         reader = ReasoningReader(reasoning)
         left = maxTokens
-        // Without reasoning its tags come all the same: they tell the model so.
+        // Empty reasoning has its tags too: they tell the model to answer.
         let opening = reasoning.limit == 0 && !reasoning.isOpen ? reasoning.opening : []
         certain = (form == nil ? opening : reasoning.opening)[...]
         if reasoning.limit == 0 { certain += reasoning.closing }

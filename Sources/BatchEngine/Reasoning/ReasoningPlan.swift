@@ -1,19 +1,19 @@
-/// The reasoning that comes before an answer: how it begins, how long it may be, and how it is brought to an end.
+/// Plan of the reasoning before an answer: its beginning, its limit and its forced end.
 package struct ReasoningPlan: Sendable, Equatable {
     package var tags: ReasoningTags
-    /// The prompt ends within it.
+    /// Whether the prompt ends within it.
     package var isOpen: Bool
-    /// Tokens that begin it where it must come: before a form, and where it is to be empty.
+    /// Tokens that begin reasoning if it is forced: before a constrained answer, and if it is to be empty.
     package var opening: [Int32] = []
-    /// Tokens that end it when it has come to `limit`.
+    /// Tokens that end it at `limit`.
     package var closing: [Int32] = []
-    /// Tokens after it, where what follows must have a form; else the model writes what it likes there.
+    /// Tokens after it, before a constrained answer; an unconstrained one follows freely.
     package var gap: [Int32] = []
-    /// The tokens after which it is ended; nil is no limit but the completion's.
+    /// Number of tokens at which it is ended; nil is no limit but the completion's.
     package var limit: Int?
-    /// How many ids the model has, for masks.
+    /// Size of masks.
     package var vocabularySize: Int
-    /// Tokens that end a completion. They are out in reasoning that an answer must follow.
+    /// Tokens that end a completion, masked in reasoning that an answer must follow.
     package var ends: Set<Int32> = []
 
     package init(_ tags: ReasoningTags, isOpen: Bool, vocabularySize: Int) {
@@ -22,7 +22,7 @@ package struct ReasoningPlan: Sendable, Equatable {
         self.vocabularySize = vocabularySize
     }
 
-    /// With some room left for an answer, whatever limit was asked for.
+    /// Returns the plan with room left for an answer, whatever limit was set.
     /// - Parameter maxTokens: of the completion.
     package func leavingRoom(of maxTokens: Int) -> ReasoningPlan {
         guard let limit, limit > 0 else { return self }
@@ -31,6 +31,6 @@ package struct ReasoningPlan: Sendable, Equatable {
         return reasoning
     }
 
-    /// The tokens that it takes at least, if it begins and ends by force.
+    /// The fewest tokens that it takes if it is begun and ended by force.
     package var leastTokens: Int { opening.count + closing.count + gap.count }
 }

@@ -1,27 +1,26 @@
-/// Tells the reasoning of a completion from its answer, token by token. What could still become a tag is held back.
+/// Separates the reasoning of a completion from its answer, token by token. Holds back text that could become a tag.
 ///
-/// A value: a copy goes on by itself.
 package struct ReasoningReader: Sendable {
     private enum Place { case before, inside, gap, answer }
 
-    /// Text that has become certain.
+    /// New text that is certain.
     package struct Piece {
-        /// The reasoning's, with its tags and the white space around it.
+        /// Of the reasoning, with its tags and the white space around it.
         package var reasoning = ""
         package var answer = ""
     }
 
     private let tags: ReasoningTags
-    /// What follows must have a form, which begins with a token of its own.
+    /// Whether a constrained answer follows, which begins with a token of its own.
     private let hasForm: Bool
     private var place: Place
     private var held: [UInt8] = []
-    /// Tokens up to the answer.
+    /// Number of tokens before the answer.
     package private(set) var tokens = 0
-    /// Tokens before the first that has text of the answer.
+    /// Number of tokens before the first that has text of the answer.
     package private(set) var skipped = 0
     private var taken = 0
-    /// Tokens after the reasoning that are not the answer's, and still to come.
+    /// Number of tokens still to come between reasoning and answer.
     package private(set) var gapLeft: Int
 
     package init(_ reasoning: ReasoningPlan) {
@@ -35,7 +34,7 @@ package struct ReasoningReader: Sendable {
     package var isOver: Bool { place == .gap || place == .answer }
     package var isInside: Bool { place == .inside }
 
-    /// - Parameter text: the text that became certain with the token.
+    /// - Parameter text: the text that the token completes.
     package mutating func append(_ text: String, of token: Int32) -> Piece {
         taken += 1
         let isBefore = place == .before
@@ -61,7 +60,7 @@ package struct ReasoningReader: Sendable {
         return release()
     }
 
-    /// The rest, at the end of the completion.
+    /// Returns the rest, at the end of the completion.
     package mutating func finish(_ text: String) -> Piece {
         held += text.utf8
         var piece = release()
@@ -93,7 +92,7 @@ package struct ReasoningReader: Sendable {
             }
             piece.reasoning += take(end)
             place = .gap
-            // What a token has after the tag would come before the form.
+            // Text after the tag in the same token would stand before the constrained answer.
             if hasForm {
                 if !held.isEmpty { gapLeft = 0 }
                 piece.reasoning += take(held.count)
@@ -109,13 +108,13 @@ package struct ReasoningReader: Sendable {
         return piece
     }
 
-    /// Tags begin with a whole character, so what is released ends with one.
+    /// Tags begin with a whole character, so the released text ends with one.
     private mutating func take(_ count: Int) -> String {
         defer { held.removeFirst(count) }
         return String(decoding: held[..<count], as: UTF8.self)
     }
 
-    /// Where the closing tag ends; nil if it is not there.
+    /// End of the closing tag; nil if it is not there.
     private func endOfTag() -> Int? {
         let tag = Array(tags.closing.utf8)
         guard held.count >= tag.count else { return nil }

@@ -1,14 +1,14 @@
-/// How a model marks what it thinks before it answers: with two tags, each one token or several.
+/// The two tags around a model's reasoning, each one token or several.
 package struct ReasoningTags: Sendable, Equatable {
     package var opening = "<think>"
     package var closing = "</think>"
-    /// The tags where they are a token by themselves: text streams may leave such tokens out.
+    /// Tokens of the tags, if they are single tokens: text streams may leave those out.
     package var openingToken: Int32?
     package var closingToken: Int32?
 
     package init() {}
 
-    /// The text of a tag that a text stream may leave out; nil of any other token.
+    /// Returns the text of a tag that a text stream may leave out; nil for any other token.
     func text(of token: Int32) -> String? {
         switch token {
         case openingToken: opening
@@ -17,8 +17,8 @@ package struct ReasoningTags: Sendable, Equatable {
         }
     }
 
-    /// Reasoning as it was written, without its tags and the white space around it.
-    /// - Parameter isOpen: it goes on from the prompt, which has the first tag.
+    /// Returns generated reasoning without its tags and the white space around it.
+    /// - Parameter isOpen: whether the prompt has the opening tag.
     func content(of reasoning: String, isOpen: Bool) -> String {
         var content = Self.trimmed(reasoning[...].utf8)
         if !isOpen, content.starts(with: opening.utf8) { content = content.dropFirst(opening.utf8.count) }

@@ -1,13 +1,13 @@
 /// Some of a step's rows of logits.
 package struct LogitPiece {
-    /// Which of the rows that were asked for, from 0.
+    /// Indices among the step's rows with logits.
     package let rows: Range<Int>
     /// [rows][stride]
     package let logits: UnsafeMutablePointer<Float>
     /// Room for as many floats.
     package let scratch: UnsafeMutablePointer<Float>
     package let stride: Int
-    /// Logits of a row.
+    /// Number of logits in a row.
     package let count: Int
 
     package init(
@@ -21,7 +21,7 @@ package struct LogitPiece {
         self.count = count
     }
 
-    /// The same, where others come before them.
+    /// Returns the same piece with other rows before it.
     package func moved(by count: Int) -> LogitPiece {
         LogitPiece(
             rows: rows.lowerBound + count..<rows.upperBound + count, logits: logits, scratch: scratch,
@@ -40,23 +40,23 @@ package protocol Workers: Sendable {
 }
 
 extension StepInput {
-    /// After how many tokens, counted from the last one backwards, something is asked.
+    /// Number of rows at the end whose logits are needed.
     var logitRows: Int {
         precondition(targetRows <= tokens.count && samplings.count <= tokens.count)
         return max(targetRows, samplings.count)
     }
 }
 
-/// Makes a step's answers of its rows of logits, as they come.
+/// Makes a step's answers from its rows of logits as they arrive.
 package final class LogitReader {
-    /// What is asked about a row.
+    /// Questions about a row.
     private struct Row {
         var input: Int
-        /// Which of the input's targets, counted from 0.
+        /// Indices among the input's targets.
         var targets: Range<Int>
-        /// Which of the input's choices it gives; negative if none.
+        /// Index among the input's choices; negative if none.
         var choice: Int
-        /// Its token, if that is a guess.
+        /// Its token, if that is a draft token.
         var guess: Int32?
     }
 
@@ -67,7 +67,7 @@ package final class LogitReader {
     private var rows: [Row] = []
     private var masks: StepMasks?
     package private(set) var answers: [StepAnswer] = []
-    /// What all reading so far took.
+    /// Time of all reading so far.
     package private(set) var seconds = 0.0
 
     package init(_ sampler: Sampler, _ workers: any Workers) {
@@ -75,7 +75,7 @@ package final class LogitReader {
         self.workers = workers
     }
 
-    /// Prepares for the rows of these inputs. From now on their masks are made.
+    /// Prepares for the rows of these inputs, and starts making their masks.
     package func begin(_ inputs: [StepInput]) {
         answers = inputs.map {
             var answer = StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
@@ -85,7 +85,7 @@ package final class LogitReader {
         self.inputs = inputs
         rows.removeAll(keepingCapacity: true)
         var hasConstraint = false
-        // An input that has a name here would be a copy.
+        // Binding an input to a name would copy it.
         for number in inputs.indices {
             let count = inputs[number].logitRows
             var place = 0
@@ -107,14 +107,14 @@ package final class LogitReader {
         masks = hasConstraint ? maskThread.begin(rows.map { sampling(of: $0)?.constraint }) : nil
     }
 
-    /// Lets go of inputs and answers: what is in them is their sequences' own again.
+    /// Releases inputs and answers, whose storage the sequences share.
     package func end() { (inputs, answers, masks) = ([], [], nil) }
 
     private func sampling(of row: Row) -> SamplingRequest? {
         row.choice < 0 ? nil : inputs[row.input].samplings[row.choice]
     }
 
-    /// Takes the rows that come next.
+    /// Takes the next rows.
     package func read(_ piece: LogitPiece) {
         var clock = Stopwatch()
         defer { seconds += clock.lap() }
@@ -138,7 +138,7 @@ package final class LogitReader {
                         logits, count: piece.count, keep: inputs[row.input].alternatives
                     )
                     .map { (id: Int32($0), logit: logits[$0]) }
-                    // Where nobody needs the logits any more, in their place: less memory comes by.
+                    // In place if nobody needs the logits any more: that touches less memory.
                     let softmax = sampler.softmax(
                         logits, count: piece.count, scratch: row.choice < 0 ? logits : scratch)
                     found[number].logprobs = wanted.map { softmax.logprob($0) }
@@ -156,7 +156,7 @@ package final class LogitReader {
         Self.add(found, of: rows[piece.rows], to: &answers)
     }
 
-    /// Answer of a row.
+    /// Answer about a row.
     private struct Found {
         var choice: SampledToken?
         var logprobs: [Float] = []
@@ -167,7 +167,7 @@ package final class LogitReader {
         _ found: [Found], of rows: ArraySlice<Row>, to answers: inout [StepAnswer]
     ) {
         for (row, found) in zip(rows, found) {
-            // None where a logit is not finite.
+            // None if a logit is not finite.
             for (offset, logprob) in found.logprobs.enumerated() {
                 answers[row.input].logprobs[row.targets.lowerBound + offset] = logprob
                 if !found.top.isEmpty {

@@ -1,10 +1,10 @@
-/// An engine whose sequences lie in blocks of a cache. Who may begin, and whose blocks are whose, is the same for all of
-/// them, and here.
+/// An engine that keeps its sequences in blocks of a cache. Admission and the assignment of blocks are implemented
+/// here.
 package protocol BlockedEngine: Engine {
-    /// Which sequences there are, and which blocks they hold.
+    /// Sequences and the blocks that they hold.
     var sequences: SequenceTable { get set }
 
-    /// Has a block hold what another does.
+    /// Copies a block.
     /// - Returns: false if the engine can't, the default.
     func copy(block: Int32, to other: Int32) -> Bool
 }
@@ -31,24 +31,24 @@ extension BlockedEngine {
     package func release(_ id: RequestID) { sequences.release(id) }
     package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
 
-    /// Which rotary factors were used, where the model has two sets.
+    /// The rotary factors, if the model has two sets.
     package func provenance(of id: RequestID) -> [String: String] {
         guard limits.shortRopeLength != nil, let found = sequences[id] else { return [:] }
         return ["rope": found.longRope ? "long" : "short"]
     }
 }
 
-/// Rows in, logits out: an engine that says no more than this. How tokens are chosen is the same for all of them.
+/// An engine that only computes rows: tokens in, logits out. Sampling is implemented here.
 package protocol RowEngine: BlockedEngine {
-    /// Makes answers of logits.
+    /// Makes answers from logits.
     var logits: LogitReader { get }
 
-    /// Computes rows, and writes what the sequences need of them later to their blocks.
+    /// Computes rows, and writes what later rows need to the sequences' blocks.
     /// - Parameters:
-    ///   - runs: each of another sequence, in an order that `order` gives.
-    ///   - use: gets the rows of logits that are wanted, in the order of the runs and some at a time.
+    ///   - runs: each of another sequence, in the order that `order` gives.
+    ///   - use: receives the rows of logits that are needed, some at a time, in the order of the runs.
     func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws
-    /// An order in which runs are well computed, as indices. By default, that in which they come.
+    /// Returns an efficient order to compute runs in, as indices. By default, the given one.
     func order(_ runs: [RowRun]) -> [Int]
 }
 

@@ -1,15 +1,15 @@
 /// Consecutive rows of one sequence in a step.
 package struct RowRun: Sendable {
     package var tokens: ArraySlice<Int32>
-    /// The position of the first of `tokens`.
+    /// Position of the first of `tokens`.
     package var start: Int
-    /// The sequence's blocks in the KV cache; they have room for all its positions.
+    /// The sequence's blocks in the KV cache, with room for all its positions.
     package var blocks: [Int32]
-    /// Long rather than short factors, where the model has two sets.
+    /// Whether to use the long rotary factors, if the model has two sets.
     package var longRope: Bool
-    /// After how many tokens, counted from the last one backwards, logits are wanted.
+    /// Number of rows at the end whose logits are needed.
     package var logitRows: Int
-    /// The sequence's slot, where the model has such; nil is the spare one.
+    /// The sequence's slot, if the model has slots; nil is the spare one.
     package var slot: Int32?
 
     package init(
@@ -24,7 +24,7 @@ package struct RowRun: Sendable {
         self.logitRows = logitRows
     }
 
-    /// The same rows in parts of at most so many.
+    /// Returns the same rows in parts of at most so many.
     package func parts(of count: Int) -> [RowRun] {
         stride(from: 0, to: tokens.count, by: count).map { first in
             var part = self
@@ -36,7 +36,7 @@ package struct RowRun: Sendable {
         }
     }
 
-    /// The rows with logits alone; nil if there are none.
+    /// The rows with logits only; nil if there are none.
     package var withLogits: RowRun? {
         guard logitRows > 0 else { return nil }
         var run = self

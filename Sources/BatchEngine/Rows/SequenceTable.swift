@@ -1,27 +1,27 @@
-/// The sequences that an engine runs and the blocks that they hold: a plain value, whatever the blocks are made of.
+/// Sequences of an engine and the blocks that they hold: a plain value, independent of the blocks' content.
 package struct SequenceTable: Sendable {
-    /// What the cache holds of a sequence.
+    /// Cache of a sequence.
     package struct Entry: Sendable {
         package fileprivate(set) var lease: KVBlocks.Lease
-        /// Positions whose keys and values are in the cache.
+        /// Number of positions whose keys and values are in the cache.
         package fileprivate(set) var length: Int
-        /// Tokens it began with.
+        /// Number of tokens at admission.
         fileprivate let begun: Int
-        /// Tokens it may come to.
+        /// The most tokens that it can grow to.
         package let ceiling: Int
         package let longRope: Bool
-        /// The tokens that were sent, and those that were in the cache; none where sequences have no state.
+        /// Tokens sent or cached; empty if sequences have no state.
         fileprivate var tokens: [Int32]
-        /// After how many tokens the state is that the last block holds.
+        /// Number of tokens covered by the state of the last block.
         fileprivate var stateLength: Int
         fileprivate let slot: Int32?
-        /// How far rows have come since they began at the first position: what lies before that is in the rings.
+        /// Number of positions computed since the first: the rings hold the last ones before it.
         fileprivate var reach: Int
 
-        /// The RoPE factors are in the keys.
+        /// The RoPE factors are part of the keys.
         fileprivate var branch: Int { longRope ? 1 : 0 }
 
-        /// Changed in place: to be read it would be copied.
+        /// In place, as reading it would copy it.
         fileprivate mutating func grow(by count: Int, in blocks: inout KVBlocks) {
             length += count
             blocks.advance(&lease, to: length)
@@ -37,11 +37,11 @@ package struct SequenceTable: Sendable {
     private var directCount = 0
 
     /// - Parameters:
-    ///   - capacity: blocks.
+    ///   - capacity: number of blocks.
     ///   - blockLength: positions of a block.
-    ///   - slots: states and windows of sequences, for models that have them. Then sequences share nothing. A state can't
-    ///     go back within a block: rows are computed again from the block's beginning, or from the first position where
-    ///     the rings have lost what they need.
+    ///   - slots: states and windows of sequences, for models that have them. Then sequences share nothing. A state
+    ///     can't go back within a block: rows are computed again from the block's beginning, or from the first position
+    ///     that the rings still allow.
     package init(
         _ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int, slots: SequenceSlots? = nil
     ) {
@@ -56,18 +56,18 @@ package struct SequenceTable: Sendable {
 
     package subscript(id: RequestID) -> Entry? { entries[id] }
 
-    /// The id of a sequence that begins without a loop, whose numbers go up from 0.
+    /// Returns an id for a sequence outside of loops, whose ids count up from 0.
     package mutating func nextDirectID() -> RequestID {
         directCount += 1
         return RequestID(-directCount)
     }
 
-    /// As `Engine` says it.
+    /// Admits a sequence; see `Engine`.
     package mutating func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
         if let refusal = refusal(tokens, ceiling: ceiling) { return .never(refusal) }
-        // Once a request, from all it may come to: the same however it is cut, saved or computed again.
+        // Chosen once for each request from its ceiling, so that preemption and resuming don't change it.
         let long = limits.usesLongRope(length: ceiling, rope) ?? false
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
@@ -86,7 +86,7 @@ package struct SequenceTable: Sendable {
         }
     }
 
-    /// What is wrong with the tokens of a sequence; nil if nothing is.
+    /// Returns the problem with a sequence's tokens; nil if there is none.
     package func fault(of tokens: [Int32]) -> String? {
         if tokens.isEmpty { return "the prompt has no tokens" }
         return tokens.first { $0 < 0 || $0 >= limits.vocabularySize }
@@ -109,13 +109,13 @@ package struct SequenceTable: Sendable {
             room: blocks.capacity * blocks.blockLength)
     }
 
-    /// Blocks that a sequence needs for so many tokens more, as far as its ceiling goes.
+    /// Returns the blocks that a sequence needs for so many more tokens, up to its ceiling.
     private func growth(_ entry: Entry, by lookahead: Int) -> Int {
         let count = min(entry.ceiling, max(entry.length, entry.begun) + lookahead)
         return max(0, blocks.blocks(for: count) - entry.lease.blocks.count)
     }
 
-    /// Positions that a sequence has room for.
+    /// Number of positions that fit into a sequence's blocks.
     package func room(_ entry: Entry) -> Int { entry.lease.blocks.count * blocks.blockLength }
 
     package mutating func extend(_ id: RequestID, to length: Int) -> Int? {
@@ -136,8 +136,8 @@ package struct SequenceTable: Sendable {
         blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
     }
 
-    /// The blocks of a sequence that hold some of its first `count` tokens and that another does not have yet, each with
-    /// the other's own in that place; none where more than blocks would have to be copied.
+    /// Returns the pairs of blocks to copy so that a sequence has the first `count` tokens of another; empty if more
+    /// than whole blocks would have to be copied.
     func blocks(missing count: Int, in id: RequestID, from other: RequestID) -> [(from: Int32, to: Int32)] {
         guard slots == nil, let entry = entries[id], let source = entries[other],
             source.length >= count, source.longRope == entry.longRope, entry.length < count
@@ -147,7 +147,7 @@ package struct SequenceTable: Sendable {
         }
     }
 
-    /// Says that the cache holds the first `count` tokens of a sequence.
+    /// Records that the cache holds the first `count` tokens of a sequence.
     mutating func has(_ count: Int, _ id: RequestID) {
         guard var entry = entries[id] else { return }
         entry.length = count
@@ -155,7 +155,7 @@ package struct SequenceTable: Sendable {
         entries[id] = entry
     }
 
-    /// Makes a sequence ready for the rows of an input, which goes back first if it says so.
+    /// Prepares a sequence for the rows of an input, and cuts it first if the input says so.
     package mutating func begin(_ input: StepInput) -> RowRun {
         guard var entry = entries[input.sequence] else {
             preconditionFailure("a step for a sequence that was not admitted or was released")
@@ -180,7 +180,7 @@ package struct SequenceTable: Sendable {
         tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize }
     }
 
-    /// The rows of `tokens`, and before them those that the state does not know or has to forget.
+    /// Returns the rows of `tokens`, preceded by those that the state lacks or must repeat.
     private func rowsFromState(
         _ entry: inout Entry, _ tokens: ArraySlice<Int32>, _ slots: SequenceSlots
     ) -> (start: Int, tokens: ArraySlice<Int32>) {
@@ -199,9 +199,9 @@ package struct SequenceTable: Sendable {
         return (start, entry.tokens[start...])
     }
 
-    /// Says that the rows of inputs are in the cache. Guesses that were wrong are written over.
+    /// Records that the rows of inputs are in the cache. Rejected draft tokens are overwritten.
     package mutating func finish(_ inputs: [StepInput], _ answers: [StepAnswer]) {
-        // An input that has a name here would be a copy.
+        // Binding an input to a name would copy it.
         for number in inputs.indices {
             guard let place = entries.index(forKey: inputs[number].sequence) else { continue }
             let wrong = inputs[number].samplings.count - answers[number].choices.count

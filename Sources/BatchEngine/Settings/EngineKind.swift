@@ -1,14 +1,14 @@
-/// What computes, as jobs name it. `phibatch help engines` says what each is.
+/// Engine of a job. `phibatch help engines` describes each.
 public enum EngineKind: String, Sendable, CaseIterable {
     /// phibatch's own arithmetic, with the same bytes on every machine.
     case cpu
     /// Apple's MLX, which `make mlx` fetches: results are the same to within rounding.
     case mlx
-    /// Float32 on the processor: what 8-bit arithmetic is measured by.
+    /// Float32 on the processor: the reference for 8-bit arithmetic.
     case exact
-    /// `mlx` where it is there and finds a GPU, else `cpu`.
+    /// `mlx` if it is installed and finds a GPU, else `cpu`.
     case auto
 
-    /// As options show them.
+    /// Form in help texts.
     package static let placeholder = allCases.map(\.rawValue).joined(separator: "|")
 }

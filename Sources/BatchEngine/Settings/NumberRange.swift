@@ -1,13 +1,13 @@
-/// Which numbers a setting may be, and how messages say it: the same in jobs, lines and programs.
+/// Range of numbers that a setting may have, with its wording in messages of jobs, lines and programs.
 package struct NumberRange: Sendable {
     private let bounds: ClosedRange<Double>
-    /// The lower bound itself is not in it.
+    /// Whether the lower bound is excluded.
     private let isAbove: Bool
     private let noun: String
     /// As in: from 0 to 10.
     package let text: String
 
-    /// - Parameter noun: what kind of number it is.
+    /// - Parameter noun: kind of number, as in "a number".
     package init(_ low: Int, to high: Int, noun: String = "a number") {
         (bounds, isAbove, self.noun) = (Double(low)...Double(high), false, noun)
         text = "from \(low) to \(high)"
@@ -21,7 +21,7 @@ package struct NumberRange: Sendable {
     /// As in: a number from 0 to 10.
     package var right: String { "\(noun) \(text)" }
 
-    /// A number that single precision rounds to the bound counts as the bound, since settings are Floats.
+    /// A number that rounds to the bound in single precision counts as the bound, since settings are Floats.
     package func contains(_ number: Double) -> Bool {
         bounds.contains(number) && (!isAbove || Double(Float(number)) > bounds.lowerBound)
     }

@@ -1,26 +1,26 @@
-/// A setting of requests: its row in the table, which has all that is known of it.
+/// Row of a request's setting in the table of settings, which has everything about it.
 package struct RequestSetting: Sendable {
     package typealias Path<Value> = WritableKeyPath<RequestSettings, Value?> & Sendable
 
-    /// Where the value is, what it may be, and what it is where nobody says.
+    /// Key path of the value, its range and its default.
     package enum Kind: Sendable {
         case int(Path<Int>, ClosedRange<Int>, default: Int?)
         case number(Path<Float>, NumberRange, default: Float)
         case flag(Path<Bool>)
-        /// One of a few words; any text where none are named.
+        /// One of a few words, or any text if none are listed.
         case word(Path<String>, [String])
-        /// One text or a list; `problem` says what is wrong with it in words that follow the name.
+        /// One text or a list; `problem` returns the problem with it in words that follow the name.
         case texts(Path<[String]>, problem: @Sendable ([String]) -> String?)
         case bias(Path<[Int32: Float]>, NumberRange)
     }
 
-    /// Where the help lists it.
+    /// Section of the help.
     package enum Group: Sendable { case sampling, answers, results }
 
-    /// Where it may stand.
+    /// Place where it may be set.
     package enum Place: Sendable, CaseIterable {
         case job, line
-        /// OpenAI's chats and completions; what may stand there may stand in a line.
+        /// OpenAI's chats and completions; settings allowed there are also allowed in a line.
         case body
         /// OpenAI's responses.
         case responses
@@ -32,30 +32,30 @@ package struct RequestSetting: Sendable {
         package static let all = Set(allCases)
     }
 
-    /// What it says something of.
+    /// Tasks that it applies to.
     package enum Task: Sendable { case generate, choose, score }
 
-    /// Whose value counts where job and line have one.
+    /// Value that wins if both job and line have one.
     package enum Precedence: Sendable {
-        /// What the job sets, it enforces.
+        /// The job's.
         case job
         case line
         /// The smaller one.
         case least
-        /// The job's texts, and then the line's.
+        /// The job's texts followed by the line's.
         case both
     }
 
-    /// Whether results depend on it, and how the fingerprint writes it where it is not set.
+    /// Whether results depend on it, and its form in the fingerprint if it is not set.
     package enum Effect: Sendable {
         case none
         case always(unset: String = "-")
-        /// Left out where it is not set.
+        /// Left out if it is not set.
         case ifSet
     }
 
     package let name: String
-    /// What stands for the value in the help; empty for a flag, which takes none.
+    /// Placeholder of the value in the help; empty for a flag.
     package let placeholder: String
     package let help: String
     package let kind: Kind
@@ -64,14 +64,14 @@ package struct RequestSetting: Sendable {
     package let group: Group
     package let precedence: Precedence
     package let effect: Effect
-    /// The tasks whose outcomes, as the model gives them, depend on it: all that it says something of, unless the request
-    /// says the same otherwise, or it is about what is made of an outcome.
+    /// Tasks whose outcomes from the model depend on it. Not among them are tasks whose requests have its effect in
+    /// another form, and settings of what is made of an outcome.
     let shapes: Set<Task>
-    /// Its place among the steps that change logits before a token is chosen; nil if it is none of them.
+    /// Number of its step among the changes to logits; nil if it is none of them.
     package let step: Int?
-    /// Why it doesn't go with a form that answers must have; nil if it does.
+    /// Reason why it can't be combined with a constraint; nil if it can.
     package let formConflict: String?
-    /// What the help of a chat says, where a job's would be wrong.
+    /// Help of a chat, if it differs from a job's.
     package let chatHelp: String?
 
     init(
@@ -96,7 +96,7 @@ package struct RequestSetting: Sendable {
         self.chatHelp = chatHelp
     }
 
-    /// Whether its value is a number, as text a CSV file has it in.
+    /// Whether its value is a number, which a CSV file has as text.
     package var isNumber: Bool {
         switch kind {
         case .int, .number: true
@@ -104,7 +104,7 @@ package struct RequestSetting: Sendable {
         }
     }
 
-    /// The words that its value may be, where it is one of a few.
+    /// Words that its value may be, if it is one of a few.
     package var words: [String] { if case .word(_, let words) = kind { words } else { [] } }
 
     package static func named(_ name: String) -> RequestSetting? {

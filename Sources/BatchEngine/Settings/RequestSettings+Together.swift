@@ -1,45 +1,45 @@
 import JSON
 
-/// What is done with all settings alike: merging, checking, and writing them down.
+/// Operations on all settings alike: merging, checking, and encoding.
 extension RequestSettings {
-    /// What a request asks for of which job and line both say something.
+    /// Merges the settings of a job and a line.
     package static func merged(job: RequestSettings, line: RequestSettings) -> RequestSettings {
-        // As most lines say nothing.
+        // Most lines have no settings.
         guard line != RequestSettings() else { return job }
         var merged = job
         for setting in RequestSetting.all { setting.merge(line, into: &merged, setting.precedence) }
         return merged
     }
 
-    /// These, and where they say nothing, those of `others`.
+    /// Returns these settings, completed by `others`.
     package func over(_ others: RequestSettings) -> RequestSettings {
         var together = others
         for setting in RequestSetting.all { setting.merge(self, into: &together, .line) }
         return together
     }
 
-    /// Those of them for which a condition holds.
+    /// Returns the settings that satisfy a condition.
     package func filtered(_ isKept: (RequestSetting) -> Bool) -> RequestSettings {
         var kept = RequestSettings()
         for setting in RequestSetting.all where isKept(setting) { setting.merge(self, into: &kept, .line) }
         return kept
     }
 
-    /// All that the outcome of a request of this task, as the model gives it, depends on of them: equal bytes, equal
-    /// outcomes. A new setting is in it unless its row in the table says that it has no place there.
+    /// Returns everything that a request's outcome from the model depends on, for a task: equal bytes mean equal
+    /// outcomes. A new setting is included unless its row in the table excludes it.
     package func content(of task: RequestSetting.Task) -> [UInt8] {
         var content: [UInt8] = []
         for setting in RequestSetting.all {
             guard setting.shapes.contains(task), setting.changesResults, setting.changes(self),
                 let value = setting.text(in: self)
             else { continue }
-            // Lengths first, so that no two values run together to the same bytes.
+            // Lengths make the encoding unambiguous.
             content += "\(setting.name) \(value.utf8.count) \(value) ".utf8
         }
         return content
     }
 
-    /// What is wrong with them, in a sentence; nil if nothing is.
+    /// Returns the problem with the settings, in a sentence; nil if there is none.
     package var problem: String? {
         for setting in RequestSetting.all {
             if let problem = setting.problem(in: self) { return "\(setting.name) \(problem)." }
@@ -47,8 +47,8 @@ extension RequestSettings {
         return nil
     }
 
-    /// A setting that doesn't go with a form that answers must have, and why.
-    /// - Parameter mayStop: it is a form of calls, and the text beside them may be cut.
+    /// Returns a setting that can't be combined with a constraint, and the reason.
+    /// - Parameter mayStop: whether the constraint is on tool calls, and the text beside them may be cut.
     package func formConflict(mayStop: Bool) -> (name: String, reason: String)? {
         for setting in RequestSetting.all where setting.isSet(in: self) {
             if let reason = setting.formConflict(mayStop: mayStop) { return (setting.name, reason) }
@@ -60,7 +60,7 @@ extension RequestSettings {
 extension RequestSetting {
     package func formConflict(mayStop: Bool) -> String? { mayStop && name == "stop" ? nil : formConflict }
 
-    /// Whether something is asked, if only what is so anyway.
+    /// Whether it is set, even to its default.
     package func isSet(in settings: RequestSettings) -> Bool {
         switch kind {
         case .int(let path, _, _): settings[keyPath: path] != nil
@@ -72,7 +72,7 @@ extension RequestSetting {
         }
     }
 
-    /// Whether something is asked that is not so anyway.
+    /// Whether a value differs from the default.
     package func changes(_ settings: RequestSettings) -> Bool {
         switch kind {
         case .int(let path, _, let unset): settings[keyPath: path] ?? unset != unset
@@ -86,7 +86,7 @@ extension RequestSetting {
         if case .none = effect { false } else { true }
     }
 
-    /// Puts a line's value beside that of the others, which counts unless `precedence` says otherwise.
+    /// Merges a line's value into the job's, with the given precedence.
     fileprivate func merge(
         _ line: RequestSettings, into merged: inout RequestSettings, _ precedence: Precedence
     ) {
@@ -109,7 +109,7 @@ extension RequestSetting {
         }
     }
 
-    /// What is wrong with the value, in words that follow the name; nil if nothing is.
+    /// Returns the problem with the value, in words that follow the name; nil if there is none.
     package func problem(in settings: RequestSettings) -> String? {
         switch kind {
         case .int(let path, let range, _):
@@ -127,7 +127,7 @@ extension RequestSetting {
             }
         case .texts(let path, let problem): settings[keyPath: path].flatMap(problem)
         case .bias(let path, let range):
-            // Where the vocabulary ends is known with the model.
+            // The end of the vocabulary is known only with the model.
             settings[keyPath: path]?.filter { $0.key < 0 || !range.contains(Double($0.value)) }
                 .min { $0.key < $1.key }.map {
                     "must be token ids, each with \(range.right), but is \($0.value) for \($0.key)"
@@ -136,7 +136,7 @@ extension RequestSetting {
         }
     }
 
-    /// The value as text, distinct for distinct values; nil where it is not set.
+    /// Returns the value as text, distinct for distinct values; nil if it is not set.
     package func text(in settings: RequestSettings) -> String? {
         switch kind {
         case .int(let path, _, _): settings[keyPath: path].map { "\($0)" }

@@ -1,79 +1,78 @@
-/// What a request asks for beside its prompt. Each setting stands here once; nil asks for nothing.
+/// Settings of a request beside its prompt. Each stands here once; nil is not set.
 ///
-/// Jobs, their lines, bodies of OpenAI's API, chats and programs all hold this value. `RequestSetting.all` has for each
-/// of its members what it may be, its default, and where it may stand: a new setting is a member here and a row there.
+/// Shared by jobs, their lines, bodies of OpenAI's API, chats and programs. `RequestSetting.all` has a row for each
+/// member with its range, default and places. A new setting is a member here and a row there.
 public struct RequestSettings: Sendable, Equatable {
-    /// The most tokens of a completion, which no line of a job can exceed; the model's context may end it earlier.
-    /// Nil is 256.
+    /// The most tokens of a completion, which no line of a job can exceed; the model's context may end it earlier. Nil
+    /// is 256.
     public var maxTokens: Int?
-    /// Sampled tokens before which a completion doesn't end: the end of sequence is out, and stop strings that end among
-    /// them don't count, as in vLLM. At most `maxTokens`; nil is 0.
+    /// Sampled tokens before a completion may end: the end of sequence is masked and stop strings are ignored among
+    /// them, as in vLLM. At most `maxTokens`; nil is 0.
     public var minTokens: Int?
-    /// 0, the default, is greedy: then `topP`, `topK`, `minP` and `seed` are without effect. At most 10.
+    /// 0, the default, is greedy: then `topP`, `topK`, `minP` and `seed` have no effect. At most 10.
     public var temperature: Float?
-    /// Keeps the smallest set of tokens whose probabilities reach this together; above 0, 1 keeps all.
+    /// Keeps the smallest set of tokens whose probabilities add up to this; above 0, 1 keeps all.
     public var topP: Float?
-    /// Keeps so many of the likeliest tokens; 0 keeps all.
+    /// Keeps this many of the likeliest tokens; 0 keeps all.
     public var topK: Int?
     /// Keeps tokens whose probability is at least this share of the likeliest one's; 0 ... 1, 0 keeps all.
     public var minP: Float?
-    /// Taken from the logit of each token that the completion has; -2 ... 2, as in OpenAI's API.
+    /// Subtracted from the logit of each token in the completion; -2 ... 2, as in OpenAI's API.
     public var presencePenalty: Float?
-    /// Taken from a token's logit once for each time the completion has it; -2 ... 2, as in OpenAI's API.
+    /// Subtracted from a token's logit once for each time it is in the completion; -2 ... 2, as in OpenAI's API.
     public var frequencyPenalty: Float?
-    /// Divides positive logits of tokens that prompt or completion have, and multiplies negative ones; above 0, at
-    /// most 100, as in Hugging Face's transformers.
+    /// Divides positive logits of tokens in prompt or completion and multiplies negative ones; above 0, at most 100, as
+    /// in Hugging Face's transformers.
     public var repetitionPenalty: Float?
-    /// No so many tokens in a row come a second time, in prompt and completion together; 0 is no limit, as in Hugging
+    /// Length of token sequences that may not repeat in prompt and completion together; 0 is no limit, as in Hugging
     /// Face's transformers.
     public var noRepeatNgramSize: Int?
     /// Added to the logits of these token ids; -100 ... 100.
     public var logitBias: [Int32: Float]?
-    /// Names the random streams: the same prompt, settings and seed give the same completion. A line's own replaces the
-    /// job's.
+    /// Seed of the random streams: the same prompt, settings and seed give the same completion. A line's own replaces
+    /// the job's.
     public var seed: Int?
-    /// Any of these strings ends a completion, which is cut before it. A line's own come in addition to the job's.
+    /// Strings that end a completion, which is cut before them. A line's are added to the job's.
     public var stop: [String]?
-    /// The answers to choose from, two or more: a result is the likeliest, with the probability of each. In a job one
-    /// alone that is `{{ FIELD }}` names a field of the line with a list of them.
+    /// Answers to choose from, two or more: the result is the likeliest, with the probability of each. In a job a
+    /// single `{{ FIELD }}` names a field of the line with a list of them.
     public var choices: [String]?
-    /// Results for each line, each with a random stream of its own.
+    /// Results for each line, each with its own random stream.
     public var samples: Int?
-    /// Go on after the end of sequence, up to the most tokens: for measurements.
+    /// Continues after the end of sequence up to the most tokens, for measurements.
     public var ignoreEndOfSequence: Bool?
 
-    /// Spaces by which JSON is deeper at each level, 0 ... 16, each member on a line of its own; nil is no white space
-    /// at all.
+    /// Spaces per level of indentation of JSON, 0 ... 16, with each member on its own line; nil is no white space.
     public var indent: Int?
-    /// Whether objects may have members that a schema neither names nor forbids; nil is only where the schema says
-    /// something of them.
+    /// Whether objects may have members that a schema neither names nor forbids; nil allows them only if the schema
+    /// mentions them.
     public var openObjects: Bool?
-    /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
+    /// Number of times an answer that breaks its constraint is generated again, 0 ... 100; nil is 3.
     public var retries: Int?
 
-    /// What becomes of what the model thinks before it answers: `separate` keeps it apart from the answer, `keep` leaves
-    /// it in the text, `drop` leaves it out. Nil is `separate` where the model's files say that it thinks, and else
-    /// nothing is taken for reasoning.
+    /// Treatment of the model's reasoning: `separate` keeps it apart from the answer, `keep` leaves it in the text,
+    /// `drop` discards it. Nil is `separate` if the model's files say that it reasons; otherwise nothing counts as
+    /// reasoning.
     public var reasoning: String?
-    /// The tokens after which reasoning is ended, and the answer begins; nil is no limit but `maxTokens`.
+    /// The number of tokens at which reasoning is ended and the answer begins; nil is no limit but `maxTokens`.
     public var maxReasoningTokens: Int?
-    /// How much is reasoning, as in OpenAI's API: a part of `maxTokens`, where `maxReasoningTokens` says nothing.
+    /// Limit of reasoning as a share of `maxTokens`, as in OpenAI's API; used if `maxReasoningTokens` is nil.
     public var reasoningEffort: String?
-    /// The sentence that reasoning ends with when it has come to its limit.
+    /// The sentence that ends reasoning at its limit.
     public var reasoningEnding: String?
 
-    /// Whether the model calls functions that it is told of: `auto` (the default: as it likes), `none`, `required`, or the
-    /// name of the one to call.
+    /// Whether the model calls tools: `auto` (the default) leaves it the choice, `none`, `required`, or the name of the
+    /// tool to call.
     public var toolChoice: String?
-    /// The most calls of an answer; nil is no limit.
+    /// The most calls in an answer; nil is no limit.
     public var maxToolCalls: Int?
 
     /// Adds the completion's token ids to results.
     public var tokens: Bool?
-    /// Adds log-probabilities of each sampled token and so many of the likeliest, 0 ... 20; nil adds none.
+    /// Adds log-probabilities of each sampled token and of this many of the likeliest, 0 ... 20; nil adds none.
     public var logprobs: Int?
 
-    /// The members that most programs set; the others can be set afterwards.
+    /// Creates settings from the most common members; the others can be set afterwards.
     public init(
         maxTokens: Int? = nil, temperature: Float? = nil, topP: Float? = nil, topK: Int? = nil,
         minP: Float? = nil, seed: Int? = nil, stop: [String]? = nil
@@ -89,30 +88,30 @@ public struct RequestSettings: Sendable, Equatable {
 
     public static let defaultMaxTokens = 256
     package static let defaultReasoningEnding = "That is enough; I answer now."
-    /// The eighths of `maxTokens` that reasoning may have.
+    /// Eighths of `maxTokens` that reasoning may have.
     static let reasoningEfforts = [("none", 0), ("minimal", 1), ("low", 2), ("medium", 4), ("high", 6)]
         .map { (name: $0, eighths: $1) }
     package static let defaultRetries = 3
     package static let retriesRange = 0...100
-    /// A chat's, where its options say nothing else.
+    /// A chat's defaults.
     package static let ofChats = RequestSettings(maxTokens: 1024, temperature: 0.7)
 
-    /// What becomes of reasoning before an answer.
+    /// Treatment of reasoning before an answer.
     package enum ReasoningUse: String, Sendable, CaseIterable { case separate, keep, drop }
 
-    /// - Parameter isUsual: the model's files say that it thinks.
-    /// - Returns: nil if nothing is taken for reasoning.
+    /// - Parameter isUsual: whether the model's files say that it reasons.
+    /// - Returns: nil if nothing counts as reasoning.
     package func reasoningUse(isUsual: Bool) -> ReasoningUse? {
         reasoning.flatMap { ReasoningUse(rawValue: $0) } ?? (isUsual ? .separate : nil)
     }
 
-    /// The most tokens of reasoning, of a completion of so many at most; nil is no limit.
+    /// The most tokens of reasoning in a completion of up to `maxTokens`; nil is no limit.
     package func reasoningLimit(maxTokens: Int) -> Int? {
         if let maxReasoningTokens { return maxReasoningTokens }
         return Self.reasoningEfforts.first { $0.name == reasoningEffort }.map { maxTokens * $0.eighths / 8 }
     }
 
-    /// What is wrong with a request as a whole, for a vocabulary of this size, in a sentence; nil if nothing is.
+    /// Returns the problem with the settings together, in a sentence; nil if there is none.
     package func problem(vocabularySize: Int) -> String? {
         if let least = minTokens, least > maxTokens ?? RequestSettings.defaultMaxTokens {
             return "min_tokens is \(least), but max_tokens \(maxTokens ?? RequestSettings.defaultMaxTokens)."
@@ -123,7 +122,7 @@ public struct RequestSettings: Sendable, Equatable {
 }
 
 extension RequestSetting {
-    /// In the order of the help and of the fingerprint.
+    /// Rows in the order of the help and of the fingerprint.
     package static let all: [RequestSetting] = [
         RequestSetting(
             "max_tokens", "N",
@@ -134,11 +133,11 @@ extension RequestSetting {
         RequestSetting(
             "temperature", "X", "0 is greedy (default 0)",
             .number(\.temperature, NumberRange(0, to: 10), default: 0),
-            // A choice is drawn once the probabilities of all are there.
+            // A choice is drawn from the probabilities of all.
             in: Place.all, for: [.generate, .choose], effect: .always(), shapes: [.generate],
             chatHelp: "0 is greedy (default 0.7)"),
         RequestSetting(
-            "top_p", "X", "keep the likeliest tokens that reach this probability together (default 1: all)",
+            "top_p", "X", "keep the likeliest tokens whose probabilities add up to this (default 1: all)",
             .number(\.topP, NumberRange(above: 0, to: 1), default: 1), in: Place.all,
             effect: .always()),
         RequestSetting(
@@ -150,74 +149,74 @@ extension RequestSetting {
             effect: .always()),
         RequestSetting(
             "presence_penalty", "X",
-            "taken from the logit of each token that the completion has, -2 to 2 (default 0)",
+            "subtracted from the logit of each token in the completion, -2 to 2 (default 0)",
             .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0), step: 2),
         RequestSetting(
             "frequency_penalty", "X",
-            "taken from a token's logit for each time the completion has it, -2 to 2 (default 0)",
+            "subtracted from a token's logit for each time it is in the completion, -2 to 2 (default 0)",
             .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0), step: 3),
         RequestSetting(
             "repetition_penalty", "X",
-            "divides the logits of tokens that prompt or completion have; negative ones are multiplied "
+            "divides positive logits of tokens in prompt or completion, multiplies negative ones "
                 + "(default 1: none)",
-            // Hugging Face knows no upper limit; beyond this one a number is a mistake.
+            // Hugging Face has no upper limit; a larger number is a mistake.
             .number(\.repetitionPenalty, NumberRange(above: 0, to: 100), default: 1),
             in: Place.all, step: 4),
         RequestSetting(
             "no_repeat_ngram_size", "N",
-            "no N tokens in a row come a second time, the prompt's among them (default 0: they may)",
+            "no sequence of N tokens is repeated, the prompt's included (default 0: off)",
             .int(\.noRepeatNgramSize, 0...Int.max, default: 0), in: Place.all, step: 5,
-            formConflict: "a form repeats what it needs"),
+            formConflict: "a constrained answer may have to repeat tokens"),
         RequestSetting(
             "logit_bias", "ID=X",
-            "added to the logit of token ID, -100 to 100; may come several times (a map in a job file)",
+            "added to the logit of token ID, -100 to 100; may be repeated (a map in a job file)",
             .bias(\.logitBias, NumberRange(-100, to: 100)), step: 1,
-            chatHelp: "added to the logit of token ID, -100 to 100; may come several times"),
+            chatHelp: "added to the logit of token ID, -100 to 100; may be repeated"),
         RequestSetting(
             "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",
             .int(\.seed, Int.min...Int.max, default: 0), for: [.generate, .choose], precedence: .line,
-            // The random stream is made of it.
+            // The random stream depends on it.
             effect: .always(unset: "0"), shapes: [],
             chatHelp: "the same conversation then has the same answers (default: another one for each answer)"
         ),
         RequestSetting(
             "stop", "TEXT", "a string, or a list of them, that ends a completion; a line may add its own",
             .texts(\.stop, problem: StopSet.problem), precedence: .both, effect: .always(unset: "[]"),
-            formConflict: "an answer that is cut would not be what is asked for",
-            chatHelp: "a string that ends an answer; may come several times"),
+            formConflict: "a cut answer would break the constraint",
+            chatHelp: "a string that ends an answer; may be repeated"),
         RequestSetting(
             "min_tokens", "N",
             "sampled tokens before which neither the end of sequence nor a stop string ends a completion (default 0)",
             .int(\.minTokens, 0...Int.max, default: 0),
-            formConflict: "an answer of a form ends where the form does"),
+            formConflict: "a constrained answer ends where the constraint does"),
         RequestSetting(
             "choices", "TEXT",
             "the answers to choose from, two or more: the result is the likeliest, with the probability of each; "
-                + "{{ FIELD }} alone is a field that has a list of them (\"phibatch help choices\" says more)",
+                + "{{ FIELD }} alone names a field with a list of them (see \"phibatch help choices\")",
             .texts(\.choices, problem: ChoiceList.settingProblem), in: [.job, .line], for: [.choose],
-            // The tree of their tokens is made of them.
+            // They are in the tree of their tokens.
             shapes: []),
         RequestSetting(
-            "samples", "N", "results for each line, each with a random stream of its own (default 1)",
+            "samples", "N", "results for each line, each with its own random stream (default 1)",
             .int(\.samples, 1...10_000, default: 1), in: [.job], for: [.generate, .choose], effect: .none),
         RequestSetting(
             "ignore_eos", "",
             "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",
             .flag(\.ignoreEndOfSequence), in: [.job, .line, .body, .library], effect: .always(unset: "false"),
-            formConflict: "an answer of a form ends where the form does"),
+            formConflict: "a constrained answer ends where the constraint does"),
 
         RequestSetting(
             "indent", "N",
-            "lay JSON out with a line for each member and item, N spaces deeper at each level (default: no white space)",
+            "indent JSON by N spaces per level, a line for each member and item (default: no white space)",
             .int(\.indent, 0...16, default: nil), in: [.job], for: [.generate, .choose], group: .answers),
         RequestSetting(
             "open_objects", "",
-            "objects may have members that the schema doesn't name (default: only where it has additionalProperties, "
+            "objects may have members that the schema doesn't name (default: only if it has additionalProperties, "
                 + "patternProperties or unevaluatedProperties, or names none)",
             .flag(\.openObjects), in: [.job], group: .answers),
         RequestSetting(
             "retries", "N",
-            "how many times an answer that turns out not to be what is asked for is generated anew, each time with "
+            "how many times an answer that breaks its constraint is generated again, each time with "
                 + "another random stream (default \(RequestSettings.defaultRetries))",
             .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
             in: [.job],
@@ -225,37 +224,37 @@ extension RequestSetting {
 
         RequestSetting(
             "tool_choice", "auto|none|required|NAME",
-            "whether the model calls one of the tools: as it likes (the default), never, in each answer, or the one of this "
+            "whether the model calls tools: as it likes (the default), never, in each answer, or the one of this "
                 + "name",
             .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line, shapes: []),
         RequestSetting(
-            "max_tool_calls", "N", "the most calls of an answer (default: no limit)",
+            "max_tool_calls", "N", "the most calls in an answer (default: no limit)",
             .int(\.maxToolCalls, 1...128, default: nil), in: [.job, .line], group: .answers,
             precedence: .least, shapes: []),
         RequestSetting(
             "reasoning", "separate|keep|drop",
-            "what the model thinks before it answers, between <think> and </think>: apart from the text, in it, or left out "
-                + "(default separate, where the model's files say that it thinks)",
+            "the model's reasoning, between <think> and </think>: apart from the text, in it, or left out "
+                + "(default separate, if the model's files say that it reasons)",
             .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.job, .library],
             for: [.generate, .choose],
             group: .answers, shapes: []),
         RequestSetting(
             "max_reasoning_tokens", "N",
-            "the most tokens of a thought, 0 for none: then it is ended, and the answer follows within max_tokens "
-                + "(default: no limit; three quarters of max_tokens where the answer has a form)",
+            "the most tokens of reasoning, 0 for none: then it is ended, and the answer follows within max_tokens "
+                + "(default: no limit; three quarters of max_tokens before a constrained answer)",
             .int(\.maxReasoningTokens, 0...Int.max, default: nil), in: Place.all.subtracting([.responses]),
             for: [.generate, .choose], group: .answers, precedence: .least,
             shapes: [],
-            chatHelp: "the most tokens of a thought, 0 for none (default: no limit)"),
+            chatHelp: "the most tokens of reasoning, 0 for none (default: no limit)"),
         RequestSetting(
             "reasoning_effort", "none|minimal|low|medium|high",
-            "the same as a part of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
+            "the same as a share of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
             .word(\.reasoningEffort, RequestSettings.reasoningEfforts.map(\.name)),
             in: [.job, .line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line,
             shapes: []),
         RequestSetting(
             "reasoning_ending", "TEXT",
-            "what a thought is ended with at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
+            "the sentence that ends reasoning at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
             .word(\.reasoningEnding, []), in: [.job, .library], for: [.generate, .choose], group: .answers,
             shapes: []),
 

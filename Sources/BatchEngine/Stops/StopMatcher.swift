@@ -1,26 +1,26 @@
-/// Finds stop strings in a text that comes in pieces, and holds back only what could still become one.
+/// Finds stop strings in streamed text, and holds back only text that could become one.
 ///
-/// The text ends the moment it first contains a stop string, and is cut before it; if several end at
-/// the same byte, before the longest. So the outcome depends on the text alone, not on its pieces.
+/// The text ends as soon as it contains a stop string, and is cut before it; if several end at the same byte, before
+/// the longest. So the result depends on the text alone, not on its pieces.
 package struct StopMatcher: Sendable {
     private let stops: StopSet
     private var state: Int32 = 0
     private var held: [UInt8] = []
-    /// What begins the part of the text that isn't searched; empty if all is.
+    /// Beginning of the part that isn't searched; empty if all is searched.
     private let mark: [UInt8]
-    /// The bytes at the end that may begin it. They are searched once they don't.
+    /// Bytes at the end that may begin the mark, not searched yet.
     private var marked: [UInt8] = []
     private var isOver = false
-    /// True once a stop string was found; then nothing more is to be appended.
+    /// Whether a stop string was found; then nothing more may be appended.
     package private(set) var hasStopped = false
 
-    /// - Parameter mark: from it on the text isn't searched; empty if all is.
+    /// - Parameter mark: the text isn't searched from here on; empty if all is searched.
     package init(_ stops: StopSet, until mark: String = "") {
         (self.stops, self.mark) = (stops, Array(mark.utf8))
     }
 
-    /// Takes the next piece and returns the text that is now certain not to belong to a stop string.
-    /// - Parameter mayStop: whether a stop string counts that ends in this piece.
+    /// Takes the next piece and returns the text that can no longer belong to a stop string.
+    /// - Parameter mayStop: whether a stop string that ends in this piece counts.
     package mutating func append(_ piece: String, mayStop: Bool = true) -> String {
         if stops.isEmpty || isOver || hasStopped { return hasStopped ? "" : piece }
         if mark.isEmpty { return search(piece.utf8, mayStop) }
@@ -49,14 +49,14 @@ package struct StopMatcher: Sendable {
         return release(held.count - automaton.depths[Int(state)])
     }
 
-    /// What is still held back at the end of the text.
+    /// Returns the text still held back at the end.
     package mutating func finish() -> String {
         if isOver || hasStopped { return "" }
         let text = search(marked, true)
         return hasStopped ? text : text + release(held.count)
     }
 
-    /// A stop string begins with a whole character, so what is released ends with one.
+    /// Stop strings begin with a whole character, so the released text ends with one.
     private mutating func release(_ count: Int) -> String {
         let text = String(decoding: held[..<count], as: UTF8.self)
         held.removeFirst(count)
@@ -65,7 +65,7 @@ package struct StopMatcher: Sendable {
 }
 
 extension [UInt8] {
-    /// How many bytes at the end may begin a text that isn't there yet.
+    /// Returns the number of bytes at the end that may begin `text`.
     func heldBack(for text: [UInt8]) -> Int {
         (1..<text.count).last { suffix($0).elementsEqual(text.prefix($0)) } ?? 0
     }

@@ -1,6 +1,6 @@
 import FoundationShim
 
-/// The stop strings of a request, as an automaton over bytes: a completion is searched for all of them at once.
+/// Stop strings of a request as one automaton over bytes, so that a completion is searched for all at once.
 package struct StopSet: Sendable, Equatable {
     static let countLimit = 1024
     static let byteLimit = 1 << 16
@@ -15,7 +15,7 @@ package struct StopSet: Sendable, Equatable {
 
     package var isEmpty: Bool { automaton.lengths.isEmpty }
 
-    /// What is wrong with a list of stop strings, in words that follow the setting's name.
+    /// Returns the problem with a list of stop strings, in words that follow the setting's name.
     package static func problem(with stops: [String]) -> String? {
         if stops.contains(where: \.isEmpty) { return "holds an empty string, which would stop at once" }
         if stops.count > countLimit { return "holds more than \(countLimit) strings" }
