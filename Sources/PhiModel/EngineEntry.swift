@@ -1,8 +1,8 @@
 import BatchEngine
 
-/// An engine in the list of them: a file that makes its entry, a case of `EngineKind`, and a line of `EngineKind.entry`.
+/// Entry in the list of engines: a file that makes it, a case of `EngineKind`, and a line of `EngineKind.entry`.
 package struct EngineEntry: Sendable {
-    /// A library that it needs beside the program.
+    /// Library beside the program that it needs.
     package struct Library: Sendable {
         package let version: String
         /// The device, as in "cpu" or "gpu Apple M4 Max".
@@ -13,15 +13,15 @@ package struct EngineEntry: Sendable {
     package let kind: EngineKind
     /// Name in messages, as in "MLX".
     package let title: String
-    /// Settings of `EngineOptions`, as jobs name them, that mean nothing with it, and why.
+    /// Settings of `EngineOptions`, by their names in jobs, that it can't use, and the reason.
     var leavesOut: [(setting: String, reason: String)] = []
     /// Whether a result is the same, byte for byte, whatever runs beside it.
     package var isReproducible = true
     /// Loads its library, if it needs one.
     package var library: (@Sendable () throws(ModelError) -> Library)?
-    /// Why `auto` passes it over although somebody has put it there; nil for no such reason.
+    /// Reason why `auto` skips it although it is installed; nil for none.
     package var fault: @Sendable () -> ModelError? = { nil }
-    /// All that results depend on besides model, request and seed.
+    /// Everything that results depend on besides model, request and seed.
     package let identity: @Sendable (EngineOptions) throws -> [(name: String, value: String)]
     /// Loads a model's folder.
     package let load: @Sendable (_ folder: String, EngineOptions) throws -> any ModelEngine
@@ -31,10 +31,10 @@ package struct EngineEntry: Sendable {
 
     private var hasGPU: Bool { (try? library?())?.isGPU ?? false }
 
-    /// Engine that `auto` takes.
+    /// The engine that `auto` takes.
     fileprivate static var automatic: EngineEntry { all.first { $0.hasGPU } ?? .cpu }
 
-    /// Returns the fault of settings that are given; nil if there is none.
+    /// Returns the problem with settings that are given; nil if there is none.
     package func problem(given settings: [String]) -> String? {
         guard let (setting, reason) = leavesOut.first(where: { settings.contains($0.setting) }) else {
             return nil
@@ -44,7 +44,7 @@ package struct EngineEntry: Sendable {
 }
 
 extension EngineKind {
-    /// The engine of this name, or the one that `auto` takes.
+    /// Engine of this name, or the one that `auto` takes.
     package var entry: EngineEntry {
         switch self {
         case .auto: .automatic

@@ -14,17 +14,17 @@ import OperatingSystem
 /// }
 /// ```
 ///
-/// All requests share one loop on a thread of the model's own: they join and leave between two steps, and each
-/// step is one forward pass over the rows of all. An answer is the same, byte for byte, whatever runs beside it.
+/// All requests share one loop on the model's own thread: they join and leave between steps, and each step is one
+/// forward pass over the rows of all. An answer is the same, byte for byte, whatever runs beside it.
 public final class ModelContainer: Sendable {
     package let engine: any ModelEngine
-    /// Which that is.
+    /// The engine in use.
     package let kind: EngineKind
-    /// Folder that the model was loaded from; nil for an engine that was there before.
+    /// Folder that the model was loaded from; nil for an engine that was passed in.
     package let folder: String?
     /// The adapter it was loaded with.
     package let adapter: String?
-    /// The most requests that run together; more wait for their turn.
+    /// The most requests that run together; further ones wait.
     public let workers: Int
     private let threads: ModelThreads
 
@@ -43,15 +43,15 @@ public final class ModelContainer: Sendable {
 
     deinit { threads.close() }
 
-    /// Loads a model folder (MLX's quantized format), on a thread of its own. A GGUF file, or a folder that another
-    /// program has quantized, is converted once into `EngineOptions.cache`, which must not be off then.
+    /// Loads a model folder (MLX's quantized format) on its own thread. A GGUF file, or a folder that another program
+    /// has quantized, is converted once into `EngineOptions.cache`, which must not be off then.
     ///
-    /// If the task is cancelled, this returns at once; the thread lets the model go when it has it.
+    /// If the task is cancelled, this returns at once, and the thread discards the model.
     /// - Parameters:
-    ///   - folder: with config.json, weights, and most often a tokenizer and a chat template.
+    ///   - folder: with config.json, weights, and usually a tokenizer and a chat template.
     ///   - options: engine, threads, memory, precision and adapter.
-    ///   - workers: the most requests that run together; by default enough to make arithmetic the limit
-    ///     and not the reading of weights.
+    ///   - workers: the most requests that run together; by default as many as make arithmetic the limit, not the
+    ///     reading of weights.
     /// - Throws: `ModelError` naming the file, tensor or key at fault; `CancellationError`.
     public static func load(
         folder: String, options: EngineOptions = EngineOptions(), workers: Int? = nil
@@ -74,13 +74,13 @@ public final class ModelContainer: Sendable {
 
     /// Streams the answer to a prompt.
     ///
-    /// A prompt or parameter that can't be served shows when the stream is read.
+    /// Errors of a prompt or parameter are thrown when the stream is read.
     public func generate(_ prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) -> AnswerStream
     {
         AnswerStream(hold: ask(prompt, parameters, keepsParts: true))
     }
 
-    /// The whole answer to a prompt.
+    /// Returns the whole answer to a prompt.
     /// - Throws: `ModelError` if the prompt or a parameter can't be served; `CancellationError`.
     public func answer(to prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) async throws
         -> Answer
@@ -88,10 +88,10 @@ public final class ModelContainer: Sendable {
         try await ask(prompt, parameters, keepsParts: false).whole()
     }
 
-    /// The answers to many prompts, generated together, in the prompts' order.
+    /// Returns the answers to many prompts, generated together, in the prompts' order.
     ///
-    /// A prompt that can't be served ends the iteration with its error. Where others are to go on, call
-    /// `answer(to:parameters:)` for each in a task of its own.
+    /// A prompt that can't be served ends the iteration with its error. To continue past errors, call
+    /// `answer(to:parameters:)` for each prompt in its own task.
     public func answers<Prompts: Sequence<Prompt> & Sendable>(
         to prompts: Prompts, parameters: AnswerParameters = AnswerParameters()
     ) -> AnswerList<Prompts> {
@@ -104,8 +104,8 @@ public final class ModelContainer: Sendable {
         return AnswerHold(feed, of: self)
     }
 
-    /// Adds a source of requests, such as a job, to the model's loop. The source is called on the loop's thread
-    /// alone, and is not the caller's any more.
-    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    /// Adds a source of requests, such as a job, to the model's loop. From now on the source is called only on the
+    /// loop's thread.
+    /// - Throws: `ModelError` of kind `resources` if no thread can be created.
     package func join(_ source: sending any RequestSource) throws { try threads.join(source) }
 }

@@ -1,30 +1,30 @@
 import BatchEngine
 import OperatingSystem
 
-/// An engine with a model in it.
+/// An engine with a loaded model.
 package protocol ModelEngine: RowEngine {
     /// Nil if the folder has no tokenizer.
     var codec: TextCodec? { get }
-    /// Threads that compute.
+    /// Number of compute threads.
     var threads: Int { get }
-    /// Notes on the loading for a person, a sentence each: that an index was passed
-    /// over, or old files removed from the cache.
+    /// Notes on the loading for a person, a sentence each: that an index was ignored, or old files removed from the
+    /// cache.
     var notes: [String] { get }
-    /// Ways to be faster or smaller, and reasons why it is not what was asked for; a sentence each.
+    /// Ways to be faster or smaller, and reasons for deviations from the options; a sentence each.
     var advice: [String] { get }
 
-    // What `bench` and `perplexity` tell.
+    // Figures for `bench` and `perplexity`.
 
-    /// The name of the code that computes.
+    /// Name of the code that computes.
     var kernelName: String { get }
-    /// Bytes of weights that one forward pass reads; where there are experts, at most.
+    /// Bytes of weights read by one forward pass; with experts, the most.
     var weightBytes: Int { get }
-    /// Work of all steps so far; nil if nobody counts.
+    /// Work of all steps so far; nil if it isn't counted.
     var work: EngineWork? { get }
-    /// Does at once what the first steps do on their way, and touches the KV cache's memory for new sequences of these
-    /// lengths. The default does nothing.
+    /// Does in advance what the first steps would do, and touches the KV cache's memory for new sequences of these
+    /// lengths. Does nothing by default.
     func warmUp(lengths: [Int])
-    /// Measures the processor; the default is with threads of its own.
+    /// Creates a probe of the processor; by default with its own threads.
     func makeProbe() throws -> LimitProbe
 }
 

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// The part of a model that makes prompts: its tokenizer, its template and its limits. Reads no weights.
+/// The part of a model that makes prompts: tokenizer, template and limits. Reads no weights.
 package struct ModelText: Sendable {
     package let text: any TextCoding
     package let limits: ModelLimits
@@ -15,7 +15,7 @@ package struct ModelText: Sendable {
         limits = ModelLimits(shape, codec)
     }
 
-    /// A prompt as the model sees it; as ids, where there is no tokenizer.
+    /// Returns a prompt as the model sees it; as ids without a tokenizer.
     package func shown(_ prompt: [Int32]) -> String {
         tokenizer?.decode(prompt, skipSpecialTokens: false)
             ?? prompt.map(String.init).joined(separator: " ")

@@ -1,4 +1,4 @@
-// Prompts and messages are part of what a model is asked.
+// Prompts and messages are part of this module's API.
 @_exported import PhiText
 
 @_exported import enum BatchEngine.EngineKind

@@ -1,12 +1,12 @@
 import BatchEngine
 
-/// For those who take the steps themselves instead of leaving it to a loop: measurements and tests.
+/// Steps without a loop, for measurements and tests.
 extension RowEngine {
     /// Begins a sequence with room for a prompt and `maxTokens` more, all at once.
-    /// - Returns: its id, and how many prompt tokens are in the cache and must not be sent again; nil if there
-    ///   is no room now.
-    /// - Throws: `ModelError` of kind `resources` if it could not fit even into an empty cache, `badRequest`
-    ///   if the model can't serve it.
+    /// - Returns: its id, and the number of prompt tokens that are cached and must not be sent; nil if there is no
+    ///   room now.
+    /// - Throws: `ModelError` of kind `resources` if it doesn't fit even into an empty cache, `badRequest` if the
+    ///   model can't serve it.
     package func begin(
         prompt: [Int32], maxTokens: Int, cacheable: Int = .max
     ) throws -> (id: RequestID, cached: Int)? {

@@ -1,8 +1,8 @@
 import BatchEngine
 
-/// Scores that tests and measurements of quality ask of a model.
+/// Scores for tests and measurements of quality.
 extension RowEngine {
-    /// The natural-log probability of each of tokens[from...] after those before it; from >= 1.
+    /// Returns the natural-log probability of each of tokens[from...] after those before it; from >= 1.
     /// - Throws: as `admit`; `ModelError` of kind `malformed` if a logit is not finite.
     package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
         precondition(from >= 1)
@@ -25,14 +25,14 @@ extension RowEngine {
         return values
     }
 
-    /// Runs `tokens` as a sequence of their own, and hands out the last `logitRows` rows of logits in pieces.
+    /// Runs `tokens` as their own sequence, and passes the last `logitRows` rows of logits on in pieces.
     /// - Throws: `ModelError` if the model can't serve them, or there is no room; what `use` throws.
     func scored(
         _ tokens: some Collection<Int32>, logitRows: Int, _ use: (LogitPiece) throws -> Void
     ) throws {
         let tokens = Array(tokens)
         if let fault = sequences.fault(of: tokens) { throw ModelError(.badRequest, fault) }
-        // No tokens are named, so that nothing is shared: all rows are computed.
+        // Without tokens nothing is shared, so all rows are computed.
         guard case .leased(var lease) = sequences.blocks.lease([]),
             sequences.blocks.extend(&lease, to: tokens.count)
         else {

@@ -1,7 +1,7 @@
 import BatchEngine
 import Errors
 
-/// A whole answer and what it cost.
+/// A complete answer and its cost.
 public struct Answer: Sendable, Equatable {
     /// Why an answer ended.
     public enum Ending: String, Sendable {
@@ -9,23 +9,23 @@ public struct Answer: Sendable, Equatable {
         case stop
         /// `maxTokens` reached, or the end of the model's context.
         case length
-        /// `maxTokens` reached before the reasoning had ended: there is no answer.
+        /// `maxTokens` reached within the reasoning: there is no answer.
         case reasoningLength = "reasoning_length"
-        /// A stop string came up; the text is cut before it.
+        /// A stop string was found; the text is cut before it.
         case stopSequence = "stop_sequence"
     }
 
     public let text: String
-    /// The model's reasoning before it; nil where that is not kept apart.
+    /// The model's reasoning before it; nil if that is not kept apart.
     public let reasoning: String?
     /// The completion's token ids, without the end of sequence.
     public let tokens: [Int32]
     public let ending: Ending
     /// Tokens of the prompt, the chat template's included.
     public let promptTokens: Int
-    /// Seconds from the first step it took part in to its first token.
+    /// Seconds from its first step to its first token.
     public let prefillSeconds: Double
-    /// Seconds from its first token to its last. Others that run beside it make it longer.
+    /// Seconds from its first token to its last. Answers that run beside it make it longer.
     public let decodeSeconds: Double
 
     /// Completion tokens a second, without the prefill.
@@ -36,16 +36,16 @@ public struct Answer: Sendable, Equatable {
 
 /// A piece of an answer while it is generated.
 public enum AnswerPart: Sendable, Equatable {
-    /// More text, whole characters only. Whoever reads seldom gets longer parts.
+    /// More text, in whole characters. A slow reader gets longer parts.
     case text(String)
-    /// More of what the model thinks before it answers, with its tags.
+    /// More of the model's reasoning before the answer, with its tags.
     case reasoning(String)
     /// The last part.
     case end(Answer)
 }
 
 extension Answer {
-    /// The answer to a request for no tokens, which is whole before it begins.
+    /// Creates the answer to a request for no tokens.
     init(promptTokens: Int) {
         self.init(
             text: "", reasoning: nil, tokens: [], ending: .length, promptTokens: promptTokens,

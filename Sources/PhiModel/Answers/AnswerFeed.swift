@@ -1,19 +1,19 @@
 import OperatingSystem
 
-/// One answer on its way from the loop's thread to whoever waits for it.
+/// One answer on its way from the loop's thread to its reader.
 ///
-/// The loop never waits here: what is not read yet is joined to one text, so that a slow reader costs no more
-/// memory than the answer itself.
+/// The loop never waits here. Unread parts are joined, so that a slow reader costs no more memory than the answer
+/// itself.
 final class AnswerFeed: Sendable {
     private struct State {
-        /// Joined where they are of one kind.
+        /// Joined if they are of one kind.
         var unread: [AnswerPart] = []
         var end: Result<Answer, any Error>?
         var isOver = false
         var wasCancelled = false
     }
 
-    /// Whether parts are wanted, or only the whole.
+    /// Whether the reader wants parts, or only the whole.
     private let keepsParts: Bool
     private let state = Watched(State())
 
@@ -47,14 +47,14 @@ final class AnswerFeed: Sendable {
 
     // MARK: The reader's side
 
-    /// The request leaves the loop before the next step.
+    /// The loop drops the request before the next step.
     func cancel() {
         state.change { $0.wasCancelled = true }
     }
 
     /// - Returns: nil after the end.
-    /// - Throws: what ended the answer; `CancellationError` if it was cancelled, so that nobody takes half an
-    ///   answer for a whole one.
+    /// - Throws: the error that ended the answer; `CancellationError` if it was cancelled, so that nobody mistakes
+    ///   half an answer for a whole one.
     func next() async throws -> AnswerPart? {
         try await withTaskCancellationHandler {
             try await state.next(Self.take)
@@ -63,7 +63,7 @@ final class AnswerFeed: Sendable {
         }
     }
 
-    /// The whole answer, without its parts.
+    /// Returns the whole answer without its parts.
     func whole() async throws -> Answer {
         while let part = try await next() {
             if case .end(let answer) = part { return answer }

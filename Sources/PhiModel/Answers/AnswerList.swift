@@ -1,9 +1,9 @@
 import FoundationShim
 
-/// The answers to many prompts, in the prompts' order. They are generated together.
+/// Answers to many prompts, generated together, in the prompts' order.
 ///
-/// Prompts are taken as answers are read: a few more than run together are under way, so neither prompts nor
-/// answers pile up. Ending the iteration, or cancelling its task, ends all that is under way.
+/// Prompts are taken as answers are read, a few more than run together, so that neither pile up. Ending the iteration
+/// or cancelling its task cancels all running requests.
 public struct AnswerList<Prompts: Sequence<Prompt> & Sendable>: AsyncSequence, Sendable {
     public typealias Element = Answer
 

@@ -1,7 +1,7 @@
 import BatchEngine
 import Errors
 
-/// One request that somebody waits for, as a loop's source.
+/// One request with a waiting caller, as a source of the loop.
 final class AnswerSource: RequestSource {
     let workers = 1
     private var request: Request?
@@ -9,9 +9,9 @@ final class AnswerSource: RequestSource {
     private let promptTokens: Int
     private let reasoning: RequestSettings.ReasoningUse?
 
-    /// - Parameter reasoning: what becomes of reasoning; nil where nothing is taken for one.
+    /// - Parameter reasoning: treatment of reasoning; nil if nothing counts as reasoning.
     init(_ request: Request, _ reasoning: RequestSettings.ReasoningUse?, _ feed: AnswerFeed) {
-        // Nothing is asked for, and so it is whole.
+        // A request for no tokens is complete at once.
         self.request = request.kind.maxTokens > 0 ? request : nil
         self.feed = feed
         self.reasoning = reasoning
@@ -53,7 +53,7 @@ final class AnswerSource: RequestSource {
         throw ModelError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
     }
 
-    /// Without effect where the answer is there: the first result counts.
+    /// Without effect if there is an answer: the first result counts.
     func completed() { feed.finish(.success(Answer(promptTokens: promptTokens))) }
 
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {

@@ -1,19 +1,19 @@
 /// One answer, part by part, as it is generated.
 ///
-/// It is to be iterated once. Generation begins when it is made, and ends at the next step if the task that
-/// iterates is cancelled, the iteration ends, or the stream is let go. A cancelled one throws `CancellationError`.
+/// It can be iterated once. Generation begins when it is created, and ends at the next step if the iterating task is
+/// cancelled, the iteration ends, or the stream is released. After cancellation it throws `CancellationError`.
 public struct AnswerStream: AsyncSequence, Sendable {
     public typealias Element = AnswerPart
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         /// Ends the request with the iteration.
         let own: AnswerHold
-        /// The stream's: else a stream that only the loop had would end the request as the loop begins.
+        /// The stream's own: otherwise the request would end when iteration releases the stream.
         let stream: AnswerHold
 
         /// - Throws: `ModelError`, or `CancellationError`.
         public mutating func next() async throws -> AnswerPart? {
-            // Its end would be the request's, and a release may come after its last use, which is before the wait.
+            // Keeps both beyond the wait: releasing one ends the request.
             let holds = (own, stream)
             defer { withExtendedLifetime(holds) {} }
             return try await own.feed.next()
@@ -22,16 +22,16 @@ public struct AnswerStream: AsyncSequence, Sendable {
 
     let hold: AnswerHold
 
-    /// The iteration's end is the request's, even if the stream itself stays.
+    /// The end of the iteration ends the request, even if the stream stays.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(own: AnswerHold(hold.feed, of: hold.model), stream: hold)
     }
 }
 
-/// A reader's hold on a request: once nobody has it any more, nobody waits for the answer.
+/// A reader's hold on a request. When the last reference is gone, the request ends.
 final class AnswerHold: Sendable {
     let feed: AnswerFeed
-    /// The model's threads end with it.
+    /// Released, it would end the model's threads.
     let model: ModelContainer
 
     init(_ feed: AnswerFeed, of model: ModelContainer) {
@@ -41,7 +41,7 @@ final class AnswerHold: Sendable {
 
     deinit { feed.cancel() }
 
-    /// The whole answer; held until it is there.
+    /// Returns the whole answer, and holds the request until then.
     func whole() async throws -> Answer {
         defer { withExtendedLifetime(self) {} }
         return try await feed.whole()

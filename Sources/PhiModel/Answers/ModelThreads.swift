@@ -1,10 +1,10 @@
 import BatchEngine
 import OperatingSystem
 
-/// The threads of a loaded model: one turns prompts into token ids, one runs the loop that all requests share.
-/// Both begin with the first request, sleep while there is none, and end after `close`.
+/// Threads of a loaded model: one tokenizes prompts, one runs the loop that all requests share. Both start with the
+/// first request, sleep while there is none, and end after `close`.
 ///
-/// Neither is of Swift's cooperative pool, which long computations would hold up.
+/// Neither is of Swift's cooperative pool, which long computations would block.
 final class ModelThreads: Sendable {
     private struct Asked: Sendable {
         var prompt: Prompt
@@ -19,7 +19,7 @@ final class ModelThreads: Sendable {
     private let sources = Mailbox<any RequestSource>()
     private let haveStarted = Guarded(false)
 
-    /// Rows of a prompt in one step: between two of them an answer can be stopped.
+    /// Rows of a prompt in one step; an answer can be cancelled between steps.
     private static let prefillChunk = 512
 
     /// - Parameter workers: the most requests that run together.
@@ -39,13 +39,13 @@ final class ModelThreads: Sendable {
     }
 
     /// Adds a source of requests to the loop.
-    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    /// - Throws: `ModelError` of kind `resources` if no thread can be created.
     func join(_ source: sending any RequestSource) throws {
         try start()
         sources.put(source)
     }
 
-    /// What is in the loop still comes to its end.
+    /// Requests in the loop still finish.
     func close() {
         asked.close()
         if !haveStarted.withLock({ $0 }) { sources.close() }
@@ -118,7 +118,7 @@ final class ModelThreads: Sendable {
 
     private func runLoop() {
         let loop = BatchLoop(engine: engine, workers: workers, prefillChunk: Self.prefillChunk)
-        // The loop looks at each of its sources in each step: more of them than can run wait outside.
+        // The loop looks at all its sources in each step, so those beyond a limit wait outside.
         while let some = sources.wait(2 * workers) {
             for source in some { loop.add(source) }
             loop.run { [sources, workers] in sources.take(2 * workers - loop.sourceCount) }
@@ -127,7 +127,7 @@ final class ModelThreads: Sendable {
 }
 
 extension WorkerThread {
-    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    /// - Throws: `ModelError` of kind `resources` if no thread can be created.
     package static func startOrExplain(_ name: String, _ body: @escaping @Sendable () -> Void)
         throws(ModelError)
     {

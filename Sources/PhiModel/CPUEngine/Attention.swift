@@ -19,7 +19,7 @@ final class Attention {
     /// The runs' blocks, and then where there are slots, those of their windows.
     private let blockLists = Buffer<Int32>()
     private var windowLists = 0
-    /// Place in `blockLists` where each run's list begins.
+    /// Index in `blockLists` of each run's list.
     private var listStarts: [Int] = []
     private let queryValues = Buffer<Int8>()
     private let queryScales = Buffer<Float>()
@@ -39,7 +39,7 @@ final class Attention {
         self.pool = pool
     }
 
-    /// Must come before the first layer of a step, and again where fewer rows go on.
+    /// Must be called before the first layer of a step, and again when rows are dropped.
     func prepare(_ runs: [RowRun]) throws(ModelError) {
         plan = AttentionPlan(runs, queries: queriesPerGroup)
         windowLists = runs.reduce(0) { $0 + $1.blocks.count }
@@ -74,7 +74,7 @@ final class Attention {
         /// [rows][stride]: queries, keys, values, each by heads.
         let qkv: UnsafeMutablePointer<Float>
         let stride: Int
-        /// The first head's keys and values; the others lie after it, so many bytes apart.
+        /// Keys and values of the first head; the others follow at a fixed distance in bytes.
         let cache: PhiKVHead
         let headBytes: Int
         let precision: KVPrecision
@@ -110,7 +110,7 @@ final class Attention {
 
     private func attend(_ layer: Layer) {
         let groups = layer.shape.keyValueHeadCount
-        // Where each row is of another sequence, nobody reads what another row writes.
+        // If each row is of another sequence, no row reads what another one writes.
         let isAlone = plan.rows.count == layer.runs.count
         if !isAlone {
             // A block's other keys are written relative to its first.
@@ -134,15 +134,15 @@ final class Attention {
         }
     }
 
-    /// Returns the least number of a tile's heads that a thread reads, where rows are of different sequences. Long runs
-    /// are read faster. One tile's pieces take equally long; of several, whose lengths differ, there are enough to share them out.
+    /// Returns the fewest heads of a tile that a thread takes if rows are of different sequences: long runs are read
+    /// faster. Pieces of one tile take equally long, and several tiles have enough pieces to balance.
     private func unit(of heads: Int) -> Int {
         let tiles = plan.tiles.count
         return max(1, min(16, heads * tiles / (tiles == 1 ? pool.width : 4 * pool.width)))
     }
 
-    /// Norms and rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
-    /// heads and the queries that read them. What is another layer's is there already.
+    /// Norms and rotates the queries and keys of a row for some of the cache's heads, and writes its keys and values to
+    /// the cache, unless they are another layer's.
     private func store(_ place: AttentionPlan.Row, _ groups: Range<Int>, _ layer: Layer) {
         let shape = layer.shape
         let (heads, n) = (shape.headCount, shape.headDimension)
@@ -218,7 +218,7 @@ final class Attention {
                             &cache, groups.count, queries.baseAddress, tile.rows.count, perGroup, tile.shared,
                             states.baseAddress)
                     }
-                    // Each head of a row has blocks of its own, as if it were a row by itself.
+                    // Each head of a row has its own blocks, as if it were a row by itself.
                     let each = tile.rows.count * perGroup
                     for group in 0..<groups.count {
                         kernels.attend(

@@ -1,7 +1,7 @@
 import CPhiKernels
 
-/// What differential attention (Ye et al. 2024, arXiv 2410.05258) makes of the attention of two heads side by side:
-/// norm(first - lambda * second), where each has the values of both.
+/// Weights of differential attention (Ye et al. 2024, arXiv 2410.05258), which combines two adjacent heads into
+/// norm(first - lambda * second), each with the values of both.
 package struct DifferenceWeights: Sendable {
     let lambda: Float
     /// RMSNorm [2 * head dimension], with the last factor, 1 - the initial lambda, in its weight.
@@ -17,8 +17,8 @@ package struct DifferenceWeights: Sendable {
     }
 }
 
-/// The way into differential attention and out of it. The cache has two heads of keys side by side as one, and so their
-/// values: a query that is zero in one half has the scores of the other half's keys, and gets the values of both.
+/// Computes differential attention by ordinary attention. The cache stores two adjacent heads of keys as one, and their
+/// values too: a query that is zero in one half gets the scores of the other half's keys, and the values of both.
 final class AttentionDifference {
     private let kernels: PhiKernels
     private let pool: ComputePool
@@ -32,10 +32,10 @@ final class AttentionDifference {
         (self.kernels, self.pool) = (kernels, pool)
     }
 
-    /// out [rows][heads * head dimension] = the differences of what `attend` makes of wide queries.
+    /// out [rows][heads * head dimension] = the differences of the results of `attend` for wide queries.
     /// - Parameters:
-    ///   - qkv: [rows][stride]: queries, and where the layer has its own, keys and values.
-    ///   - attend: gets rows of queries, keys and values with wide heads, how far they are apart, and where to write.
+    ///   - qkv: [rows][stride]: queries, and the layer's own keys and values if it has any.
+    ///   - attend: receives rows of queries, keys and values with wide heads, their stride, and the output.
     func run(
         _ weights: DifferenceWeights, _ shape: AttentionShape, qkv: UnsafePointer<Float>, stride: Int,
         rows: Int, into out: UnsafeMutablePointer<Float>,
@@ -64,7 +64,7 @@ final class AttentionDifference {
                 for pair in 0..<heads / 2 {
                     let first = attended + row * wide + 4 * pair * n
                     let second = first + 2 * n
-                    // Each operation rounds once, whatever the processor has.
+                    // Each operation rounds once, without fused multiply-adds.
                     for i in 0..<2 * n { first[i] -= lambda * second[i] }
                     norm.apply(first, 2 * n, out + row * narrow + 2 * pair * n, kernels)
                 }

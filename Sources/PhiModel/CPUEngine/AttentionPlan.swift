@@ -3,18 +3,18 @@ import CPhiKernels
 
 /// Groups of a step's rows that attend together.
 ///
-/// Rows whose sequences begin with the same blocks of the KV cache lie side by side, and a tile of them
-/// reads these blocks once for all. What a row gets does not depend on its tile.
+/// Rows whose sequences share a prefix of KV blocks are adjacent, and a tile of them reads these blocks once. A row's
+/// result does not depend on its tile.
 struct AttentionPlan {
     struct Row {
         var run: Int
-        /// Its number among the step's rows.
+        /// Index among the step's rows.
         var row: Int
         var position: Int
     }
 
     struct Tile {
-        /// The part of `AttentionPlan.rows` that it has.
+        /// Range of `AttentionPlan.rows`.
         var rows: Range<Int>
         /// Number of blocks at the beginning that are the same for all rows.
         var shared: Int
@@ -22,15 +22,15 @@ struct AttentionPlan {
 
     private(set) var rows: [Row] = []
     private(set) var tiles: [Tile] = []
-    /// The rows at the beginning of a block, and all others, as places in `rows`.
+    /// Rows at the beginning of a block, and all others, as indices in `rows`.
     private(set) var blockStarts: [Int] = []
     private(set) var others: [Int] = []
 
-    /// Many enough queries that a long sequence's blocks are not read too often, and few enough that what they have
-    /// gathered stays in the second-level cache.
+    /// Enough queries that a long sequence's blocks are not read too often, and few enough that their sums stay in the
+    /// second-level cache.
     private static let tileQueries = 64
 
-    /// - Parameter queries: how many of a row's queries read the same keys.
+    /// - Parameter queries: number of a row's queries that read the same keys.
     init(_ runs: [RowRun], queries: Int) {
         let tileRows = max(16, Self.tileQueries / queries)
         var firstRow = 0
@@ -38,7 +38,7 @@ struct AttentionPlan {
             defer { firstRow += run.tokens.count }
             return firstRow
         }
-        // Most differ in the first block already.
+        // Most differ in the first block.
         let order = runs.indices.map { (first: runs[$0].blocks.first ?? -1, number: $0) }.sorted { a, b in
             a.first != b.first
                 ? a.first < b.first : runs[a.number].blocks.lexicographicallyPrecedes(runs[b.number].blocks)
@@ -48,8 +48,7 @@ struct AttentionPlan {
         others.reserveCapacity(firstRow)
         var open: Tile?
         for (place, (_, number)) in order.enumerated() {
-            // What this run has in common with the one before; the first block alone is not enough of a
-            // reason to wait for others.
+            // Blocks shared with the run before; the first one alone is not worth waiting for others.
             let common =
                 place == 0 ? 0 : Self.commonBlocks(runs[number].blocks, runs[order[place - 1].number].blocks)
             if common == 0, let tile = open {

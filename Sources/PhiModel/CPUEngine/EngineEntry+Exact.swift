@@ -9,7 +9,7 @@ extension EngineEntry {
     private static func exact(_ options: EngineOptions) -> EngineOptions {
         var options = options
         (options.expandsWeights, options.kvPrecision) = (true, .float32)
-        // Or each model would be there in float32.
+        // Else each model would be cached in float32.
         options.cache = .off
         return options
     }

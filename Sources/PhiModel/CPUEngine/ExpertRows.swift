@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// A gated feed-forward network that only some rows use.
+/// A gated feed-forward network used by some of the rows.
 package struct Expert: Sendable {
     /// [intermediate size, h], both
     let gate, up: Linear
@@ -8,7 +8,7 @@ package struct Expert: Sendable {
     let down: Linear
 }
 
-/// A layer's experts, all of one shape, and what chooses between them.
+/// A layer's experts, all of one shape, and the router that chooses between them.
 package struct ExpertLayer: Sendable {
     /// [experts, h]
     let router: FloatLinear
@@ -16,11 +16,11 @@ package struct ExpertLayer: Sendable {
     let mixer: SparseMixer
 }
 
-/// Runs the rows of a step through the experts that they use. The rows of an expert go through it together, so that
-/// its weights are read once a step.
+/// Computes the experts of a step's rows. The rows of an expert are computed together, so that its weights are read
+/// once a step.
 ///
 /// A row's scores, choice and results depend on that row alone, and its two results are added in the order of the
-/// choice: which rows came together with it can't be seen.
+/// choice. So the other rows have no influence.
 final class ExpertRows {
     private let weights: PackedWeights
     private let kernels: PhiKernels
@@ -37,11 +37,11 @@ final class ExpertRows {
     private let results = Buffer<Float>()
     private let input = MatmulInput()
 
-    /// Each row's two uses of an expert, 2 * row and 2 * row + 1, by expert and then by row.
+    /// Each row's two uses of experts, 2 * row and 2 * row + 1, sorted by expert and then by row.
     private var uses: [Int] = []
     /// Place in `uses` of each use.
     private var places: [Int] = []
-    /// Places in `uses` where each expert's begin, and the end of all.
+    /// Index in `uses` where each expert's begin, and the end of all.
     private var starts: [Int] = []
 
     /// As those of `RowOps`.
@@ -53,9 +53,9 @@ final class ExpertRows {
         self.pool = pool
     }
 
-    /// out [rows][h] = the sum of what each row's experts make of it, multiplied by their weights.
+    /// out [rows][h] = the weighted sum of the results of each row's experts.
     /// - Parameters:
-    ///   - rows: which rows of `input`; what is made of them comes in this order.
+    ///   - rows: rows of `input`; the results come in this order.
     ///   - normed: [any rows][h]
     func run(
         _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
@@ -76,7 +76,7 @@ final class ExpertRows {
             let first = results + places[2 * row] * stride
             let second = results + places[2 * row + 1] * stride
             let sum = out + row * h
-            // Each operation rounds once, whatever the processor has.
+            // Each operation rounds once, without fused multiply-adds.
             for i in 0..<h { sum[i] = choice.firstWeight * first[i] + choice.secondWeight * second[i] }
         }
     }
@@ -90,7 +90,7 @@ final class ExpertRows {
         try choices.reserve(rows.count)
         let (scores, choices, layout, blocks) =
             (scores.pointer, choices.pointer, router.matrix, router.blocks)
-        // Few weights that stay in the processor's cache: a row at a time is as fast as all of them.
+        // Few weights that stay in cache: one row at a time is as fast as all of them.
         pool.runRows(rows.count) { row in
             let own = scores + row * stride
             withUnsafePointer(to: layout) {
@@ -127,7 +127,7 @@ final class ExpertRows {
         let (inner, width) = (expert.gate.rows, expert.gate.rows + expert.up.width)
         try gateUp.reserve(rows.count * width)
         try activated.reserve(rows.count * inner)
-        // What the gate writes past its rows, to a whole block, the up projection overwrites.
+        // The gate's padding to a whole block is overwritten by the up projection.
         for (linear, offset) in [(expert.gate, 0), (expert.up, inner)] {
             let matrix = try weights[linear.place]
             if offset == 0 || !input.fits(matrix) {

@@ -1,7 +1,7 @@
-/// Sizes of the numbers that each column of a model's matrices is multiplied by: the sums of their squares over
-/// all rows. The same bits with any number of threads, as each column is summed in the order of its rows.
+/// Sums of the squares of each matrix column's inputs over all rows. They have the same bits with any number of
+/// threads, as each column is summed in the order of its rows.
 final class InputMoments {
-    /// [columns] by the matrix' place in the weight plan.
+    /// [columns] by the matrix' index in the weight plan.
     private(set) var sums: [Int: [Double]] = [:]
 
     /// Adds the rows of a matmul's input.

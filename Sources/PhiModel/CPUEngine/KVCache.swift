@@ -1,11 +1,11 @@
 import BatchEngine
 import CPhiKernels
 
-/// The numbers a KV cache holds.
+/// Number format of a KV cache.
 public enum KVPrecision: Sendable {
     /// 8 bits, with a scale for each position of a head.
     case int8
-    /// 4 bits, with a factor for 16 of them besides: little more than half the room.
+    /// 4 bits, with a factor for each 16 besides: little more than half the room.
     case int4
     /// float16: twice the room and the traffic.
     case float16
@@ -25,31 +25,31 @@ extension KVPrecision {
     }
 }
 
-/// The memory of a KV cache: blocks of 64 positions for all layers and heads, from one byte budget.
-/// `KVBlocks` says whose they are.
+/// Memory of a KV cache: blocks of 64 positions for all layers and heads, within one budget in bytes. `KVBlocks`
+/// assigns them.
 struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
     private static let fetchesHeads: UInt32 = ProcessorFamily.current.fetchesHeads ? 1 : 0
 
-    /// Place of a layer's heads in a block.
+    /// Location of a layer's heads in a block.
     struct Layer {
-        /// The place of its first head.
+        /// Offset of its first head.
         let offset: Int
         let heads: Int
         let headDimension: Int
         /// Bytes of a head's 16 positions.
         let headBytes: Int
-        /// Whether it lies in blocks of a window.
+        /// Whether it is in blocks of a window.
         let keepsWindow: Bool
-        /// Place of the layer's state.
+        /// Offset of the layer's state.
         var stateOffset = 0
     }
 
-    /// Places of all layers.
+    /// Offsets of all layers.
     private struct Layout {
         var layers: [Layer] = []
         var blockBytes = 0
-        /// Bytes of a block of windows, and of a state, where sequences have slots.
+        /// Bytes of a block of windows, and of a state, if sequences have slots.
         var windowBytes = 0
         var stateBytes = 0
         var usesSlots = false
@@ -84,11 +84,11 @@ struct KVCache: ~Copyable {
             blockBytes = blockBytes.rounded(up: 64)
         }
 
-        /// Blocks of a window's ring: for so many rows at a time.
+        /// Number of blocks of a window's ring, for so many rows at a time.
         var windowBlocks: Int {
             (window + KVCache.rowsAtOnce).rounded(up: KVCache.blockLength) / KVCache.blockLength + 2
         }
-        /// Bytes that a sequence has for itself.
+        /// Bytes of a sequence's own memory.
         var slotBytes: Int {
             usesSlots ? windowBlocks * windowBytes + SequenceSlots.states * stateBytes : 0
         }
@@ -99,14 +99,14 @@ struct KVCache: ~Copyable {
     let blockBytes: Int
     /// In blocks.
     let capacity: Int
-    /// Memory that each sequence has for itself; nil where all is in blocks.
+    /// Memory of single sequences; nil if everything is in blocks.
     let slots: SequenceSlots?
     private let windowBytes: Int
     private let stateBytes: Int
 
-    /// Rows of a sequence that are computed together, at least, where sequences have slots.
+    /// The fewest rows of a sequence that are computed together if sequences have slots.
     private static let rowsAtOnce = 512
-    /// Number of tokens that sequences are taken to come to where room is shared between slots and blocks.
+    /// Expected tokens of a sequence, to divide the budget between slots and blocks.
     private static let usualTokens = 4096
 
     private let memory: PageMemory
@@ -116,7 +116,7 @@ struct KVCache: ~Copyable {
         windows + (slots.map { ($0.count + 1) * $0.windowBlocks } ?? 0) * windowBytes
     }
 
-    /// - Parameter sequences: how many there may be where they have slots; nil chooses.
+    /// - Parameter sequences: number of slots, if the model has them; nil chooses.
     /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
     init(
         _ shapes: [AttentionShape], precision: KVPrecision, budget: Int, sequences: Int? = nil
@@ -124,7 +124,7 @@ struct KVCache: ~Copyable {
         let layout = Layout(shapes, precision)
         let own = layout.slotBytes
         let usual = own + Self.usualTokens / Self.blockLength * layout.blockBytes
-        // One more is the spare one.
+        // One more for the spare slot.
         let count = layout.usesSlots ? sequences ?? max(1, budget / usual - 1) : -1
         try self.init(
             layout, precision, capacity: max(0, (budget - (count + 1) * own) / layout.blockBytes),
@@ -133,7 +133,7 @@ struct KVCache: ~Copyable {
 
     /// - Parameters:
     ///   - capacity: blocks.
-    ///   - sequences: how many there may be where they have slots.
+    ///   - sequences: number of slots, if the model has them.
     init(
         _ shapes: [AttentionShape], precision: KVPrecision, capacity: Int, sequences: Int
     ) throws(ModelError) {
@@ -150,12 +150,12 @@ struct KVCache: ~Copyable {
         slots =
             layout.usesSlots
             ? SequenceSlots(count: count, windowBlocks: layout.windowBlocks, window: layout.window) : nil
-        // The whole budget at once: what is not touched costs nothing.
+        // The whole budget at once: untouched pages cost nothing.
         memory = try PageMemory(
             count: capacity * blockBytes + (slots == nil ? 0 : (count + 1) * layout.slotBytes))
     }
 
-    /// Bytes that a sequence of so many tokens takes.
+    /// Returns the bytes of a sequence of so many tokens.
     static func bytes(_ shapes: [AttentionShape], _ precision: KVPrecision, tokens: Int) -> Int {
         let layout = Layout(shapes, precision)
         return (tokens + blockLength - 1) / blockLength * layout.blockBytes + layout.slotBytes
@@ -166,7 +166,7 @@ struct KVCache: ~Copyable {
         Layout(shapes, precision).blockBytes
     }
 
-    /// The dimensions that a head takes, a multiple of 16.
+    /// Dimensions stored for a head, a multiple of 16.
     static func dims(_ headDimension: Int) -> Int { headDimension.rounded(up: 16) }
 
     /// Returns the place of the keys and values of a layer's head.
@@ -181,19 +181,19 @@ struct KVCache: ~Copyable {
             fetches_heads: Self.fetchesHeads)
     }
 
-    /// A layer's state after the last position of a sequence's block; a ring has the last ones alone.
+    /// Returns a layer's state after the last position of a sequence's block; a ring holds only the last ones.
     func state(of run: RowRun, place: Int, layer: Int) -> UnsafeMutablePointer<Float> {
         guard let slots else { preconditionFailure("a layer has a state, and its sequences no slots") }
         let number = Int(run.slot ?? slots.spare) * SequenceSlots.states + place % SequenceSlots.states
         return (states + number * stateBytes + layers[layer].stateOffset).assumingMemoryBound(to: Float.self)
     }
 
-    /// The memory of a block.
+    /// Memory of a block.
     func block(_ number: Int32) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: base + Int(number) * blockBytes, count: blockBytes)
     }
 
-    /// Has the system provide the memory of these blocks.
+    /// Touches the memory of these blocks, so that the system provides it.
     func touch(_ blocks: ArraySlice<Int32>, _ pool: ComputePool) {
         nonisolated(unsafe) let base = base
         pool.run(blocks.count) { number in

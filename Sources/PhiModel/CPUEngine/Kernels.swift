@@ -3,23 +3,23 @@ import FoundationShim
 
 /// One variant of the compute kernels. All variants give the same bits; they differ in speed.
 package struct Kernels: Sendable {
-    // Function pointers and a constant name, both C's: never changed.
+    // Constants of C: function pointers and a name.
     nonisolated(unsafe) let table: PhiKernels
 
     /// `amx`, `avx512-shifting`, `avx512`, `avxvnni`, `avx2`, `i8mm`, `dotprod` or `reference`.
     package var name: String { String(cString: table.name) }
 
-    /// Instructions that a multiply-add of 4-bit weights needs at least; 0 for the reference.
+    /// The fewest instructions per multiply-add of 4-bit weights; 0 for the reference.
     package var needed: Double { table.needed }
 
-    /// The variants this machine can run, best first.
+    /// The variants that this machine can run, best first.
     package static var available: [Kernels] {
         (0..<phi_kernels_count()).compactMap { index in
             phi_kernels_at(index).map { Kernels(table: $0.pointee) }
         }
     }
 
-    /// The variant of a name; the best one without a name.
+    /// Returns the variant of a name; the best one without a name.
     /// - Throws: `ModelError` if this machine lacks it.
     package static func named(_ name: String?) throws -> Kernels {
         let all = available
@@ -30,7 +30,7 @@ package struct Kernels: Sendable {
             "no kernels named \"\(name)\" on this machine; it has \(all.map(\.name).joined(separator: ", "))")
     }
 
-    /// The choice of the environment variable `PHIBATCH_KERNELS`, else the best.
+    /// Returns the variant that `PHIBATCH_KERNELS` names, else the best.
     package static func chosen() throws -> Kernels {
         try named(ProcessInfo.processInfo.environment["PHIBATCH_KERNELS"])
     }

@@ -1,16 +1,16 @@
 import CPhiKernels
 import FoundationShim
 
-/// Limits of this machine at the moment: no forward pass can be faster.
+/// Current limits of this machine: no forward pass can be faster.
 package struct MachineLimits: Sendable {
-    /// Integer multiply-adds a second of all threads, on registers.
+    /// Integer multiply-adds a second by all threads, on registers.
     package var multiplyAddsPerSecond = 0.0
-    /// Bytes read a second by all threads, from memory.
+    /// Bytes a second read from memory by all threads.
     package var bytesPerSecond = 0.0
 
     package init() {}
 
-    /// The higher of each.
+    /// Returns the higher of each.
     package func max(_ other: MachineLimits) -> MachineLimits {
         var most = self
         most.multiplyAddsPerSecond = Swift.max(multiplyAddsPerSecond, other.multiplyAddsPerSecond)
@@ -19,13 +19,13 @@ package struct MachineLimits: Sendable {
     }
 }
 
-/// Measures the limits; again and again, since a machine that is shared has others a minute later.
+/// Measures the limits, repeatedly, as those of a shared machine change within minutes.
 package final class LimitProbe {
     private let kernels: PhiKernels
     private let pool: ComputePool
     private let memory: PageMemory
     private static let bytesPerThread = 1 << 28
-    /// Parts of each thread's memory that are read one after the other, so that none is in a cache.
+    /// Parts of each thread's memory, read in turn so that none is in a cache.
     private static let parts = 8
     private var part = 0
 
@@ -34,7 +34,7 @@ package final class LimitProbe {
         try self.init(kernels, ComputePool(threads: threads))
     }
 
-    /// With threads that are there.
+    /// Uses existing threads.
     /// - Throws: `ModelError` of kind `resources`.
     init(_ kernels: Kernels, _ pool: ComputePool) throws {
         self.kernels = kernels.table
@@ -43,7 +43,7 @@ package final class LimitProbe {
         memory.base.initializeMemory(as: UInt8.self, repeating: 1, count: memory.count)
     }
 
-    /// Bytes a second of reading a part of its memory, which takes one or two thousandths of a second.
+    /// Returns the bytes a second of reading a part of its memory, which takes one or two milliseconds.
     package func read() -> Double {
         part = (part + 1) % Self.parts
         let size = Self.bytesPerThread / Self.parts
@@ -61,9 +61,9 @@ package final class LimitProbe {
 
     /// Takes some tenths of a second.
     package func measure() -> MachineLimits {
-        // Reads first: they take longer, and by their end both the threads and the clock are awake.
+        // Reads first: they take longer, and wake threads and clock.
         let reads = (0..<7).map { _ in read(Self.bytesPerThread, from: 0) }.max() ?? 0
-        // In many parts, so that a thread that is held up leaves its share to the others.
+        // In many parts, so that a delayed thread leaves its share to the others.
         let (rounds, parts) = (1 << 14, 64 * pool.width)
         let perRound = Double(kernels.probe_products(1))
         let products = best(perRound * Double(rounds * parts)) {
@@ -75,7 +75,7 @@ package final class LimitProbe {
         return limits
     }
 
-    /// The highest rate of some runs.
+    /// Returns the highest rate of some runs.
     private func best(_ amount: Double, _ body: () -> Void) -> Double {
         (0..<7).map { _ in
             let start = ContinuousClock.now

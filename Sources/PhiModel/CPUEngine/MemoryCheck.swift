@@ -2,18 +2,18 @@ import CPhiKernels
 import Errors
 import FoundationShim
 
-/// Compares what a model will need with what there is, from its configuration and tensor headers alone:
-/// better a message now than a process that the system kills in an hour.
+/// Compares the memory that a model needs with the available memory, from its configuration and tensor headers alone:
+/// better a message now than a process killed in an hour.
 struct MemoryCheck {
     /// The packed weights.
     let weightBytes: Int
     /// Activations, logits, the tokenizer and the program itself.
     let workingBytes: Int
-    /// The compute threads' stacks, which are address space for the most part.
+    /// The compute threads' stacks, mostly untouched address space.
     let stackBytes: Int
-    /// Whether the weights are mapped from a file of the cache, so that they are no data of this process.
+    /// Whether the weights are mapped from a file of the cache, and so are not data of this process.
     let mapsWeights: Bool
-    /// The KV cache of one request of ordinary length: with less, a run would get nowhere.
+    /// KV cache of one request of ordinary length, the least that is useful.
     let workerBytes: Int
     let folder: String
 
@@ -22,7 +22,7 @@ struct MemoryCheck {
     private static let rows = 512 + 32
     private static let programBytes = 100_000_000
 
-    /// For an engine that has no threads' stacks and maps no weights.
+    /// Creates the check of an engine without threads' stacks and mapped weights.
     init(weightBytes: Int, workingBytes: Int, workerBytes: Int, folder: String) {
         self.weightBytes = weightBytes
         self.workingBytes = workingBytes
@@ -46,13 +46,13 @@ struct MemoryCheck {
             Self.programBytes + Self.rows * model.rowBytes
             + 2 * RowOps.logitRows * shape.vocabularySize * 4
         let tokens = min(Self.workerTokens, shape.contextLength)
-        // A slot is spare, where there are such.
+        // One slot is spare, if there are slots.
         workerBytes =
             KVCache.bytes(shape.layers, precision, tokens: tokens)
             + KVCache.bytes(shape.layers, precision, tokens: 0)
     }
 
-    /// 4 bits for what has 4 or fewer, else 8, or floats; scales and plain tensors as they are.
+    /// Returns packed sizes: 4 bits for up to 4, else 8, or floats; scales and plain tensors are unchanged.
     private static func packedBytes(
         _ quantization: QuantizationConfiguration?, _ store: TensorStore, _ expands: Bool
     ) throws -> Int {
@@ -80,9 +80,9 @@ struct MemoryCheck {
         }
     }
 
-    /// The KV cache's budget.
+    /// Returns the KV cache's budget.
     /// - Parameters:
-    ///   - asked: what the user set; nil takes a quarter of the machine's memory, or less if less is free.
+    ///   - asked: the user's setting; nil takes a quarter of the machine's memory, or less if less is free.
     ///   - available: the limits, at least one.
     /// - Throws: `ModelError` of kind `resources`, with the numbers.
     func budget(
@@ -105,7 +105,7 @@ struct MemoryCheck {
                     + "\(byteText(weights + work + workerBytes)) in all, but \(reason). "
                     + "End other programs, raise the limit, or take a smaller model.")
         }
-        // Not to the last byte, as others need memory too.
+        // Not to the last byte, as other programs need memory too.
         guard let asked else { return min(physical / 4, max(workerBytes, left / 4 * 3)) }
         guard asked <= left else {
             throw ModelError(

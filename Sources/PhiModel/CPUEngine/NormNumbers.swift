@@ -1,9 +1,9 @@
 import CPhiKernels
 
-/// A norm's numbers, for as long as they are lent.
+/// Borrowed numbers of a norm.
 struct NormNumbers {
     fileprivate let weight: UnsafePointer<Float>?
-    /// Nil of RMSNorm.
+    /// Nil for RMSNorm.
     fileprivate let bias: UnsafePointer<Float>?
     fileprivate let epsilon: Float
 

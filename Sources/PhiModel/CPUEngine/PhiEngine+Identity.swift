@@ -7,8 +7,8 @@ extension EngineEntry {
 }
 
 extension PhiEngine {
-    /// Raised with every change that gives other bits anywhere, from embedding to choice of token: then results
-    /// of earlier runs must not be mixed with new ones. `ArithmeticTests` holds what each version gives.
+    /// Raised with every change of bits anywhere, from embedding to sampling: results of earlier versions must not be
+    /// mixed with new ones. `ArithmeticTests` has the results of each version.
     static let arithmeticVersion = "7"
 
     /// Facts that results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
@@ -16,7 +16,7 @@ extension PhiEngine {
     package static func identity(_ options: EngineOptions) -> [(name: String, value: String)] {
         [("arithmetic", arithmeticVersion), ("kv", options.kvPrecision.name)]
             + (options.expandsWeights ? [("weights", "f32")] : [])
-            // Which tokens end an answer besides those that the model's files name: another rule, other answers.
+            // A change of the tokens that end an answer beyond the model's files changes answers.
             + [("ends", TextCodec.turnEndNames.joined(separator: " "))]
     }
 }

@@ -9,16 +9,16 @@ public struct EngineOptions: Sendable {
     public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
-    /// Precision of the KV cache, where `engine` leaves it open.
+    /// Precision of the KV cache, if `engine` leaves it open.
     public var kvPrecision: KVPrecision
     /// Name of the kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     package var kernels: String?
-    /// Folder in which packed weights are kept from one start to the next. Off unless a program asks for it: a
-    /// library writes no files of its own accord.
+    /// Folder in which packed weights are kept from one start to the next. Off by default: a library writes no files on
+    /// its own.
     public var cache: WeightCacheLocation
-    /// Whether quantized weights become floats, and what is multiplied with them stays floats.
+    /// Whether quantized weights are expanded to floats, and their inputs stay floats.
     package var expandsWeights = false
-    /// Number of sequences that may be under way where each has memory of its own beside blocks; nil chooses.
+    /// Number of sequences that may run if each has its own memory beside blocks; nil chooses.
     package var sequences: Int?
     /// The folder of a LoRA adapter, of Hugging Face's PEFT or of MLX, that is applied to the model.
     public var adapter: String?
@@ -42,11 +42,11 @@ public struct EngineOptions: Sendable {
     }
 }
 
-/// A loaded Phi model: weights, KV cache and compute threads. Text goes in and out through `text`.
+/// A loaded Phi model: weights, KV cache and compute threads. `text` converts text to tokens and back.
 ///
-/// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
-/// the number of threads, or the kernels.
-// Unchecked, as its buffers and cache are C memory: one thread at a time runs it, as `Engine` asks.
+/// Used by one caller at a time, as `Engine` demands. A sequence's results do not depend on the others in a step, the
+/// number of threads, or the kernels.
+// Unchecked: buffers and cache are C memory, used by one thread at a time, as `Engine` demands.
 package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package let shape: ModelShape
     package let limits: ModelLimits
@@ -56,8 +56,8 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package let codec: TextCodec?
     package let notes: [String]
     package let advice: [String]
-    /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
-    /// Nothing but the next start is slower for it.
+    /// Reason why packed weights are not cached although `EngineOptions.cache` asks for it; nil if they are. It only
+    /// makes the next start slower.
     let cacheFault: String?
 
     private let network: LayeredNetwork<RowOps>
@@ -119,7 +119,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package let weightBytes: Int
     package var kernelName: String { kernels.name }
 
-    /// With the engine's own threads, so that two sets of them do not get in each other's way.
+    /// Uses the engine's own threads, so that two sets do not compete.
     package func makeProbe() throws -> LimitProbe { try LimitProbe(kernels, pool) }
 
     package var times: ComputeTimes {
@@ -130,7 +130,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
 
     package func copy(block: Int32, to other: Int32) -> Bool {
         let (from, to) = (rows.cache.block(block), rows.cache.block(other))
-        // By all threads, since most of the time goes into memory that the system provides at the first touch.
+        // By all threads, as most of the time goes into memory that the system provides at first touch.
         pool.runPieces(to.count, unit: 1 << 16) { bytes in
             UnsafeMutableRawBufferPointer(rebasing: to[bytes]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: from[bytes]))
@@ -141,7 +141,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         moveWeights()
         guard let slots = rows.cache.slots else { return try rows.run(runs, through: network, use: use) }
-        // Part after part of long runs, as rings take no more rows at a time.
+        // Long runs are split, as rings take only so many rows at a time.
         var passes: [[RowRun]] = [[]]
         for run in runs {
             for (number, part) in run.parts(of: slots.rows(blockLength: KVCache.blockLength)).enumerated() {
@@ -156,7 +156,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         }
     }
 
-    /// After the first step, which should not wait for it.
+    /// Begins after the first step, which should not wait for it.
     private func moveWeights() {
         defer { hasStepped = true }
         guard hasStepped, let move else { return }

@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// The processor as far as the choice between kernels depends on more than its instructions.
+/// Properties of the processor, beyond its instructions, that the choice of kernels depends on.
 package struct ProcessorFamily: Sendable {
     private let processor: PhiProcessor
 
@@ -13,7 +13,7 @@ package struct ProcessorFamily: Sendable {
     /// This machine's.
     package static let current = ProcessorFamily(phi_this_processor())
 
-    /// As in "AMD family 25"; nil where processors have no families.
+    /// As in "AMD family 25"; nil if processors have no families.
     package var name: String? {
         switch Int(processor.vendor) {
         case Int(PHI_AMD): "AMD family \(processor.family)"
@@ -22,9 +22,9 @@ package struct ProcessorFamily: Sendable {
         }
     }
 
-    /// Whether `avx512-shifting` is a better choice than `avx512`.
+    /// Whether `avx512-shifting` is better than `avx512`.
     package var prefersShifting: Bool { phi_ways(processor).shifts != 0 }
 
-    /// Whether attention fetches the KV cache a head ahead by instructions of its own.
+    /// Whether attention prefetches the next head of the KV cache.
     package var fetchesHeads: Bool { phi_ways(processor).fetches_heads != 0 }
 }

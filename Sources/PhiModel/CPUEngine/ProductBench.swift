@@ -9,7 +9,7 @@ package final class ProductBench {
     private let layout: PhiMatrix
     private let copies: Int
     private static let group = 64
-    /// So many that no cache holds them all.
+    /// Too many for any cache.
     private static let bytesInTurn = 512 << 20
 
     /// - Throws: `ModelError` of kind `resources`.
@@ -23,7 +23,7 @@ package final class ProductBench {
         self.layout = layout
         copies = max(1, Self.bytesInTurn / bytes)
         weights = try PageMemory(count: copies * bytes)
-        // Any bytes but 255 are finite scales and biases.
+        // All bytes but 255 make finite scales and biases.
         let words = weights.base.assumingMemoryBound(to: UInt32.self)
         var random: UInt32 = 1
         for index in 0..<weights.count / 4 {
@@ -32,7 +32,7 @@ package final class ProductBench {
         }
     }
 
-    /// Quantized rows, and room for what a product makes of them.
+    /// Quantized rows, and room for the product.
     private struct Rows {
         let buffers = ActivationBuffers()
         let out = Buffer<Float>()
@@ -58,7 +58,7 @@ package final class ProductBench {
         return rows
     }
 
-    /// Multiplies some blocks, in each turn those of other weights.
+    /// Multiplies some blocks; each turn uses other weights.
     private func multiply(_ rows: Rows, turn: Int, _ piece: Range<Int>) {
         var matrix = layout
         let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) * phi_matrix_blocks($0) }
@@ -72,7 +72,7 @@ package final class ProductBench {
         }
     }
 
-    /// Seconds of one product with `tokens` rows: the best of some.
+    /// Returns the seconds of one product with `tokens` rows: the best of some.
     /// - Throws: `ModelError` of kind `resources`.
     package func seconds(tokens: Int) throws -> Double {
         let rows = try rows(tokens)
@@ -88,8 +88,8 @@ package final class ProductBench {
         return best
     }
 
-    /// Instructions of one product with `tokens` rows for each of its multiply-adds; nil where the system does not
-    /// let them be counted.
+    /// Returns the instructions per multiply-add of one product with `tokens` rows; nil if the system doesn't allow
+    /// counting them.
     /// - Throws: `ModelError` of kind `resources`.
     package func instructions(tokens: Int) throws -> Double? {
         let rows = try rows(tokens)

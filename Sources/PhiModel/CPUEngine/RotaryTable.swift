@@ -2,8 +2,8 @@ import CPhiKernels
 
 /// Cosines and sines of rotary position embedding, computed as positions are first needed.
 ///
-/// Frequency i of n = rotary dimensions / 2 is 1 / (factor[i] * theta^(i / n)), rounded to float32 as
-/// the models were trained with; the angle is position * frequency, rounded to float32 as well.
+/// Frequency i of n = rotary dimensions / 2 is 1 / (factor[i] * theta^(i / n)), rounded to float32 as in training. The
+/// angle is position * frequency, rounded to float32 as well.
 /// LongRoPE (Ding et al. 2024, as Phi-3's model code defines it) multiplies both tables by
 /// sqrt(1 + ln(max / original) / ln(original)).
 final class RotaryTable {
@@ -29,7 +29,7 @@ final class RotaryTable {
         for page in pages { page.deallocate() }
     }
 
-    /// Makes positions 0 ..< count available. Not to be called while others read.
+    /// Makes positions 0 ..< count available. Must not be called while others read.
     func prepare(_ count: Int) {
         while pages.count * pageLength < count {
             let page = UnsafeMutablePointer<Float>.allocate(capacity: 2 * pageLength * half)

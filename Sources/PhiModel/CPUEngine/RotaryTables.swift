@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// The rotary tables of a model: one, or two where there are short and long factors.
+/// Rotary tables of a model: one, or two if there are short and long factors.
 final class RotaryTables {
     private let short: RotaryTable
     private let long: RotaryTable?
@@ -15,7 +15,7 @@ final class RotaryTables {
         long = rope.factors.long.map(table)
     }
 
-    /// Makes all positions of these rows available. Not to be called while others read.
+    /// Makes all positions of these rows available. Must not be called while others read.
     func prepare(_ runs: [RowRun]) {
         var (end, longEnd) = (0, 0)
         for run in runs {

@@ -1,8 +1,8 @@
 import BatchEngine
 import CPhiKernels
 
-/// A forward pass on the CPU. An operation on rows that only prepares a matmul's input has no pass of its own, and
-/// additions to the hidden rows are made on the same way.
+/// A forward pass on the CPU. Operations that only prepare a matmul's input are fused into that preparation, and so are
+/// additions to the hidden rows.
 package final class RowOps: RowOperations {
     package typealias Linear = PhiModel.Linear
     package typealias Embedding = PhiModel.Embedding
@@ -31,33 +31,33 @@ package final class RowOps: RowOperations {
     private let attended = Buffer<Float>()
     private var attendedWidth = 0
     private let logitsBuffer = Buffer<Float>()
-    /// Room for as many floats, for those who read them.
+    /// Room for as many floats, for readers of logits.
     private let logitsScratch = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
     private let selectiveScan: SelectiveScan
-    /// Width of the last scan's results, which are there for all rows that are kept.
+    /// Width of the last scan's results, stored for all kept rows.
     private var scanWidth = 0
     private let difference: AttentionDifference
     private let adapters = LowRankRows()
 
-    /// Rows of logits that are made at a time.
+    /// Rows of logits computed at a time.
     static let logitRows = 32
 
-    // What belongs to the step.
-    /// The runs of the rows that are still computed.
+    // State of the step.
+    /// Runs of the rows that are still computed.
     private var runs: [RowRun] = []
-    /// Whether attention knows these.
+    /// Whether attention is prepared for them.
     private var isPrepared = false
     private var head: (linear: Linear, source: Input)?
     private var rowCount = 0
-    /// The rows that are still computed, in order.
+    /// Rows that are still computed, in order.
     private var kept: [Int] = []
-    /// Whether the last product's results are yet to be added to hidden.
+    /// Whether the last product's results must still be added to hidden.
     private var addsProjected = false
 
     private(set) var tally = WorkTally()
-    /// Gets what every matmul with a matrix of floats is fed with.
+    /// Collects the inputs of every matmul with a matrix of floats.
     var moments: InputMoments? { didSet { experts.moments = moments } }
 
     init(
@@ -77,8 +77,8 @@ package final class RowOps: RowOperations {
         difference = AttentionDifference(kernels.table, pool)
     }
 
-    /// Runs all rows through a model, writing their keys and values to the cache.
-    /// - Parameter use: gets the rows of logits that the runs want, in order and some at a time.
+    /// Runs all rows through a model, and writes their keys and values to the cache.
+    /// - Parameter use: receives the rows of logits that the runs want, in order and some at a time.
     /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
     func run(
         _ runs: [RowRun], through network: LayeredNetwork<RowOps>,
@@ -120,7 +120,7 @@ package final class RowOps: RowOperations {
         projectedWidth = linears.last.map { $0.width + offsets[linears.count - 1] } ?? 0
         try projected.reserve(kept.count * projectedWidth)
         for (linear, offset) in zip(linears, offsets) {
-            // What one writes past its rows, to a whole block, the next one overwrites.
+            // Padding to a whole block is overwritten by the next one.
             if try !input.fits(weights[linear.place]) {
                 try prepare(.normed, for: weights[linear.place], keepsFloats: isAdapted)
             }
@@ -210,7 +210,7 @@ package final class RowOps: RowOperations {
         self.head = (head, source)
     }
 
-    /// Makes the logits of some rows at a time: those of a long prompt would take much memory.
+    /// Computes some rows of logits at a time, as those of a long prompt would take much memory.
     private func readLogits(_ use: (LogitPiece) throws -> Void) throws {
         guard let (head, source) = head, !kept.isEmpty else { return }
         let all = kept
@@ -254,7 +254,7 @@ package final class RowOps: RowOperations {
         tally.countMatmul(rows: kept.count, by: linear, matrix)
     }
 
-    /// Makes `source` of the rows that are kept the input of a matmul, after the addition to hidden that is due.
+    /// Makes `source` of the kept rows the input of a matmul, after the pending addition to hidden.
     private func prepare(
         _ source: Input, for matrix: PackedMatrix, keepsFloats: Bool
     ) throws(ModelError) {
@@ -307,7 +307,7 @@ package final class RowOps: RowOperations {
         }
     }
 
-    /// The addition to hidden that is due, by itself.
+    /// Does the pending addition to hidden.
     private func addProjected() {
         let size = shape.hiddenSize
         pool.runRows(kept.count) { index in
@@ -317,8 +317,8 @@ package final class RowOps: RowOperations {
         addsProjected = false
     }
 
-    /// Sets the input's rows from what `make` returns [width] for a row, its hidden floats, and its place among
-    /// the rows that are kept.
+    /// Sets the input's rows from the floats [width] that `make` returns for a row, its hidden floats, and its index
+    /// among the kept rows.
     private func setInput(
         _ matrix: PackedMatrix, _ width: Int,
         _ make: (_ row: Int, _ hidden: UnsafePointer<Float>, _ index: Int) -> UnsafePointer<Float>

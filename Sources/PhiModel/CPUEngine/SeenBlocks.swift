@@ -1,11 +1,11 @@
 /// Blocks of the KV cache that a row's heads see in one layer.
 ///
-/// A head that sees some blocks only has a list of just those, and positions are counted within it: keys are rotated by
-/// their own positions, so that attention has no need of them.
+/// A head that sees only some blocks has a list of just those, and positions count within it. Attention needs no
+/// absolute positions, as keys are rotated already.
 struct SeenBlocks {
     private let window: Int?
     private let sparsity: BlockSparsity?
-    /// Blocks of a head's own list, at most; 0 if the sequence's list will do.
+    /// The most blocks of a head's own list; 0 if the sequence's list is used.
     let room: Int
 
     init(_ shape: AttentionShape, _ rows: ArraySlice<AttentionPlan.Row>) {
@@ -15,7 +15,7 @@ struct SeenBlocks {
         room = sparsity?.most(from: last) ?? 0
     }
 
-    /// The blocks, and which positions within them are seen.
+    /// Returns the blocks, and the visible positions within them.
     /// - Parameters:
     ///   - position: of the row.
     ///   - blocks: of the sequence.

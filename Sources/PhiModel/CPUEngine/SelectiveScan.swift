@@ -1,11 +1,11 @@
 import BatchEngine
 import CPhiKernels
 
-/// The weights of Mamba's selective scan (Gu and Dao 2023, arXiv 2312.00752), and of what its numbers are made by.
+/// Weights of Mamba's selective scan (Gu and Dao 2023, arXiv 2312.00752) and of its inputs.
 package struct ScanWeights: Sendable {
     let convolution: ConvolutionWeights
-    /// [rank, then the inputs and outputs of all states; width], and [width, rank]. Their results go into exponents,
-    /// so they are float32.
+    /// [rank, then the inputs and outputs of all states; width], and [width, rank]. float32, as their results go into
+    /// exponents.
     let numbers, steps: FloatLinear
     /// [width/16][states][16]
     let rates: [Float]
@@ -30,11 +30,11 @@ package struct ScanWeights: Sendable {
     }
 }
 
-/// Takes a step's rows through selective scans. What a row gives depends on the rows of its sequence alone, in their
-/// order: each begins with the state that the one before has left, in this step or in the cache.
+/// Computes selective scans of a step's rows. A row's result depends on the rows of its sequence alone, in their order:
+/// each begins with the state after the one before, in this step or in the cache.
 ///
-/// A state is that of the convolution [length - 1][width] and then that of the scan [width/16][states][16], after the
-/// last position of a block that the sequence has come to.
+/// A state is that of the convolution [length - 1][width] followed by that of the scan [width/16][states][16], after
+/// the sequence's last position in a block.
 final class SelectiveScan {
     private let kernels: PhiKernels
     private let pool: ComputePool
@@ -56,7 +56,7 @@ final class SelectiveScan {
     /// out [rows][width] = the scan of x, times silu(z).
     /// - Parameters:
     ///   - rows: [rows][stride]: x and z, each [width].
-    ///   - state: of this layer, after a run's block.
+    ///   - state: returns this layer's state after a run's block.
     func run(
         _ weights: ScanWeights, rows: UnsafePointer<Float>, stride: Int, runs: [RowRun],
         state: @escaping (RowRun, Int) -> UnsafeMutablePointer<Float>, into out: UnsafeMutablePointer<Float>
@@ -75,7 +75,7 @@ final class SelectiveScan {
         gate(rows + width, stride: stride, count, width, into: out)
     }
 
-    /// out [rows][width] = what the last scan made of the rows, times silu(z).
+    /// out [rows][width] = the last scan's results for the rows, times silu(z).
     /// - Parameter z: [rows][stride]
     func gate(
         _ z: UnsafePointer<Float>, stride: Int, _ count: Int, _ width: Int,
@@ -87,10 +87,10 @@ final class SelectiveScan {
         }
     }
 
-    /// Keeps of what the last scan made these rows, in order.
+    /// Keeps the last scan's results for these rows, in order.
     func keep(_ rows: [Int], width: Int) { made.pointer.keepRows(rows, width: width) }
 
-    /// out [rows][whole blocks] = x [rows][stride], of which as many columns count as the matrix has, times the matrix.
+    /// out [rows][whole blocks] = x [rows][stride], with as many columns as the matrix has, times the matrix.
     private func multiply(
         _ x: UnsafePointer<Float>, _ stride: Int, by linear: FloatLinear, _ rows: Int,
         into out: UnsafeMutablePointer<Float>
@@ -137,8 +137,8 @@ final class SelectiveScan {
         }
     }
 
-    /// Takes a run's rows through some channels, block after block of the cache.
-    /// - Parameter first: the number of the run's first row.
+    /// Scans some channels of a run's rows, block after block of the cache.
+    /// - Parameter first: index of the run's first row.
     private func scan(
         _ weights: PhiScan, _ run: RowRun, first: Int, _ channels: Range<Int>, _ rank: Int,
         _ numberWidth: Int, _ state: (RowRun, Int) -> UnsafeMutablePointer<Float>

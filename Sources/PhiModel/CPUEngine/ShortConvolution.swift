@@ -1,9 +1,9 @@
 import BatchEngine
 import CPhiKernels
 
-/// The weights of a convolution over positions, of each column by itself.
+/// Weights of a convolution over positions, separate for each column.
 package struct ConvolutionWeights: Sendable {
-    /// [length][width]: those of the earliest position first.
+    /// [length][width], earliest position first.
     let values: [Float]
     /// [width], added to the sums.
     let bias: [Float]
@@ -20,17 +20,17 @@ package struct ConvolutionWeights: Sendable {
     var stateWidth: Int { (length - 1) * width }
 }
 
-/// Mamba's convolution of a step's rows, on which the bias and SiLU follow. Each operation rounds once, whatever the
-/// processor has.
+/// Mamba's convolution of a step's rows, followed by bias and SiLU. Each operation rounds once, without fused
+/// multiply-adds.
 ///
-/// A state holds the last length - 1 values that the sequence has come to in a block of positions.
+/// A state holds the sequence's last length - 1 values in a block of positions.
 struct ShortConvolution {
     let weights: ConvolutionWeights
-    /// [rows][stride]: the values come first.
+    /// [rows][stride], values first.
     let rows: UnsafePointer<Float>
     let stride: Int
     let runs: [RowRun]
-    /// The state [length - 1][width] after a run's block, by the block's place.
+    /// Returns the state [length - 1][width] after a run's block, by the block's index.
     let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
     let kernels: PhiKernels
 
@@ -38,7 +38,7 @@ struct ShortConvolution {
     /// Values of a state.
     private var before: Int { weights.length - 1 }
 
-    /// out [rows][width] = what the convolution gives. The blocks' states are those after these rows then.
+    /// out [rows][width] = the results of the convolution. Also updates the blocks' states.
     func run(into out: UnsafeMutablePointer<Float>, _ pool: ComputePool) {
         var places: [(run: Int, first: Int, place: Int)] = []
         var starts: [Int] = []
@@ -51,11 +51,11 @@ struct ShortConvolution {
             let (run, first, place) = places[row]
             compute(runs[run], first, place, out + row * width)
         }
-        // Only now, as rows read the state before them.
+        // Afterwards, as rows read the states.
         pool.runRows(runs.count) { keep(runs[$0], starts[$0]) }
     }
 
-    /// The row of a run that is `place` after its first one, which is row `first`.
+    /// Computes the row of a run that is `place` after its first one, which is row `first`.
     private func compute(_ run: RowRun, _ first: Int, _ place: Int, _ out: UnsafeMutablePointer<Float>) {
         withUnsafeTemporaryAllocation(of: Float.self, capacity: width) { value in
             guard let value = value.baseAddress else { return }
@@ -75,7 +75,7 @@ struct ShortConvolution {
         kernels.silu(out, width, out)
     }
 
-    /// value [width] = what is convolved of a run's row, or what the state has of the ones before its first.
+    /// value [width] = the input of a run's row; from the state if that is before its first.
     private func load(
         _ run: RowRun, _ first: Int, _ place: Int, _ value: UnsafeMutablePointer<Float>
     ) {
@@ -90,12 +90,12 @@ struct ShortConvolution {
         }
     }
 
-    /// Writes the states of the blocks that a run's rows lie in.
+    /// Writes the states of the blocks of a run's rows.
     private func keep(_ run: RowRun, _ first: Int) {
         let end = run.start + run.tokens.count
         withUnsafeTemporaryAllocation(of: Float.self, capacity: before * width) { values in
             guard let values = values.baseAddress else { return }
-            // The last one first: the others' rows may be before the first row, in a state that is overwritten here.
+            // The last one first: the others may need rows from a state that is overwritten here.
             let blocks = run.start / KVCache.blockLength...(end - 1) / KVCache.blockLength
             for block in blocks.suffix(SequenceSlots.states).reversed() {
                 let last = min(end, (block + 1) * KVCache.blockLength) - run.start

@@ -30,7 +30,7 @@ final class ActivationBuffers {
     }
 }
 
-/// Rows on their way into a matmul: 8-bit groups for a quantized matrix, floats for a plain one.
+/// Rows as input of a matmul: 8-bit groups for a quantized matrix, floats for a plain one.
 final class MatmulInput {
     private let buffers = ActivationBuffers()
     private let floats = Buffer<Float>()
@@ -38,7 +38,7 @@ final class MatmulInput {
     private var keepsFloats = false
     private var activations = PhiActivations()
 
-    /// The rows as they were set [rows][columns]; only where they are kept as floats.
+    /// The rows as they were set [rows][columns]; only if they are kept as floats.
     var unquantized: UnsafePointer<Float> { UnsafePointer(floats.pointer) }
 
     /// Prepares for `rows` rows that will be multiplied by `matrix`.

@@ -7,15 +7,15 @@ struct WorkTally {
     private(set) var work = EngineWork()
     private var clock = Stopwatch()
 
-    /// From here on time counts.
+    /// Starts the clock.
     mutating func start() { clock.start() }
 
-    /// What came since the last call of any of these was work on rows.
+    /// Counts the time since the last call of any of these as work on rows.
     mutating func countRows() { times.rows += clock.lap() }
 
     mutating func countAttention() { times.attention += clock.lap() }
 
-    /// The same for a matmul of so many rows.
+    /// Counts it as a matmul of so many rows.
     mutating func countMatmul(rows: Int, by linear: Linear, _ matrix: PackedMatrix) {
         times.matmul += clock.lap()
         work.multiplyAdds += rows * linear.rows * linear.columns

@@ -5,33 +5,33 @@ import OperatingSystem
 package struct MachineReport: Sendable {
     /// The processor's own name; nil if the system doesn't say.
     package let processor: String?
-    /// As in "AMD family 25"; nil where processors have no families. The choice of kernels depends on it.
+    /// As in "AMD family 25"; nil if processors have no families. The choice of kernels depends on it.
     package let family: String?
     /// Names of all kernels that run here, best first.
     package let kernels: [String]
     /// The kernels that a model would use.
     package let chosen: String
-    /// Processors that this process may run on, and threads that it would use: fewer where a control group limits
-    /// the time.
+    /// Processors that this process may run on, and threads that it would use: fewer if a control group limits the
+    /// time.
     package let processors: Int
     /// Their cores, which may have several processors each, and memory nodes.
     package let topology: ProcessorTopology
     package let threads: Int
     /// Bytes.
     package let physicalMemory: Int
-    /// Bytes that may still be taken, whatever limits it.
+    /// Bytes that may still be taken, within all limits.
     package let availableMemory: Int
-    /// Limits of memory, a sentence's end each, as in "of the machine's 16.0 GB, 2.1 GB are free".
+    /// Limits of memory, each as the end of a sentence, such as "of the machine's 16.0 GB, 2.1 GB are free".
     package let memoryLimits: [String]
-    /// Limits as measured just now; nil with `unmeasured` to say why.
+    /// Measured limits; nil if `unmeasured` has a reason.
     package let limits: MachineLimits?
     package let unmeasured: String?
 
     /// Bytes that a thread reads.
     private static let probedBytes = 1 << 28
 
-    /// Takes a second, for measuring.
-    /// - Throws: `ModelError` if `PHIBATCH_KERNELS` names kernels that are not here.
+    /// Measures for a second.
+    /// - Throws: `ModelError` if `PHIBATCH_KERNELS` names kernels that this machine lacks.
     package init() throws {
         let chosen = try Kernels.chosen()
         processor = ProcessorName.current
@@ -45,7 +45,7 @@ package struct MachineReport: Sendable {
         let memory = AvailableMemory.limits()
         availableMemory = memory.map(\.bytes).min() ?? 0
         memoryLimits = Self.limiting(memory, physical: physicalMemory)
-        // Not more than a part of what is free, for other programs need it too.
+        // Only a part of the free memory, as other programs need it too.
         let most = availableMemory / 4 / Self.probedBytes
         guard most > 0 else {
             (limits, unmeasured) = (nil, "there is too little memory free")
@@ -59,7 +59,7 @@ package struct MachineReport: Sendable {
         }
     }
 
-    /// Control groups without a limit say one that no machine has.
+    /// Control groups without a limit report one beyond any machine.
     static func limiting(_ memory: [AvailableMemory], physical: Int) -> [String] {
         let less = memory.filter { $0.bytes < physical }
         return (less.isEmpty ? Array(memory.prefix(1)) : less).map(\.reason)

@@ -1,12 +1,12 @@
 import OperatingSystem
 import Synchronization
 
-/// Looks for faults in a model folder, and goes on after the first.
+/// Finds all faults in a model folder.
 package enum ModelCheck {
     /// - Parameters:
-    ///   - readsWeights: whether all floats are looked at, too.
-    ///   - progress: bytes read and bytes in all, on the calling thread.
-    /// - Returns: what is wrong, a fault a file or tensor; empty if nothing is.
+    ///   - readsWeights: whether to check all floats, too.
+    ///   - progress: receives bytes read and bytes in all, on the calling thread.
+    /// - Returns: the faults, at most one a file or tensor.
     package static func faults(
         in folder: String, readsWeights: Bool, threads: Int = Processors.count,
         progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
@@ -22,7 +22,7 @@ package enum ModelCheck {
             collect { _ = try SafetensorsFile(path: Paths.join(folder, name)) }
         }
         collect { _ = try TextCodec(folder: folder) }
-        // The model as a whole says nothing new of a file that is damaged.
+        // Loading the model would only repeat the faults of its files.
         guard faults.isEmpty else { return faults }
         collect {
             if let converter = try PublishedConverter(folder) {
@@ -38,7 +38,7 @@ package enum ModelCheck {
         return faults
     }
 
-    /// Tensors with values that are not finite, each with the first of them.
+    /// Returns tensors with values that are not finite, each with the first of them.
     private static func notFinite(
         _ store: TensorStore, _ threads: Int, _ progress: (_ done: Int, _ total: Int) -> Void
     ) throws -> [ModelError] {

@@ -1,7 +1,7 @@
 import OperatingSystem
 
-/// Facts of a model folder, as its configuration, the headers of its weight files and its tokenizer say. Reads no
-/// weights but the norms'.
+/// Facts of a model folder from its configuration, the headers of its weight files and its tokenizer. Of the weights
+/// only the norms' are read.
 package struct ModelInspection: Sendable {
     /// Form in which a matrix is stored.
     package struct Matrix: Sendable, Equatable {
@@ -14,7 +14,7 @@ package struct ModelInspection: Sendable {
     }
 
     package let modelType: String
-    /// The models of this type, for people.
+    /// Names of the models of this type.
     package let models: String
     package let shape: ModelShape
     package let intermediateSize: Int
@@ -25,9 +25,9 @@ package struct ModelInspection: Sendable {
     /// Bytes of all tensors.
     package let byteCount: Int
     package let fileCount: Int
-    /// Nil without tokenizer.
+    /// Nil without a tokenizer.
     package let codec: TextCodec?
-    /// The file that the chat template is in; nil without one.
+    /// File of the chat template; nil without one.
     package let templateFile: String?
     package let memory: MemoryNeed
     /// Notes on the files for a person.
@@ -75,12 +75,12 @@ package struct ModelInspection: Sendable {
         notes = store.notes
     }
 
-    /// The prompt that the chat template makes of one message; nil without template, or if it refuses that.
+    /// Prompt of a single message by the chat template; nil without template, or if it refuses that.
     package var sample: String? {
         try? codec?.text(of: [ChatMessage(role: "user", content: "Hello")])
     }
 
-    /// As in "4 bits in groups of 64; lm_head 6 bits". The commonest comes first, without names.
+    /// As in "4 bits in groups of 64; lm_head 6 bits". The most common comes first, without names.
     package var formats: String {
         var groups: [(format: String, paths: [String])] = []
         for matrix in matrices {
@@ -102,7 +102,7 @@ package struct ModelInspection: Sendable {
         return "\(parameters.bits) bits in groups of \(parameters.groupSize)"
     }
 
-    /// The module alone in "model.layers.3.mlp.down_proj", with the number of layers if they are not all.
+    /// Module name in "model.layers.3.mlp.down_proj", with the number of layers if not all.
     private func modules(_ paths: [String]) -> String {
         func module(_ path: String) -> String {
             let parts = path.split(at: ".")
@@ -132,9 +132,9 @@ package struct MemoryNeed: Sendable {
     package let work: Int
     /// Bytes of KV cache for a block of `blockLength` tokens.
     private let blockBytes: Int
-    /// Bytes that a request has beside blocks.
+    /// Bytes of a request's own memory beside blocks.
     private let ownBytes: Int
-    /// Bytes that the KV cache would be given, unless a job says otherwise.
+    /// Default budget of the KV cache.
     package let budget: Result<Int, ModelError>
 
     init(_ model: any Architecture, _ store: TensorStore, threads: Int) throws {
@@ -152,7 +152,7 @@ package struct MemoryNeed: Sendable {
 
     package var cacheBytesPerToken: Int { blockBytes / KVCache.blockLength }
 
-    /// Bytes of KV cache for a request of so many tokens, prompt and completion.
+    /// Returns the bytes of KV cache for a request of so many tokens, prompt and completion.
     package func cacheBytes(tokens: Int) -> Int {
         (tokens + KVCache.blockLength - 1) / KVCache.blockLength * blockBytes + ownBytes
     }

@@ -1,7 +1,7 @@
 import CMLX
 
-/// An array of MLX, most often one that is yet to be computed. Operations that fail give an array that fails when it
-/// is evaluated (`MLXLibrary.evaluate`).
+/// An array of MLX, mostly not computed yet. A failed operation gives an array that fails when it is evaluated
+/// (`MLXLibrary.evaluate`).
 final class MLXArray {
     /// Element types, as phi_mlx.h numbers them.
     enum Element: UInt32 {
@@ -26,12 +26,12 @@ final class MLXArray {
 
     deinit { mlx.functions.pointee.release(handle) }
 
-    /// Nil for a type that we don't use, or an operation that failed.
+    /// Nil for a type that is not used here, or a failed operation.
     var element: Element? { Element(rawValue: mlx.functions.pointee.type(handle)) }
 
     func dimension(_ axis: Int) -> Int { Int(mlx.functions.pointee.dimension(handle, Int32(axis))) }
 
-    /// The row-major values of an evaluated array; nil if they don't lie so. They are gone with it.
+    /// Row-major values of an evaluated array, valid as long as it; nil if they have another layout.
     var values: UnsafeMutableRawPointer? { mlx.functions.pointee.data(handle) }
 
     // MARK: New ones
@@ -80,7 +80,7 @@ final class MLXArray {
 
     func transposed(_ axes: Int32...) -> MLXArray { made { $0.transpose(handle, axes, Int32(axes.count)) } }
 
-    /// With its values row-major in memory.
+    /// The same array, row-major in memory.
     var contiguous: MLXArray { made { $0.contiguous(handle) } }
 
     func slice(axis: Int, _ range: Range<Int>) -> MLXArray {
@@ -95,7 +95,7 @@ final class MLXArray {
         }
     }
 
-    /// Along a new first dimension.
+    /// Stacks arrays along a new first dimension.
     static func stacked(_ arrays: [MLXArray]) -> MLXArray {
         withExtendedLifetime(arrays) {
             arrays[0].made { $0.stack(arrays.map(\.handle), Int32(arrays.count)) }
@@ -107,8 +107,8 @@ final class MLXArray {
         made(indices) { $0.take(handle, indices.handle, Int32(axis)) }
     }
 
-    /// With other `rows` [count, ...] at the `indices` [count] of the first axis; in place if nobody holds this array
-    /// when it is computed.
+    /// Replaces the slices at `indices` [count] of the first axis by `rows` [count, ...]; in place if nobody else holds
+    /// this array when it is computed.
     func putting(_ rows: MLXArray, at indices: MLXArray) -> MLXArray {
         made(rows, indices) { $0.put_rows(handle, indices.handle, rows.handle) }
     }
@@ -127,13 +127,13 @@ final class MLXArray {
     static func * (a: MLXArray, b: MLXArray) -> MLXArray { a.binary(PHI_MLX_MULTIPLY, b) }
     static func / (a: MLXArray, b: MLXArray) -> MLXArray { a.binary(PHI_MLX_DIVIDE, b) }
     func maximum(_ b: MLXArray) -> MLXArray { binary(PHI_MLX_MAXIMUM, b) }
-    /// The smaller of each two numbers.
+    /// Returns the smaller of each two numbers.
     private func minimum(_ b: MLXArray) -> MLXArray {
         let zero = scalar(0)
         return zero - (zero - self).maximum(zero - b)
     }
 
-    /// As `RowInput.gegelu` of rows [rows, 2 * count].
+    /// Computes `RowInput.gegelu` of rows [rows, 2 * count].
     func gegelu(limit: Float) -> MLXArray {
         let (rows, count) = (dimension(0), dimension(1) / 2)
         let pairs = reshaped(rows, count, 2)
@@ -173,15 +173,15 @@ final class MLXArray {
         made(weight, bias) { $0.layer_norm(handle, weight.handle, bias.handle, epsilon) }
     }
 
-    /// The first `dimensions` of [rows, heads, 1, dimension] rotated, each row by its own position over `periods`.
+    /// Rotates the first `dimensions` of [rows, heads, 1, dimension], each row by its own position over `periods`.
     func rotated(_ dimensions: Int, positions: MLXArray, periods: MLXArray) -> MLXArray {
         made(positions, periods) { $0.rope(handle, Int32(dimensions), positions.handle, periods.handle) }
     }
 
-    /// These queries [n, heads, rows, d] on keys and values [n, key heads, length, d].
+    /// Computes attention of these queries [n, heads, rows, d] over keys and values [n, key heads, length, d].
     /// - Parameters:
     ///   - mask: booleans [n, 1, rows, length].
-    ///   - isCausal: the rows are the last positions.
+    ///   - isCausal: whether the rows are the last positions.
     func attention(
         _ keys: MLXArray, _ values: MLXArray, scale: Float, mask: MLXArray?, isCausal: Bool
     ) -> MLXArray {

@@ -1,5 +1,5 @@
-/// Keys and values of all layers in MLX's memory, in blocks of `KVCache.blockLength` positions; `KVBlocks` says whose they
-/// are. The memory grows as blocks are first used.
+/// Keys and values of all layers in MLX's memory, in blocks of `KVCache.blockLength` positions that `KVBlocks` assigns.
+/// The memory grows as blocks are first used.
 final class MLXCache {
     private let mlx: MLXLibrary
     /// The shape of each layer's attention.
@@ -8,9 +8,9 @@ final class MLXCache {
     /// Each [positions, key heads * head dimension].
     private var keys: [MLXArray?]
     private var values: [MLXArray?]
-    /// Blocks that there is memory for.
+    /// Blocks that have memory.
     private var blocks = 0
-    /// Blocks that there may be.
+    /// The most blocks.
     let capacity: Int
     let blockBytes: Int
 
@@ -22,13 +22,13 @@ final class MLXCache {
         blockBytes =
             element.size
             * shapes.reduce(0) { $0 + 2 * KVCache.blockLength * $1.keyWidth }
-        // Places are 32-bit numbers.
+        // Indices are 32-bit numbers.
         capacity = min(max(0, budget) / blockBytes, Int(Int32.max) / KVCache.blockLength)
         keys = Array(repeating: nil, count: shape.layerCount)
         values = keys
     }
 
-    /// All memory that there is, to be evaluated with a step.
+    /// All memory, to be evaluated with a step.
     var arrays: [MLXArray] { (keys + values).compactMap(\.self) }
 
     /// Makes room for block number `last`.
@@ -37,7 +37,7 @@ final class MLXCache {
         guard Int(last) >= blocks else { return }
         let count = min(capacity, max(Int(last) + 1, blocks * 5 / 4, 16))
         for layer in keys.indices {
-            // One after the other: the old memory of a layer goes before the next one's new memory comes.
+            // One by one: a layer's old memory is released before the next one's is allocated.
             let positions = (count - blocks) * KVCache.blockLength
             try grow(&keys[layer], by: positions, width: shapes[layer].keyWidth)
             try grow(&values[layer], by: positions, width: shapes[layer].keyWidth)
@@ -66,7 +66,7 @@ final class MLXCache {
         put(newValues, &values[layer])
     }
 
-    /// Returns what each row's queries [rows, heads, head dimension] find, [rows, heads * head dimension].
+    /// Returns the attention of each row's queries [rows, heads, head dimension], [rows, heads * head dimension].
     func attend(_ queries: MLXArray, layer: Int, _ rows: MLXRows) -> MLXArray {
         guard let keys = keys[layer], let values = values[layer] else {
             preconditionFailure("the cache has no memory yet")

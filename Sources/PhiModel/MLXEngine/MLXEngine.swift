@@ -2,12 +2,11 @@ import BatchEngine
 import FoundationShim
 import OperatingSystem
 
-/// A loaded Phi model that MLX runs: on Apple's and NVIDIA's GPUs, or on the processor where there is none.
+/// A loaded Phi model that MLX computes: on Apple's and NVIDIA's GPUs, or on the processor if there is none.
 ///
-/// MLX's sums depend on how many rows come together, so that a result is the same to within rounding, and not byte for
-/// byte, whatever runs beside it. Everything else is as `PhiEngine` does it: which tokens a sequence may come to, which
-/// rotary factors it has, how tokens are chosen from logits.
-// Unchecked, as MLX's arrays are C++'s: one thread at a time runs it, as `Engine` asks.
+/// MLX's sums depend on the number of rows in a step, so a result is the same only to within rounding, not byte for
+/// byte. Everything else is as in `PhiEngine`: limits of sequences, rotary factors, and sampling.
+// Unchecked: MLX's arrays are C++'s, used by one thread at a time, as `Engine` demands.
 package final class MLXEngine: ModelEngine, @unchecked Sendable {
     package let limits: ModelLimits
     package let codec: TextCodec?
@@ -27,24 +26,24 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
     private let cache: MLXCache
     package var sequences: SequenceTable
     package let logits: LogitReader
-    /// For those who read logits.
+    /// For readers of logits.
     private let scratch = Buffer<Float>()
-    /// All steps so far.
+    /// Time of all steps so far.
     private var seconds = 0.0
 
-    /// Rows of logits that are made at a time.
+    /// Rows of logits computed at a time.
     private static let logitRows = 32
-    /// Bytes of freed buffers that MLX keeps for the next ones.
+    /// Bytes of freed buffers that MLX keeps for reuse.
     private static let bufferBytes = 256 << 20
 
-    /// Loads the model in `folder`, with its quantized weights as they are in the checkpoint.
+    /// Loads the model in `folder`, with its quantized weights as in the checkpoint.
     /// - Throws: `ModelError` naming the file, tensor or key at fault, or what MLX lacks.
     package convenience init(folder: String, options: EngineOptions = EngineOptions()) throws {
-        // Processors have no arithmetic of 16-bit floats that MLX uses: its products take a hundred times as long.
+        // MLX has no fast arithmetic of 16-bit floats on processors: products would take a hundred times as long.
         try self.init(folder: folder, options: options, inFloat32: !MLXLibrary.load().isGPU)
     }
 
-    /// - Parameter inFloat32: whether everything is computed in float32, and not in the checkpoint's own precision.
+    /// - Parameter inFloat32: whether to compute in float32 instead of the checkpoint's precision.
     init(folder: String, options: EngineOptions, inFloat32: Bool) throws {
         let mlx = try MLXLibrary.load()
         let model = try Architectures.read(folder: folder)
@@ -102,13 +101,13 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
 
     static func identity(_ mlx: MLXLibrary) -> [(name: String, value: String)] {
         [
-            // Raised with every change of the models' definitions that gives other numbers.
+            // Raised with every change of the models' definitions that changes results.
             ("engine", "mlx 1"), ("mlx", MLXLibrary.wantedVersion), ("device", mlx.device),
             ("ends", TextCodec.turnEndNames.joined(separator: " ")),
         ]
     }
 
-    /// MLX does not tell apart what it spends time on: all of it counts as matmuls.
+    /// MLX does not measure kinds of work: everything counts as matmuls.
     package var times: ComputeTimes {
         var times = ComputeTimes()
         times.sampling = logits.seconds
@@ -139,7 +138,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         let rows = MLXRows(mlx, runs, sights: Set(shape.layers.map(\.sight)))
         let operations = MLXOperations(shape, rows: rows, cache: cache, rotary: rotary)
         try network.forward(operations)
-        // What the cache holds is computed with the first rows of logits: one wait a step.
+        // The cache is evaluated with the first rows of logits: one wait a step.
         var due = cache.arrays
         if let (head, hidden) = operations.head {
             for start in stride(from: 0, to: rows.keptCount, by: Self.logitRows) {
@@ -171,8 +170,8 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
 
     // MARK: Memory
 
-    /// The memory of all of MLX's arrays, now and at most so far.
+    /// Memory of all MLX arrays, now and at its peak.
     package var memory: (active: Int, peak: Int) { mlx.memory }
-    /// Bytes that the KV cache may come to.
+    /// The most bytes of the KV cache.
     package var cacheBytes: Int { cache.capacity * cache.blockBytes }
 }

@@ -1,14 +1,14 @@
 /// Gated feed-forward networks, of which each row uses two by `SparseMixer`'s rule.
 struct MLXExperts {
-    /// In float32: its results decide something.
+    /// In float32, as its results decide the choice.
     let router: MLXMatrix
     /// Stacks of all experts.
     let gate, up, down: MLXMatrix
     let mixer: SparseMixer
-    /// [experts]: their numbers.
+    /// [experts]: their indices.
     let numbers: MLXArray
 
-    /// Returns the sum of its two experts' results for each row of x [rows, hidden size].
+    /// Returns the weighted sum of the results of each row's two experts for x [rows, hidden size].
     func callAsFunction(_ x: MLXArray) -> MLXArray {
         let (rows, h) = (x.dimension(0), x.dimension(1))
         let scores = router.multiplied(by: x.converted(to: .f32))
@@ -18,7 +18,7 @@ struct MLXExperts {
         let second = others.placeOfLargest
         func weight(_ left: MLXArray) -> MLXArray {
             let top = left.largest
-            // Scores that are left out have one, too; their part of the sum is zero either way.
+            // Excluded scores have a distance too; their part of the sum is zero either way.
             let distance = (top - scores) / scores.magnitude.maximum(top)
             let isFar = distance.isGreater(than: scores.scalar(Double(2 * mixer.jitter)))
             let part = (isFar.select(nothing, left) - top).exponential

@@ -2,7 +2,7 @@ import CMLX
 import FoundationShim
 import OperatingSystem
 
-/// Apple's array library MLX, loaded when something asks for it: `make mlx` puts it beside the program.
+/// Apple's array library MLX, loaded on first use: `make mlx` puts it beside the program.
 package final class MLXLibrary: Sendable {
     /// The version that this program is written for. `make mlx` fetches it.
     package static let wantedVersion = PHI_MLX_VERSION
@@ -11,19 +11,19 @@ package final class MLXLibrary: Sendable {
     /// The device, as in "cpu" or "gpu Apple M4 Max".
     package let device: String
     package let isGPU: Bool
-    /// MLX has one caller at a time, however many engines there are.
+    /// MLX allows one caller at a time, however many engines there are.
     private let turn = Lock()
 
     private static let folderName = "phibatch-mlx"
     private static let fileName = "libphibatch-mlx." + LoadedLibrary.suffix
     private static let shared = Result { () throws(ModelError) in try MLXLibrary(path: find()) }
 
-    /// The library, loaded once.
-    /// - Throws: `ModelError`: `missing` if it is not there, which says how to get it; `unsupported` if it is of another
-    ///   version or can't be loaded.
+    /// Returns the library, loaded once.
+    /// - Throws: `ModelError`: `missing` if it is not installed, with the way to get it; `unsupported` if it is of
+    ///   another version or can't be loaded.
     package static func load() throws(ModelError) -> MLXLibrary { try shared.get() }
 
-    /// Why the library can't be used that is there, or that PHIBATCH_MLX names; nil if it can, or there is none.
+    /// Reason why an installed library can't be used; nil if it can, or there is none.
     package static var fault: ModelError? {
         guard case .failure(let error) = shared, error.kind != .missing || named != nil else { return nil }
         return error
@@ -41,7 +41,7 @@ package final class MLXLibrary: Sendable {
         guard let start = library.symbol(PHI_MLX_START),
             let functions = unsafeBitCast(start, to: PhiMLXStart.self)()
         else { throw ModelError(.unsupported, path: path, "MLX does not start on this machine.") }
-        // What follows it means nothing if this differs.
+        // If this differs, nothing after it is valid.
         let interface = functions.pointee.interface_version
         guard interface == UInt32(PHI_MLX_INTERFACE) else {
             throw ModelError(
@@ -62,7 +62,7 @@ package final class MLXLibrary: Sendable {
         isGPU = functions.pointee.is_gpu != 0
     }
 
-    /// Beside the program, or where an installation has libraries; or what PHIBATCH_MLX names.
+    /// Returns the path that PHIBATCH_MLX names, or the library beside the program or in an installation.
     private static func find() throws(ModelError) -> String {
         if let named {
             let path = Files.kind(of: named) == .folder ? Paths.join(named, fileName) : named
@@ -88,7 +88,7 @@ package final class MLXLibrary: Sendable {
     func use<Value>(_ body: () throws -> Value) rethrows -> Value { try turn.withLock(body) }
 
     /// Computes these arrays.
-    /// - Throws: `ModelError` of kind `resources` with MLX's own words for what failed since the last time.
+    /// - Throws: `ModelError` of kind `resources` with MLX's own message for a failure since the last call.
     func evaluate(_ arrays: [MLXArray]) throws(ModelError) {
         let status = withExtendedLifetime(arrays) {
             functions.pointee.eval(arrays.map(\.handle), Int32(arrays.count))
@@ -101,7 +101,7 @@ package final class MLXLibrary: Sendable {
 
     // MARK: Memory
 
-    /// Bytes of all arrays, now and at most so far.
+    /// Bytes of all arrays, now and at their peak.
     package var memory: (active: Int, peak: Int) {
         (functions.pointee.active_memory(), functions.pointee.peak_memory())
     }
@@ -110,7 +110,7 @@ package final class MLXLibrary: Sendable {
 
     /// - Parameters:
     ///   - total: bytes of all arrays.
-    ///   - cache: bytes of freed buffers that are kept for the next ones.
+    ///   - cache: bytes of freed buffers to keep for reuse.
     func limitMemory(total: Int, cache: Int) {
         _ = functions.pointee.set_memory_limit(total)
         _ = functions.pointee.set_cache_limit(cache)

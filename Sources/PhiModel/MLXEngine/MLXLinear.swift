@@ -10,17 +10,17 @@ struct MLXMatrix {
         let bits: Int
     }
 
-    /// Floats, or words where it is quantized.
+    /// Floats, or words if it is quantized.
     var weight: MLXArray
-    /// As the checkpoint has it; nil for floats.
+    /// As in the checkpoint; nil for floats.
     var quantization: Quantization?
 
-    /// Type of its products, where the input does not ask for more.
+    /// Type of its products, unless the input has a higher precision.
     var element: MLXArray.Element? { (quantization?.scales ?? weight).element }
 
     var arrays: [MLXArray] { [weight] + (quantization.map { [$0.scales, $0.biases] } ?? []) }
 
-    /// x [rows, columns] times it.
+    /// Returns x [rows, columns] times this matrix.
     func multiplied(by x: MLXArray) -> MLXArray {
         if isBetterExpanded(x) { return expanded(times: x) }
         guard let q = quantization else { return x.made(weight) { $0.matmul(x.handle, weight.handle) } }
@@ -30,7 +30,7 @@ struct MLXMatrix {
         }
     }
 
-    /// x [..., 1, columns] times the matrices `indices` [...] of a stack.
+    /// Returns x [..., 1, columns] times the matrices `indices` [...] of a stack.
     func multiplied(by x: MLXArray, matrices indices: MLXArray) -> MLXArray {
         guard let q = quantization else {
             return x.made(weight, indices) { $0.gather_matmul(x.handle, weight.handle, indices.handle) }
@@ -42,10 +42,10 @@ struct MLXMatrix {
         }
     }
 
-    /// The matrix of its rows at `indices`.
+    /// Returns the matrix of its rows at `indices`.
     func taking(_ indices: MLXArray) -> MLXMatrix { picking { $0.taking(indices) } }
 
-    /// Its rows at `indices`.
+    /// Returns its rows at `indices` as floats.
     func rows(at indices: MLXArray) -> MLXArray { picked { $0.taking(indices) } }
 
     private func picking(_ pick: (MLXArray) -> MLXArray) -> MLXMatrix {
@@ -58,7 +58,7 @@ struct MLXMatrix {
         return some
     }
 
-    /// Some of its rows, as floats.
+    /// Returns some of its rows as floats.
     func picked(_ pick: (MLXArray) -> MLXArray) -> MLXArray {
         let some = picking(pick)
         guard let q = some.quantization else { return some.weight }
@@ -80,7 +80,7 @@ struct MLXMatrix {
         return wide
     }
 
-    /// Matrices of one shape and precision as a stack; nil if they are not of one precision.
+    /// Stacks matrices of one shape and precision; nil if their precisions differ.
     static func stack(_ matrices: [MLXMatrix]) -> MLXMatrix? {
         guard var stack = matrices.first else { return nil }
         let first = stack.quantization
@@ -95,14 +95,14 @@ struct MLXMatrix {
     }
 }
 
-/// A linear layer: a matrix, and perhaps a bias and an adapter's part.
+/// A linear layer: a matrix, with an optional bias and adapter.
 struct MLXLinear {
     let matrix: MLXMatrix
     /// [rows]
     var bias: MLXArray?
     /// a [rank, columns] and b [rows, rank], scaled, in float32.
     var adapter: (a: MLXArray, b: MLXArray)?
-    /// Factors of the results, before the bias is added [rows]; nil unless the adapter is DoRA.
+    /// Factors of the results before the bias [rows]; nil unless the adapter is DoRA.
     var rowScales: MLXArray?
 
     func callAsFunction(_ x: MLXArray) -> MLXArray {

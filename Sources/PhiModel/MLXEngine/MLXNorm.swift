@@ -4,7 +4,7 @@ struct MLXNorm {
     let bias: MLXArray?
     let epsilon: Float
 
-    /// Over the last axis.
+    /// Computes the norm over the last axis.
     func callAsFunction(_ x: MLXArray) -> MLXArray {
         bias.map { x.layerNorm(weight, $0, epsilon) } ?? x.rmsNorm(weight, epsilon)
     }

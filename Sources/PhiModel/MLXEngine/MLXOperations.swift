@@ -1,10 +1,10 @@
-/// A forward pass on MLX: each operation makes arrays that are computed when the logits are asked for.
+/// A forward pass on MLX: each operation makes arrays that are computed with the logits.
 final class MLXOperations: RowOperations {
     typealias Linear = MLXLinear
     typealias Embedding = MLXMatrix
     typealias Norm = MLXNorm
     typealias Experts = MLXExperts
-    /// Models that have these are refused at loading.
+    /// Models with scans are refused at loading.
     typealias Scan = Never
     typealias Difference = Never
 
@@ -16,7 +16,7 @@ final class MLXOperations: RowOperations {
     /// [rows, hidden size]
     private var hidden: MLXArray?
     private var normed: MLXArray?
-    /// The last product's results [rows, ...], one for each of its matrices.
+    /// Results of the last product [rows, ...], one for each of its matrices.
     private var projected: [MLXArray] = []
     /// [rows, heads * head dimension]
     private var attended: MLXArray?
@@ -71,7 +71,7 @@ final class MLXOperations: RowOperations {
 
     func makeLogits(_ head: MLXLinear, of source: RowInput<MLXNorm>) {
         self.head = (head, input(source))
-        // MLX has the buffers of what nobody holds.
+        // MLX reuses buffers that nobody holds.
         (hidden, normed, attended, projected) = (nil, nil, nil, [])
     }
 
@@ -92,7 +92,7 @@ final class MLXOperations: RowOperations {
         }
     }
 
-    /// The last product's results in parts of these widths, whether they were one matrix or one for each.
+    /// Splits the last product's results, of one matrix or of several, into parts of these widths.
     private func split(_ widths: [Int]) -> [MLXArray] {
         guard projected.count == 1 else { return projected }
         var start = 0

@@ -1,12 +1,12 @@
 import CPhiKernels
 
-/// The rotary positions of a model: one set of periods, or two where there are short and long factors. `RotaryTable` has
-/// the formula.
+/// Rotary positions of a model: one set of periods, or two if there are short and long factors. `RotaryTable` has the
+/// formula.
 struct MLXRotary {
     private struct Set {
         /// [dimension / 2]: the factor times theta^(i / half)
         let periods: MLXArray
-        /// [head dimension]: what cos and sin are multiplied by, and 1 for what is not rotated; nil where it is 1.
+        /// [head dimension]: factors of cos and sin, 1 for dimensions that are not rotated; nil if all are 1.
         let magnitude: MLXArray?
     }
 

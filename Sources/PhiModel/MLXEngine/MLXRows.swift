@@ -1,17 +1,17 @@
 import BatchEngine
 
 extension RowRun {
-    /// Positions that the last token sees, itself among them.
+    /// Positions that the last token sees, its own included.
     var length: Int { start + tokens.count }
     /// Blocks that it sees.
     var usedBlocks: Int { (length + KVCache.blockLength - 1) / KVCache.blockLength }
 }
 
-/// Positions that a layer's rows see of those before them; all layers of one kind share masks.
+/// Earlier positions that a layer's rows see; all layers of one kind share masks.
 struct MLXSight: Hashable {
     var window: Int?
     var sparsity: BlockSparsity?
-    /// The heads of a layer in which they see different blocks.
+    /// Number of a layer's heads that see different blocks.
     var headCount = 1
 
     func isSeen(_ position: Int, from own: Int, head: Int) -> Bool {
@@ -20,7 +20,7 @@ struct MLXSight: Hashable {
         return sparsity?.isSeen(position / length, from: own / length, head: head) ?? true
     }
 
-    /// Whether rows of sequences of this length see all before them.
+    /// Whether rows of sequences of this length see everything before them.
     func isAll(length: Int) -> Bool {
         (window.map { length <= $0 } ?? true)
             && (sparsity.map { length <= $0.localBlocks * BlockSparsity.blockLength } ?? true)
@@ -28,7 +28,7 @@ struct MLXSight: Hashable {
 }
 
 extension AttentionShape {
-    /// Nil of a layer that sees all.
+    /// Nil for a layer that sees everything.
     var sight: MLXSight? {
         slidingWindow == nil && sparsity == nil
             ? nil
@@ -36,7 +36,7 @@ extension AttentionShape {
     }
 }
 
-/// The rows of a step, those of each run together, and which runs attend together.
+/// Rows of a step, ordered by runs, and the runs that attend together.
 struct MLXRows {
     enum LongRope {
         case none, all
@@ -44,37 +44,37 @@ struct MLXRows {
         case some(MLXArray)
     }
 
-    /// Runs of equally many tokens whose lengths are alike, as one operation: nobody reads much more of the cache than
-    /// is its own.
+    /// Runs of equally many tokens and similar lengths, computed as one operation, so that little of the cache is read
+    /// in vain.
     struct Group {
-        /// Their places among the rows.
+        /// Their range among the rows.
         let rows: Range<Int>
-        /// Sequences, and rows of each.
+        /// Number of sequences, and of rows in each.
         let count, width: Int
-        /// The blocks of all, [count * blocks]; each sequence has as many.
+        /// Blocks of all sequences, [count * blocks], as many for each.
         let table: MLXArray
-        /// Positions of each that are looked at.
+        /// Positions of each sequence that are read.
         let length: Int
-        /// Booleans [count, heads or 1, width, length]: what each row sees.
+        /// Booleans [count, heads or 1, width, length]: visible positions of each row.
         let mask: MLXArray?
-        /// Booleans [count, 1, length, 1]: what is the sequence's own; nil if all is. What another one left behind may be
-        /// NaN, and then even nothing of it is NaN.
+        /// Booleans [count, 1, length, 1]: the sequence's own positions; nil if all are. Old content may be NaN, and 0
+        /// times NaN is NaN.
         let isOwn: MLXArray?
         let isCausal: Bool
     }
 
     let count: Int
     let tokens, positions: MLXArray
-    /// Place of each row's keys and values in the whole cache.
+    /// Position of each row's keys and values in the whole cache.
     let slots: MLXArray
     let longRope: LongRope
-    /// For each sight that a layer has; nil is all.
+    /// Groups by the layers' sights; nil sees everything.
     private let groups: [MLXSight?: [Group]]
-    /// The rows with logits; nil if none has, or all have.
+    /// Rows with logits; nil if none or all have.
     let kept: MLXArray?
     let keptCount: Int
 
-    /// The order in which runs lie well side by side.
+    /// Returns an order in which similar runs are adjacent.
     static func order(_ runs: [RowRun]) -> [Int] {
         runs.indices.sorted {
             let (a, b) = (runs[$0], runs[$1])
@@ -83,8 +83,8 @@ struct MLXRows {
     }
 
     /// - Parameters:
-    ///   - runs: in an order that `order` gives.
-    ///   - sights: all that the model's layers have.
+    ///   - runs: in the order that `order` gives.
+    ///   - sights: of all the model's layers.
     init(_ mlx: MLXLibrary, _ runs: [RowRun], sights: Set<MLXSight?>) {
         count = runs.reduce(0) { $0 + $1.tokens.count }
         let positions = runs.flatMap { $0.start..<$0.length }
@@ -114,7 +114,7 @@ struct MLXRows {
             uniqueKeysWithValues: sights.map { ($0, Self.groups(mlx, runs, $0)) })
     }
 
-    /// All rows, as layers with this sight look at them.
+    /// Returns all rows, grouped for layers with this sight.
     func groups(_ sight: MLXSight?) -> [Group] { groups[sight] ?? [] }
 
     private static func groups(_ mlx: MLXLibrary, _ runs: [RowRun], _ sight: MLXSight?) -> [Group] {
@@ -137,18 +137,18 @@ struct MLXRows {
 }
 
 extension MLXRows.Group {
-    /// - Parameter runs: of equally many tokens, at least one.
+    /// - Parameter runs: with equally many tokens, at least one.
     init(_ mlx: MLXLibrary, _ runs: [RowRun], _ rows: Range<Int>, _ sight: MLXSight?) {
         self.rows = rows
         count = runs.count
         let width = runs[0].tokens.count
         let blocks = runs.reduce(0) { max($0, $1.usedBlocks) }
         let length = runs.reduce(0) { max($0, $1.length) }
-        // What stands for blocks that a sequence has not is looked at by no row.
+        // Padding for missing blocks is masked for all rows.
         table = .integers(
             mlx,
             runs.flatMap { run in
-                // A block that no row has come to may have no memory yet.
+                // A block without written rows may have no memory yet.
                 run.blocks.prefix(run.usedBlocks) + Array(repeating: 0, count: blocks - run.usedBlocks)
             })
         self.width = width

@@ -1,11 +1,11 @@
 extension MemoryCheck {
-    /// Memory that the engine `mlx` needs: weights as they are in the checkpoint, but perhaps for their floats, and a
-    /// cache in the precision that it computes in.
+    /// Memory that the engine `mlx` needs: weights as in the checkpoint, except perhaps their floats, and a cache in
+    /// the precision of its arithmetic.
     init(mlx model: any Architecture, _ store: TensorStore, inFloat32: Bool) throws {
         let shape = model.shape
         let rows = 512 + 32
         let tokens = min(512, shape.contextLength)
-        // On the way of a chunk of a long prompt there are also its attention's scores.
+        // A chunk of a long prompt also needs its attention scores.
         let scores = rows * (shape.layers.map(\.headCount).max() ?? 0) * min(shape.contextLength, 4096) * 4
         let weightBytes = try store.names.reduce(0) { sum, name in
             let tensor = try store.tensor(name)

@@ -1,7 +1,7 @@
 import FoundationShim
 import OperatingSystem
 
-/// All architectures there are, and the choice between them.
+/// List of all architectures, and the choice between them.
 package enum Architectures {
     static let all: [any Architecture.Type] = [
         Phi3.self,
@@ -19,8 +19,8 @@ package enum Architectures {
 
     private static let maximumFileSize = 64 << 20
 
-    /// Reads config.json of a model folder and, where it is there, generation_config.json, whose
-    /// `eos_token_id` replaces config.json's.
+    /// Reads config.json of a model folder and generation_config.json if it exists, whose `eos_token_id` replaces
+    /// config.json's.
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
     package static func read(folder: String) throws -> any Architecture {
         var model = try read(reader(Paths.join(folder, "config.json")))
@@ -29,13 +29,13 @@ package enum Architectures {
             let tokens = try reader(generation).optionalTokens("eos_token_id")
             if let tokens { model.shape.endOfSequence = Set(tokens) }
         } catch let error as ModelError where error.kind == .missing {
-            // Optional, and then config.json's ids hold. A file that is there and unreadable is a fault.
+            // The file is optional, but an unreadable one is a fault.
             if Files.kind(of: generation) != nil { throw error }
         }
         return model
     }
 
-    /// The architecture that `model_type` names.
+    /// Returns the architecture that `model_type` names.
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming the key.
     static func read(_ config: ConfigReader) throws -> any Architecture {
         let key = "model_type"
@@ -49,7 +49,7 @@ package enum Architectures {
         return try architecture.init(config)
     }
 
-    /// Returns the model to take in the place of one that is kin to these.
+    /// Returns a supported model to suggest in place of a related one.
     private static func instead(of type: String) -> String {
         let kin = [
             ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),

@@ -1,27 +1,26 @@
 import CPhiKernels
 
-/// The heads of a layer's attention, and what they see.
+/// Heads of a layer's attention, and the positions that they see.
 package struct AttentionShape: Sendable, Equatable {
     package var headCount: Int
     /// Heads of keys and values; divides `headCount`.
     package var keyValueHeadCount: Int
     /// Dimensions of one head.
     package var headDimension: Int
-    /// A row at position q sees only positions k with q - k < slidingWindow; nil if it sees all.
-    /// nil also where the window is not shorter than the context.
+    /// A row at position q sees only positions k with q - k < slidingWindow; nil if it sees all, or the window is not
+    /// shorter than the context.
     package var slidingWindow: Int?
     /// Blocks of positions that a row sees; nil if all up to its own.
     package var sparsity: BlockSparsity?
     /// Factor of the products of queries and keys; nil takes 1 / sqrt(headDimension).
     package var scale: Float?
-    /// Floats that a sequence has in this layer beside what it keeps of each position: its state after the last one.
-    /// Only layers that use slots have one.
+    /// Floats of a sequence's state in this layer after its last position. Only layers that use slots have one.
     package var stateWidth = 0
-    /// Two heads side by side make one difference, and the cache has their keys, and their values, as one head.
+    /// Two adjacent heads make one difference, and the cache stores their keys, and their values, as one head.
     package var isDifferential = false
-    /// The layer before this one whose keys and values it sees; nil if it has its own.
+    /// The earlier layer whose keys and values it uses; nil if it has its own.
     package var keysLayer: Int?
-    /// States, and keys and values of windows, are not in blocks, but in memory that each sequence has for itself.
+    /// States and windows are not in blocks, but in each sequence's own memory.
     package var usesSlots = false
 
     /// A layer without attention.
@@ -32,7 +31,7 @@ package struct AttentionShape: Sendable, Equatable {
 
     /// Factor of the products of queries and keys.
     var softmaxScale: Float { scale ?? 1 / Float(headDimension).squareRoot() }
-    /// Floats of a row's queries, and of what attention makes of them.
+    /// Floats of a row's queries, and of the result of attention.
     package var queryWidth: Int { headCount * headDimension }
     /// Floats of a row's keys, and of its values.
     package var keyWidth: Int { keyValueHeadCount * headDimension }
@@ -41,10 +40,10 @@ package struct AttentionShape: Sendable, Equatable {
     /// Floats of a row's queries, keys and values.
     package var qkvWidth: Int { queryWidth + 2 * keyWidth }
 
-    /// Whether its keys and values are kept of the window alone.
+    /// Whether it keeps keys and values of the window only.
     var keepsWindow: Bool { usesSlots && slidingWindow != nil && keysLayer == nil }
 
-    /// The heads as the cache has them: where they are differential, queries are twice as wide, with zeros in one half.
+    /// Shape of the cache: differential queries are twice as wide, with zeros in one half.
     var stored: AttentionShape {
         guard isDifferential else { return self }
         var wide = self
@@ -54,7 +53,7 @@ package struct AttentionShape: Sendable, Equatable {
 }
 
 extension AttentionShape {
-    /// - Parameter standard: the head dimension where config.json does not say; nil takes hidden_size / heads.
+    /// - Parameter standard: the family's default head dimension; nil takes hidden_size / heads.
     /// - Throws: `ModelError` naming the key.
     init(_ config: ConfigReader, hiddenSize: Int, headDimension standard: Int?, contextLength: Int) throws {
         headCount = try config.integer("num_attention_heads", 1...65536)

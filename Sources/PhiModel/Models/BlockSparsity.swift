@@ -1,16 +1,16 @@
 import CPhiKernels
 
-/// Attention that sees blocks of positions, as many as one of the KV cache's has: the last ones, and of those before
-/// every so many-th, which are others for each head (blocksparse attention of Phi-3-small, whose model code has it).
+/// Attention to blocks of positions, as long as the KV cache's: the last ones, and before them every `stride`-th, which
+/// differ by head (block-sparse attention of Phi-3-small's model code).
 package struct BlockSparsity: Sendable, Hashable {
     /// Positions of a block, of the KV cache too.
     static let blockLength = Int(PHI_KV_BLOCK)
 
-    /// A row's own block and those just before it, so many, are seen.
+    /// Number of a row's last blocks that it sees, its own included.
     var localBlocks: Int
-    /// One of so many of those before them is seen.
+    /// One of this many blocks before them is seen.
     var stride: Int
-    /// Number of blocks by which a head's are later than those of the next one; 0 if all heads see the same ones.
+    /// Shift of the seen blocks from one head to the next; 0 if all heads see the same ones.
     var headStep: Int
 
     /// Whether a query of this head in block `own` sees this block, which is not after it.
@@ -18,6 +18,6 @@ package struct BlockSparsity: Sendable, Hashable {
         own - block < localBlocks || (block + head * headStep + 1) % stride == 0
     }
 
-    /// Blocks that a query in block `own` sees, at most.
+    /// Returns the most blocks that a query in block `own` sees.
     func most(from own: Int) -> Int { min(own + 1, localBlocks + own / stride + 1) }
 }

@@ -2,14 +2,14 @@ import JSON
 
 /// Typed and range-checked access to one object of a JSON file; every error names the key.
 package struct ConfigReader {
-    /// The largest width of a matrix that is believed.
+    /// The largest plausible width of a matrix.
     static let maximumWidth = 1 << 20
 
     let path: String
-    /// Place of this object in the file: "" or "rope_scaling.".
+    /// Path of this object in the file: "" or "rope_scaling.".
     let prefix: String
     let members: JSONObject
-    /// Names in this object of keys that are asked for by another one.
+    /// Names in this object for keys that are read under another one.
     var names: [String: String] = [:]
 
     init(path: String, prefix: String = "", members: JSONObject) {
@@ -28,7 +28,7 @@ package struct ConfigReader {
         return value
     }
 
-    /// Returns what `read` makes of the value; nil if that is absent.
+    /// Returns the result of `read` for the value; nil if that is absent.
     private func optional<Value>(
         _ key: String, _ what: String, _ read: (JSONValue) -> Value?
     ) throws -> Value? {

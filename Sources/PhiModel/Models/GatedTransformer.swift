@@ -4,31 +4,31 @@
 ///     x += output(attention(q(n), k(n), v(n))), n = rms_norm(x)
 ///     x += down(silu(gate(n)) * up(n)),         n = rms_norm(x)
 ///
-/// They differ in what config.json says, in biases, in norms of heads, and in which matrices are one tensor.
+/// They differ in keys of config.json, biases, norms of heads, and in which matrices form one tensor.
 protocol GatedTransformer: Architecture {
     var base: GatedShape { get set }
-    /// Queries, keys and values are one tensor (qkv_proj), and gate and up are another (gate_up_proj).
+    /// Whether queries, keys and values are one tensor (qkv_proj), and gate and up another (gate_up_proj).
     static var isFused: Bool { get }
-    /// Queries, keys and values have biases.
+    /// Whether queries, keys and values have biases.
     static var hasBiases: Bool { get }
-    /// RMSNorms of each head's queries and keys.
+    /// Whether each head's queries and keys have RMSNorms.
     static var hasHeadNorms: Bool { get }
-    /// A matrix may have branches for other inputs than text; its own tensor is `base_layer` then.
+    /// Whether a matrix may have branches for other inputs than text; its own tensor is then `base_layer`.
     static var hasBranches: Bool { get }
 }
 
-/// Facts that config.json states of all of them.
+/// Facts from config.json that all of them have.
 package struct GatedShape: Sendable, Equatable {
     var shape: ModelShape
     /// Rows of the gate and of the up projection.
     var intermediateSize: Int
     var normEpsilon: Double
-    /// The output projection is the embedding's matrix.
+    /// Whether the output projection is the embedding's matrix.
     var tiedEmbeddings: Bool
 
     /// - Parameters:
-    ///   - headDimension: as of `ModelShape`.
-    ///   - epsilon: of norms, where config.json does not say.
+    ///   - headDimension: as for `ModelShape`.
+    ///   - epsilon: default for norms.
     init(_ config: ConfigReader, headDimension: Int? = nil, epsilon: Double = 1e-6) throws {
         shape = try ModelShape(config, rope: RopeFamily(), headDimension: headDimension)
         intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
@@ -78,7 +78,7 @@ extension GatedTransformer {
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
-        // Asked for in this order, in which they are packed.
+        // Read in this order, in which they are packed.
         let attentionNorm = try weights.rmsNorm(path + "input_layernorm", h, normEpsilon)
         func linear(
             _ name: String, _ rows: Int, _ columns: Int, hasBias: Bool = false

@@ -9,7 +9,7 @@ package struct LayeredNetwork<Operations: RowOperations> {
     let norm: Operations.Norm
     /// [vocabulary, h]
     let head: Operations.Linear
-    /// The last layer with keys and values or states of its own; nil if it is the last of all.
+    /// The last layer with its own keys and values or states; nil if it is the last of all.
     var lastStored: Int?
 
     /// Runs the rows of a step through the model, from tokens to logits.

@@ -1,4 +1,4 @@
-/// Llama 2, Llama 3, and models that are built like them, as SmolLM2.
+/// Llama 2, Llama 3, and models of the same structure, such as SmolLM2.
 package struct Llama: GatedTransformer, Equatable {
     package static let modelType = "llama"
     package static let models = "Llama 2 and 3, SmolLM2"

@@ -1,8 +1,8 @@
-/// Facts of a model that the engine needs, whatever its architecture.
+/// Facts of a model that every engine needs.
 package struct ModelShape: Sendable, Equatable {
     /// Floats of a row between two layers.
     package var hiddenSize: Int
-    /// The attention of each layer, of which there is one or more.
+    /// Attention of each layer, at least one.
     package var layers: [AttentionShape]
     package var rope: Rope
     package var vocabularySize: Int
@@ -11,19 +11,19 @@ package struct ModelShape: Sendable, Equatable {
     package var beginOfSequence: Int32?
     package var endOfSequence: Set<Int32>
     package var padding: Int32?
-    /// nil if no layer is quantized.
+    /// Nil if no layer is quantized.
     package var quantization: QuantizationConfiguration?
 
     package var layerCount: Int { layers.count }
-    /// The first attention: in most models, that of all layers.
+    /// The first attention; in most models, that of all layers.
     package var attention: AttentionShape { layers.first { $0.headCount > 0 } ?? layers[0] }
 }
 
 extension ModelShape {
-    /// The keys that all architectures have in common.
+    /// Reads the keys that all architectures share.
     /// - Parameters:
-    ///   - family: nil of models without positions.
-    ///   - headDimension: where config.json does not say; nil takes hidden_size / heads.
+    ///   - family: nil for models without positions.
+    ///   - headDimension: default; nil takes hidden_size / heads.
     /// - Throws: `ModelError` naming the key.
     init(_ config: ConfigReader, rope family: RopeFamily?, headDimension: Int? = nil) throws {
         hiddenSize = try config.integer("hidden_size", 1...ConfigReader.maximumWidth)
@@ -46,8 +46,8 @@ extension ModelShape {
 }
 
 extension ModelShape {
-    /// Sets the layers that see a window only, as Qwen's files say it: those from `max_window_layers` on, or those that
-    /// `layer_types` names, and none unless `use_sliding_window` is true.
+    /// Sets the layers with a sliding window as in Qwen's files: those from `max_window_layers` on, or those that
+    /// `layer_types` names; none unless `use_sliding_window` is true.
     /// - Throws: `ModelError` naming the key.
     mutating func setWindows(_ config: ConfigReader) throws {
         let isUsed = try config.optionalBool("use_sliding_window") ?? false

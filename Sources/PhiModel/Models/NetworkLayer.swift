@@ -1,19 +1,19 @@
-/// One layer of a network: first what looks at other positions, then what each row does by itself. `h` is hidden_size.
+/// One layer of a network: a mixer over positions, then a network for each row. `h` is hidden_size.
 ///
 ///     x += output(mixer(input(n))),        n = norm(x)
 ///     x += feed_forward(m),                m = n, or a norm of its own
 struct NetworkLayer<Operations: RowOperations> {
     typealias Source = RowInput<Operations.Norm>
 
-    /// Operation that looks at other positions, or stands in its place, of what `input` gives.
+    /// Operation over positions, or its replacement, on the results of `input`.
     enum Mixer {
         /// Takes queries, keys and values.
         case attention(HeadNorms<Operations.Norm>?)
-        /// Takes queries, and where the layer has its own, keys and values.
+        /// Takes queries, and the layer's own keys and values if it has any.
         case difference(Operations.Difference)
         /// Takes x, then z.
         case scan(Operations.Scan)
-        /// Gates what the last scan gave.
+        /// Gates the last scan's results.
         case memory(Operations.Scan)
     }
 
@@ -25,14 +25,14 @@ struct NetworkLayer<Operations: RowOperations> {
 
     /// [h]
     let norm: Operations.Norm
-    /// [what the mixer takes, h], as one matrix or several
+    /// [width of the mixer's input, h], as one matrix or several
     let input: [Operations.Linear]
     let mixer: Mixer
-    /// [h, what the mixer gives]
+    /// [h, width of the mixer's output]
     let output: Operations.Linear
     let feedForward: FeedForward
 
-    /// Runs the part that looks at other positions, up to the output projection.
+    /// Runs the mixer, up to the output projection.
     /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
     func mix(_ rows: Operations, number: Int) throws(ModelError) {
         try rows.project(input, of: .norm(norm))
@@ -44,8 +44,8 @@ struct NetworkLayer<Operations: RowOperations> {
         }
     }
 
-    /// The output projection, and the feed-forward network. Only rows that logits are asked of come here of the last
-    /// layer in which rows look at what others make in it, and to what follows.
+    /// Runs the output projection and the feed-forward network. From the last layer with keys, values or states on,
+    /// only rows with logits are computed.
     /// - Throws: as `mix`.
     func feedForward(_ rows: Operations) throws(ModelError) {
         try rows.project([output], of: .attended)

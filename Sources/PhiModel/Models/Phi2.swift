@@ -28,8 +28,8 @@ package struct Phi2: Architecture, Equatable {
 
     package var rowBytes: Int {
         let widest = max(shape.attention.qkvWidth, intermediateSize)
-        // Floats: hidden and normed rows, a matmul's results, what attention makes of them; bytes: the quantized
-        // input of a matmul.
+        // Floats: hidden and normed rows, and results of a matmul and of attention; bytes: the quantized input of a
+        // matmul.
         return 4 * (2 * shape.hiddenSize + widest + shape.attention.queryWidth) + widest
     }
 

@@ -1,4 +1,4 @@
-/// Models that read images or sounds, too, of which only the language model is run: Phi-3's layers.
+/// Multimodal models of which only the language model is run: Phi-3's layers.
 protocol LanguagePart: GatedTransformer, Equatable {
     var text: Phi3 { get set }
 
@@ -17,8 +17,8 @@ extension LanguagePart {
     }
 
     package static func leavesUnread(_ tensor: String) -> Bool {
-        // Encoders of images and sounds with what fits their results to the embedding, and the layers' branches, which
-        // are added to what the matrices make of such inputs only.
+        // Encoders of images and sounds with their projections, and branches of layers, which apply to such inputs
+        // only.
         ["model.embed_tokens_extend.", "model.vision_embed_tokens."].contains { tensor.hasPrefix($0) }
             || [".lora_A.", ".lora_B."].contains { tensor.contains($0) }
     }
@@ -31,7 +31,7 @@ package struct Phi4Multimodal: LanguagePart {
     package var text: Phi3
 }
 
-/// The same as transformers writes it.
+/// The same as published by transformers.
 package struct Phi4MultimodalOfTransformers: LanguagePart {
     package static let modelType = "phi4_multimodal"
     package static let models = Phi4Multimodal.models

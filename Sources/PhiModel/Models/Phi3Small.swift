@@ -1,12 +1,12 @@
-/// Phi-3-small: pre-norm layers of attention with rotary positions, which sees some blocks of positions only in most
-/// layers, and a gated feed-forward network. `h` is hidden_size.
+/// Phi-3-small: pre-norm layers of attention with rotary positions, block-sparse in most layers, and a gated
+/// feed-forward network. `h` is hidden_size.
 ///
 ///     x = embedding * mup_embedding_multiplier
 ///     x += dense(attention(q(n), k(n), v(n))), n = layer_norm(x)
 ///     x += down(gegelu(up(n))),                n = layer_norm(x)
 ///     logits = embedding(layer_norm(x)) / mup_width_multiplier
 ///
-/// Every linear layer has a bias, but for the output's, which is the embedding's matrix.
+/// Every linear layer has a bias, except the output's, which is the embedding's matrix.
 package struct Phi3Small: Architecture, Equatable {
     package static let modelType = "phi3small"
     package static let models = "Phi-3-small"
@@ -18,7 +18,7 @@ package struct Phi3Small: Architecture, Equatable {
         "intermediate_size": "ff_intermediate_size", "layer_norm_eps": "layer_norm_epsilon",
         "rope_theta": "rope_embedding_base",
     ]
-    /// Tokens that the tokenizer has no text for; their logits are out of reach.
+    /// Tokens without text in the tokenizer; their logits are masked.
     private static let dummies =
         [100_256, 100_258, 100_259, 100_260, 100_264, 100_265] + Array(100_267..<100_352)
 
@@ -26,7 +26,7 @@ package struct Phi3Small: Architecture, Equatable {
     /// Rows of the gate and of the up projection.
     package var intermediateSize: Int
     package var normEpsilon: Double
-    /// Limit at which gate and up are cut off.
+    /// Limit to which gate and up are clamped.
     var limit: Float
     var embeddingMultiplier, widthMultiplier: Float
 
@@ -120,8 +120,8 @@ package struct Phi3Small: Architecture, Equatable {
 }
 
 extension AttentionShape {
-    /// Rows of all queries, then of all keys, then of all values, where those of each key's head are together: its
-    /// queries, its keys, its values.
+    /// Rows of all queries, then of all keys, then of all values. The tensor groups them by key head: its queries, its
+    /// keys, its values.
     fileprivate var rowsByKind: [Range<Int>] {
         let (n, own) = (headDimension, headCount / keyValueHeadCount)
         let groups = (0..<keyValueHeadCount).map { $0 * (own + 2) * n }

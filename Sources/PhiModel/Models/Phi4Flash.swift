@@ -1,15 +1,15 @@
 import CPhiKernels
 
-/// Phi-4-mini-flash-reasoning, which is SambaY (Ren et al. 2025, arXiv 2507.06607): pre-norm layers without positions,
-/// in turn with a mixer of the past and with attention, all with a gated feed-forward network. `h` is hidden_size.
+/// Phi-4-mini-flash-reasoning, a SambaY model (Ren et al. 2025, arXiv 2507.06607): pre-norm layers without positions
+/// that alternate between scans and attention, all with a gated feed-forward network. `h` is hidden_size.
 ///
 ///     x += out_proj(mixer(n)),                n = layer_norm(x)
 ///     x += fc2(silu(gate) * up),              gate, up = fc1(layer_norm(x))
 ///
-/// The first half of the layers, and two more, are a decoder of Mamba's selective scans and of differential attention
-/// that sees a window; the last of its attentions sees all. The other layers are a decoder that has nothing of its own to
-/// remember: its attention sees the keys and values of that one, and where the first half has scans it has gated memory
-/// units, silu(in_proj(n)) * (what the last scan gave). So a prompt's rows end in the middle, but for those with logits.
+/// The first half of the layers plus two is a decoder of Mamba's selective scans and differential attention with a
+/// window, except its last attention, which sees everything. The other layers are a decoder without its own cache: its
+/// attention reads the keys and values of that last one, and in place of scans it has gated memory units,
+/// silu(in_proj(n)) * (results of the last scan). So only a prompt's rows with logits go through the second half.
 package struct Phi4Flash: Architecture, Equatable {
     package static let modelType = "phi4flash"
     package static let models = "Phi-4-mini-flash-reasoning"
@@ -25,9 +25,9 @@ package struct Phi4Flash: Architecture, Equatable {
     package var tiedEmbeddings: Bool
     /// The scans' channels.
     package var scanWidth: Int
-    /// Numbers of state of each channel.
+    /// State numbers of each channel.
     package var scanStates: Int
-    /// The rank of the matrix that makes the scans' steps.
+    /// Rank of the matrix that makes the scans' steps.
     package var scanRank: Int
     /// Positions that a scan's convolution sees.
     package var convolutionLength: Int
@@ -54,7 +54,7 @@ package struct Phi4Flash: Architecture, Equatable {
         try setLayers(config)
     }
 
-    /// The first layer that keeps nothing of its own.
+    /// The first layer without its own cache.
     private var firstShared: Int { shape.layerCount / 2 + 2 }
 
     private mutating func setLayers(_ config: ConfigReader) throws {
@@ -110,8 +110,8 @@ package struct Phi4Flash: Architecture, Equatable {
     package var rowBytes: Int {
         let (h, attention) = (shape.hiddenSize, shape.attention)
         let widest = max(attention.qkvWidth, 2 * scanWidth, 2 * intermediateSize)
-        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; of a scan what
-        // is convolved, that as a matmul's input, steps, numbers and results, or of attention wide heads; bytes: the
+        // Floats: hidden and normed rows, and results of a matmul, of attention and of the gate; for a scan its
+        // convolution, that as a matmul's input, steps, numbers and results, or for attention wide heads; bytes: the
         // quantized input of a matmul.
         let scan = 4 * scanWidth + scanRank + 2 * scanStates
         let wide = 4 * attention.queryWidth + 2 * attention.keyWidth

@@ -5,7 +5,7 @@
 ///     x += w1 * expert1(n) + w2 * expert2(n),   n = layer_norm(x)
 ///     expert(n) = down(silu(gate(n)) * up(n))
 ///
-/// The router's scores say which experts, and `SparseMixer` what becomes of the scores.
+/// The router's scores select the experts, and `SparseMixer` turns the scores into weights.
 package struct PhiMoE: Architecture, Equatable {
     package static let modelType = "phimoe"
     package static let models = "Phi-3.5-MoE, Phi-mini-MoE and Phi-tiny-MoE"
@@ -44,9 +44,9 @@ package struct PhiMoE: Architecture, Equatable {
 
     package var rowBytes: Int {
         let (h, queries) = (shape.hiddenSize, shape.attention.queryWidth)
-        // Floats: hidden and normed rows, the router's input and scores, a matmul's results, what attention makes
-        // of them; where all rows use one expert, its gate and up, and what the gate makes of them; two experts'
-        // results. Bytes: the quantized input of a matmul.
+        // Floats: hidden and normed rows, the router's input and scores, results of a matmul and of attention; if all
+        // rows use one expert, its gate and up, and the activated gate; two experts' results. Bytes: the quantized
+        // input of a matmul.
         let floats =
             3 * h + expertCount + max(shape.attention.qkvWidth, h) + queries + 3 * intermediateSize + 2 * h
         return 4 * floats + max(h, queries, intermediateSize)
@@ -83,7 +83,7 @@ package struct PhiMoE: Architecture, Equatable {
                 try weights.experts(experts(path + "block_sparse_moe.", areApart: areApart))))
     }
 
-    /// Hugging Face has the tensors of all experts one by one; MLX stacks them.
+    /// Hugging Face stores each expert's tensors; MLX stacks them.
     private func experts(_ path: String, areApart: Bool) -> ExpertTensors {
         func place(_ stacked: String, _ apart: String) -> ExpertTensors.Place {
             let stack = "\(path)switch_mlp.\(stacked)"

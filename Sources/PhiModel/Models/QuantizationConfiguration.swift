@@ -17,10 +17,10 @@ package struct QuantizationParameters: Sendable, Equatable {
 /// `quantization` of config.json: parameters for all layers, and for single ones.
 package struct QuantizationConfiguration: Sendable, Equatable {
     package var standard: QuantizationParameters
-    /// By layer path; nil says that the layer is not quantized.
+    /// By layer path; nil for a layer that is not quantized.
     package var overrides: [String: QuantizationParameters?] = [:]
 
-    /// nil if the layer is said not to be quantized.
+    /// Nil if the layer is marked as not quantized.
     package func parameters(for path: String) -> QuantizationParameters? {
         if let override = overrides[path] { return override }
         return standard
@@ -28,7 +28,7 @@ package struct QuantizationConfiguration: Sendable, Equatable {
 }
 
 extension QuantizationConfiguration {
-    /// `quantization` of config.json, or `quantization_config`, which says the same; nil without either.
+    /// Reads `quantization` of config.json, or its synonym `quantization_config`; nil without either.
     init?(ofModel config: ConfigReader) throws {
         let first = try config.optionalObject("quantization").map { try Self($0) }
         let second = try config.optionalObject("quantization_config").map { try Self($0) }

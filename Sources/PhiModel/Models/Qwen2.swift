@@ -1,4 +1,4 @@
-/// Qwen2 and Qwen2.5: queries, keys and values have biases, and the later layers may see a window only.
+/// Qwen2 and Qwen2.5: queries, keys and values have biases, and later layers may have a sliding window.
 package struct Qwen2: GatedTransformer, Equatable {
     package static let modelType = "qwen2"
     package static let models = "Qwen2 and Qwen2.5"

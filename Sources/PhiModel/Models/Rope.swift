@@ -1,15 +1,15 @@
 /// Rotary position embedding (Su et al. 2021): pairs (i, i + dimension / 2) of each head's first dimensions are
 /// rotated by position * theta^(-2i / dimension).
 package struct Rope: Sendable, Equatable {
-    /// The first dimensions of each head are rotated, so many; even.
+    /// Number of each head's first dimensions that are rotated; even.
     package var dimension: Int
     package var theta: Double
     package var scaling: RopeScaling
 
-    /// Rotary positions of models without positions: nothing is rotated.
+    /// No rotation, for models without positions.
     static let none = Rope(dimension: 0, theta: 1, scaling: .none)
 
-    /// Factors of the dimensions' periods, nil where all are 1; and what cos and sin are multiplied by.
+    /// Factors of the dimensions' periods, nil if all are 1; and a factor of cos and sin.
     typealias Factors = (periods: [Double]?, magnitude: Double)
 
     /// Factors of all sequences, or of short ones and of long ones.
@@ -22,21 +22,20 @@ package struct Rope: Sendable, Equatable {
         }
     }
 
-    /// The longest sequence that has the short factors, in tokens; nil if there is one set only.
+    /// The longest sequence that uses the short factors, in tokens; nil if there is one set.
     var shortLength: Int? {
         guard case .longrope(let rope) = scaling else { return nil }
         return rope.originalContextLength
     }
 }
 
-/// Facts of an architecture's rotary positions.
+/// Defaults of an architecture's rotary positions.
 struct RopeFamily {
-    /// The part of each head that is rotated where config.json does not say.
+    /// Default share of each head that is rotated.
     var fraction = 1.0
-    /// theta where config.json does not say.
+    /// Default theta.
     var theta = 10000.0
-    /// LongRoPE has a factor of cos and sin for each of its two sets, and both must be stated: short_mscale and
-    /// long_mscale.
+    /// Whether config.json must state LongRoPE's two factors of cos and sin, short_mscale and long_mscale.
     var statesAttentionFactors = false
 
     /// The keys of LongRoPE's factors of cos and sin, those of the short set first.
@@ -75,7 +74,7 @@ extension Rope {
         return old ?? new
     }
 
-    /// A number that stands beside `rope_parameters` in older files and inside it in newer ones.
+    /// Returns a number that is beside `rope_parameters` in older files and inside it in newer ones.
     private static func number(
         _ key: String, _ range: ClosedRange<Double>, _ config: ConfigReader, _ settings: ConfigReader?
     ) throws -> Double? {

@@ -16,10 +16,9 @@ package struct LongRope: Sendable, Equatable {
     package var longFactors: [Double]
     /// Tokens.
     package var originalContextLength: Int
-    /// With the short factors, cos and sin are multiplied by this: sqrt(1 + ln(max/original) / ln(original)), or
-    /// what the file says.
+    /// Factor of cos and sin with the short factors: sqrt(1 + ln(max/original) / ln(original)), or the file's.
     package var attentionFactor: Double
-    /// The same with the long factors; where the file does not say, it is no other.
+    /// The same with the long factors; the same number unless the file has its own.
     package var longAttentionFactor: Double
 
     package init(
@@ -33,7 +32,7 @@ package struct LongRope: Sendable, Equatable {
         self.longAttentionFactor = longAttentionFactor ?? attentionFactor
     }
 
-    /// Microsoft's factor for a context of `contextLength` tokens; 1 where that is not beyond the original.
+    /// Returns Microsoft's factor for a context of `contextLength` tokens; 1 if that is not beyond the original.
     static func standardAttentionFactor(contextLength: Int, originalContextLength: Int) -> Double {
         let growth = Double(contextLength) / Double(originalContextLength)
         return growth <= 1 ? 1 : (1 + phi_log(growth) / phi_log(Double(originalContextLength))).squareRoot()
@@ -41,7 +40,7 @@ package struct LongRope: Sendable, Equatable {
 }
 
 extension RopeScaling {
-    /// Keys that transformers 5 moves into `rope_parameters` whatever the type.
+    /// Keys that transformers 5 moves into `rope_parameters` for every type.
     private static let defaultKeys: Set<String> = [
         "type", "rope_type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings",
     ]
@@ -87,9 +86,9 @@ extension RopeScaling {
         }
     }
 
-    /// As Llama 3.1's model code defines it (transformers' `_compute_llama3_parameters`): wavelengths, in positions, of
-    /// more than original / low_freq_factor are slowed down by `factor`, those of less than original /
-    /// high_freq_factor are not, and between the two the frequency is a mixture.
+    /// Returns Llama 3.1's factors (transformers' `_compute_llama3_parameters`): wavelengths, in positions, above
+    /// original / low_freq_factor are slowed down by `factor`, those below original / high_freq_factor are not, and
+    /// between the two the frequency is interpolated.
     private static func llama3Factors(
         _ scaling: ConfigReader, rotaryDimension: Int, theta: Double, originalContextLength: Int?
     ) throws -> [Double] {
@@ -118,7 +117,7 @@ extension RopeScaling {
         }
     }
 
-    /// `original_max_position_embeddings`, which is within the settings or beside them.
+    /// Returns `original_max_position_embeddings` from the settings or beside them.
     fileprivate static func originalContextLength(
         _ scaling: ConfigReader, outer: Int?, _ type: String
     ) throws -> Int {

@@ -2,15 +2,15 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// Memory of one kind that this process may still take, and the limit that says so.
+/// Memory of one kind that this process may still take, and the limit that determines it.
 struct AvailableMemory: Equatable {
-    /// Limit that counts.
+    /// Kind of memory that a limit counts.
     enum Kind {
-        /// Memory that is really there: pages that were touched.
+        /// Resident memory: pages that were touched.
         case pages
-        /// All that is mapped, files too.
+        /// All mapped memory, files included.
         case addressSpace
-        /// All that is mapped to be written, touched or not.
+        /// All writable private memory, touched or not.
         case data
     }
 
@@ -19,12 +19,12 @@ struct AvailableMemory: Equatable {
     /// For a message, as in "of the machine's 16.0 GB, 2.1 GB are free".
     var reason: String
 
-    /// All limits there are, at least one: what the machine has free, the limits of the control groups above
-    /// this process (containers, systemd), and those that `ulimit` sets.
-    /// - Parameter root: where /proc and /sys are; another one in tests.
+    /// Returns all limits, at least one: the machine's free memory, the limits of this process's control groups
+    /// (containers, systemd), and those of `ulimit`.
+    /// - Parameter root: prefix of /proc and /sys, for tests.
     static func limits(root: String = "") -> [AvailableMemory] {
         let physical = Int(clamping: ProcessInfo.processInfo.physicalMemory)
-        // Where the system doesn't tell what is free, it makes room by itself: all there is counts.
+        // A system that doesn't report free memory makes room by itself, so all of it counts.
         var found = [AvailableMemory(bytes: physical, reason: "the machine has \(byteText(physical))")]
         if let free = meminfo(root) { found.append(free) }
         return found + groupLimits(root) + (root.isEmpty ? processLimits() : [])
@@ -38,7 +38,7 @@ struct AvailableMemory: Equatable {
             bytes: available, reason: "of the machine's \(byteText(total)), \(byteText(available)) are free")
     }
 
-    /// Cached files count as free: they give way.
+    /// Cached files count as free, as the system can drop them.
     private static func groupLimits(_ root: String) -> [AvailableMemory] {
         ControlGroups(root: root).groups(of: "memory").compactMap { group in
             let names =
@@ -63,7 +63,7 @@ struct AvailableMemory: Equatable {
             }
     }
 
-    /// Memory that `ulimit` leaves, as far as the system says how much is used.
+    /// Returns the memory that `ulimit` leaves, as far as the system reports its use.
     static func processLimits() -> [AvailableMemory] {
         let status = SystemFile.text("/proc/self/status") ?? ""
         func left(_ kind: Kind, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {

@@ -1,10 +1,10 @@
-/// A block of floats or bytes that grows when a larger step comes.
+/// A block of floats or bytes that grows with the largest step.
 final class Buffer<Element: BitwiseCopyable> {
     private var memory: PageMemory?
     private(set) var pointer = nowhere.assumingMemoryBound(to: Element.self)
     private var capacity = 0
 
-    /// Room for `count` elements; what was there before is gone if it had to grow.
+    /// Makes room for `count` elements. Growing loses the content.
     /// - Throws: `ModelError` of kind `resources`.
     func reserve(_ count: Int) throws(ModelError) {
         if count <= capacity { return }

@@ -12,7 +12,7 @@ enum HalfFloat {
         }
     }
 
-    /// The bits of a value that binary16 can hold exactly; nil if it can't (or is not a number).
+    /// Returns the bits of a value that binary16 can represent exactly; nil if it can't (or is NaN).
     static func exactly(_ value: Float) -> UInt16? {
         let sign = UInt16(truncatingIfNeeded: value.bitPattern >> 16 & 0x8000)
         let magnitude = value.magnitude

@@ -1,14 +1,14 @@
 import Errors
 import OperatingSystem
 
-/// A large block of memory, zero, aligned for vectors, on large pages where the system has them.
+/// A large block of zeroed memory, aligned for vectors, on large pages if the system has them.
 final class PageMemory: Sendable {
-    // C memory: whoever has a part of it sees to who writes it.
+    // C memory: users of its parts synchronize their writes.
     nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int
 
-    /// Untouched pages cost nothing, except of what `ulimit` grants.
-    /// - Parameter left: bytes that there must be room for beyond it.
+    /// Allocates the block. Untouched pages cost nothing, except against `ulimit`.
+    /// - Parameter left: bytes that must stay available beyond it.
     /// - Throws: `ModelError` of kind `resources` if there is no such room.
     init(count: Int, leaving left: Int = MemoryRoom.spare) throws(ModelError) {
         let page = 2 << 20

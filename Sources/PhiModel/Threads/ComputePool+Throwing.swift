@@ -1,12 +1,12 @@
 import Synchronization
 
 extension ComputePool {
-    /// As `run`, for work that can fail.
-    /// - Throws: of several errors the one of the lowest index, whichever came first.
+    /// Like `run`, for work that can fail.
+    /// - Throws: the error of the lowest index, whichever came first.
     func runThrowing(_ count: Int, _ body: (Int) throws -> Void) throws {
         let failure = Mutex<(index: Int, error: any Error)?>(nil)
         run(count) { index in
-            // What comes after a failed index need not be done.
+            // After a failed index nothing needs to be done.
             if failure.withLock({ $0.map { $0.index < index } ?? false }) { return }
             do {
                 try body(index)

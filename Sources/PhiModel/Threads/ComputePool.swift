@@ -2,34 +2,33 @@ import BatchEngine
 import CPhiKernels
 import OperatingSystem
 
-/// The threads that kernels run on: our own, since Swift's cooperative pool must not be blocked.
+/// Threads that kernels run on: our own, since Swift's cooperative pool must not be blocked.
 ///
-/// The caller is one of the threads. It waits for those only that have taken a piece of its region: one that
-/// sleeps, or waits for a processor that something else is using, holds nobody up. Between two regions the
-/// threads spin for some microseconds, then sleep; sooner if the one they wait for has no processor, since other
-/// programs run, too: it gets theirs. Of more threads than there are processors only so many are awake at a time.
-/// Used by one caller at a time.
+/// The caller is one of the threads. It waits only for threads that have taken a piece of its region, so a thread that
+/// sleeps or waits for a processor delays nobody. Between two regions the threads spin for some microseconds, then
+/// sleep; sooner if the thread that they wait for has no processor, which they then free. At most as many threads as
+/// processors are awake at a time. Used by one caller at a time.
 ///
-/// Where there are several memory nodes, each thread keeps to one. Weights are moved to memory in the shares in which
-/// they are multiplied, so that each thread's share lies beside it; a share is left to others only when they have done
-/// theirs. Within a node threads are free: pinned to a processor each, they wait for whatever else runs there, which
-/// on a machine that others use takes up to twice as long.
+/// On machines with several memory nodes, each thread keeps to one. Weights are moved to memory in the shares in which
+/// they are multiplied, so that each thread's share is local; other threads take of it only after their own. Within a
+/// node threads move freely: pinned to a processor they would wait for other programs there, which takes up to twice as
+/// long on a shared machine.
 final class ComputePool: Workers {
-    /// Number of threads that work in all, the caller among them.
+    /// Number of threads, the caller included.
     let threads: Int
-    /// Number of threads that can be at work at the same time.
+    /// Number of threads that can run at the same time.
     let width: Int
-    /// Why there are fewer threads than were asked for; nil if there are not.
+    /// Reason why there are fewer threads than requested; nil if there are not.
     let fault: String?
     private let team: ComputeTeam
 
-    /// Kernels take little of it; compiled without optimization, 2 MB.
+    /// Kernels need little of it; compiled without optimization, 2 MB.
     static let stackSize = 8 << 20
 
     /// - Parameters:
-    ///   - asked: how many threads are wanted, the caller among them; at least 1. Fewer will do.
-    ///   - processors: how many may be awake at a time.
-    ///   - topology: whose nodes they keep to.
+    ///   - asked: number of threads, the caller included; at least 1. Fewer will do.
+    ///   - processors: the most that may be awake at a time.
+    ///   - topology: the nodes that they keep to.
     init(
         threads asked: Int, processors: Int = Processors.usable, stackSize: Int = ComputePool.stackSize,
         topology: ProcessorTopology = .current
@@ -72,21 +71,21 @@ final class ComputePool: Workers {
         run(count, unit: 1, halving: false) { piece in for index in piece { body(index) } }
     }
 
-    /// The same for rows: neighbours, whose results share cache lines, come to one thread, in whole tiles of
-    /// 16 if there are enough.
+    /// Runs rows in whole tiles of 16 if there are enough, so that one thread gets neighbours, whose results share
+    /// cache lines.
     func runRows(_ count: Int, _ body: (Int) -> Void) {
         let size = count >= 16 * width ? 16 : max(1, (count + width - 1) / width)
         run(count, unit: size, halving: false) { piece in for row in piece { body(row) } }
     }
 
-    /// The same for what lies in memory one after the other: long pieces first, short ones at the end, so that
-    /// all threads are done at the same time. Pieces begin at multiples of `unit`.
+    /// Runs pieces of contiguous memory, long ones first and short ones at the end, so that all threads finish
+    /// together. Pieces begin at multiples of `unit`.
     func runPieces(_ count: Int, unit: Int, _ body: (Range<Int>) -> Void) {
         run(count, unit: unit, halving: true, body)
     }
 
     /// Returns the length of the shortest pieces of 0 ..< count: `unit`, which is fastest by itself, unless threads
-    /// would wait longer for the one with most of them.
+    /// would then wait longer for the one with the most.
     func unit(_ unit: Int, of count: Int) -> Int {
         func most(_ unit: Int) -> Int {
             let pieces = (count + unit - 1) / unit

@@ -2,51 +2,51 @@ import CPhiKernels
 import OperatingSystem
 import Synchronization
 
-/// State that the threads of a `ComputePool` share: the region that is under way, and the threads that sleep.
+/// State that the threads of a `ComputePool` share: the current region, and the sleeping threads.
 ///
-/// The caller leads: it writes a region down, raises its number, and takes pieces like the others. A helper that
-/// sees the number takes pieces until there are none, and then notes how many units it has done. The region is
-/// over when the units of all notes are the region's. So nobody waits for a helper that has taken nothing, and
-/// what a late helper reads may be overwritten at any time: it checks the number afterwards.
-// Unchecked, as what is shared is C memory, reached by atomic operations, or guarded by a condition.
+/// The caller leads: it writes a region down, raises its number, and takes pieces like the others. A helper that sees
+/// the number takes pieces until there are none, and then notes the number of units that it has done. The region is
+/// over when the notes add up to its units, so nobody waits for a helper that has taken nothing. A late helper may read
+/// overwritten data; it checks the number afterwards.
+// Unchecked: shared state is C memory accessed by atomic operations, or guarded by a condition.
 final class ComputeTeam: @unchecked Sendable {
-    /// Number of threads that may be awake at a time.
+    /// The most threads that may be awake at a time.
     let width: Int
     private let shares: WorkShares
     /// Number of threads. Set before the first region.
     private var threads = 1
 
     private let memory: UnsafeMutableRawPointer
-    /// Twice the number of the region under way; odd while it is being written down. It lies on one line with
-    /// the region, which others wait for.
+    /// Twice the number of the current region; odd while that is being written. It shares a cache line with the region,
+    /// which others wait for.
     private let begun: UnsafeMutablePointer<Atomic<UInt64>>
     private let shape: UnsafeMutablePointer<Atomic<UInt64>>
     private let body: UnsafeMutablePointer<Atomic<UInt>>
-    /// For each thread a `WorkShares.Mark`: the last region it had a part in, and the units it has done.
+    /// `WorkShares.Mark` of each thread: its last region, and the units that it has done.
     private let notes: UnsafeMutablePointer<Atomic<UInt64>>
-    /// For each thread what others look at who wait for it.
+    /// Data of each thread for threads that wait for it.
     private let places: ThreadPlaces
-    /// Words between two threads' notes: two lines, since processors fetch them in pairs.
+    /// Words between two threads' notes: two cache lines, since processors fetch them in pairs.
     private static let spacing = 16
 
     private let helpers = Condition()
     private let leader = Condition()
-    /// Helpers asleep and not called. Changed with `helpers` locked.
+    /// Sleeping helpers that are not called. Changed with `helpers` locked.
     private let sleeping = Atomic<Int>(0)
-    /// Helpers called that are not awake yet. Guarded by `helpers`.
+    /// Called helpers that are not awake yet. Guarded by `helpers`.
     private var called = 0
     private let leaderSleeps = Atomic<Bool>(false)
     private let isDismissed = Atomic<Bool>(false)
 
-    /// About a tenth of a millisecond, in which a helper that sleeps could hardly be woken.
+    /// About a tenth of a millisecond, in which a sleeping helper could hardly be woken.
     private static let spins = 4096
-    /// After so many, some tens of microseconds, it is time to see whether the other one has a processor at all.
-    /// To look takes a microsecond, in which a region may begin.
+    /// After so many spins, some tens of microseconds, the waiting thread checks whether the other one has a processor.
+    /// The check takes a microsecond, in which a region may begin.
     private static let spinsToLook = 1024
 
     /// - Parameters:
-    ///   - threads: how many there may be, the leader among them.
-    ///   - width: how many of them may be awake at a time.
+    ///   - threads: the most, the leader included.
+    ///   - width: the most of them that may be awake at a time.
     init(threads: Int, width: Int) {
         self.width = width
         shares = WorkShares(count: width)
@@ -58,16 +58,16 @@ final class ComputeTeam: @unchecked Sendable {
         shape = (memory + 8).assumingMemoryBound(to: Atomic<UInt64>.self)
         body = (memory + 16).assumingMemoryBound(to: Atomic<UInt>.self)
         notes = (memory + Self.spacing * 8).assumingMemoryBound(to: Atomic<UInt64>.self)
-        // On the lines of the notes.
+        // On the cache lines of the notes.
         places = ThreadPlaces(notes + 1, stride: Self.spacing)
     }
 
     deinit { memory.deallocate() }
 
-    /// Says how many threads there are. Must come before the first region.
+    /// Sets the number of threads. Must be called before the first region.
     func begin(threads: Int) { self.threads = threads }
 
-    /// Sends the helpers home.
+    /// Ends the helpers.
     func dismiss() {
         isDismissed.store(true, ordering: .sequentiallyConsistent)
         helpers.lock()
@@ -77,7 +77,7 @@ final class ComputeTeam: @unchecked Sendable {
 
     // MARK: The leader
 
-    /// Has 0 ..< count done, and returns when it is.
+    /// Runs 0 ..< count, and returns when all is done.
     func lead(_ count: Int, unit: Int, halving: Bool, _ function: UnsafePointer<(Range<Int>) -> Void>) {
         precondition(count <= WorkShares.unitLimit)
         let number = begun.pointee.load(ordering: .relaxed) / 2 + 1
@@ -124,7 +124,7 @@ final class ComputeTeam: @unchecked Sendable {
         }
     }
 
-    /// Looks for a helper that holds a piece and has no processor, and gives it the caller's.
+    /// Finds a helper that holds a piece and has no processor, and gives it the caller's.
     private func fetchHelper(_ number: UInt64) -> Bool {
         for thread in 1..<threads where places.region(thread) == number {
             let mark = WorkShares.Mark(word: notes[thread * Self.spacing].load(ordering: .relaxed))
@@ -133,7 +133,7 @@ final class ComputeTeam: @unchecked Sendable {
         return false
     }
 
-    /// Sleeps until a helper has done what it took, unless all have.
+    /// Sleeps until a helper has finished its pieces, unless all have.
     private func sleep(until number: UInt64, _ units: Int) {
         leader.lock()
         leaderSleeps.store(true, ordering: .sequentiallyConsistent)
@@ -155,10 +155,10 @@ final class ComputeTeam: @unchecked Sendable {
 
     // MARK: The helpers
 
-    /// The share of a region that a helper begins with.
+    /// Returns the share of a region that a helper begins with.
     func share(of thread: Int) -> Int { width == 1 ? 0 : 1 + (thread - 1) % (width - 1) }
 
-    /// Runs a helper's share of each region, all its life.
+    /// Runs a helper's shares of all regions until the team ends.
     func help(_ thread: Int) {
         let share = share(of: thread)
         var seen: UInt64 = 0
@@ -177,17 +177,16 @@ final class ComputeTeam: @unchecked Sendable {
         }
     }
 
-    /// Waits for a region after the one with the number `seen`. Nil if there will be none.
+    /// Waits for a region after number `seen`. Nil if there will be none.
     private func nextRegion(after seen: UInt64) -> (WorkRegion, UnsafePointer<(Range<Int>) -> Void>)? {
         var spins = 0
         while !isDismissed.load(ordering: .relaxed) {
             if let found = region(after: seen) { return found }
             spins += 1
             let looks = spins % Self.spinsToLook == 0
-            // Whoever is on the leader's processor keeps it from going on.
+            // A helper on the leader's processor keeps it from running.
             if looks { places.leave(0) }
-            // Threads for which there are no processors don't keep the others' busy, nor do those whose leader has
-            // none.
+            // Threads beyond the processors, and threads whose leader has none, must not keep processors busy.
             if spins < Self.spins, threadsAwake <= width, !looks || !places.fetch(0) {
                 phi_relax()
             } else {
@@ -199,7 +198,7 @@ final class ComputeTeam: @unchecked Sendable {
     }
 
     private var threadsAwake: Int {
-        // Before the first region the number of threads isn't known.
+        // The number of threads isn't known before the first region.
         begun.pointee.load(ordering: .acquiring) < 2 ? 0 : threads - sleeping.load(ordering: .relaxed)
     }
 
@@ -229,7 +228,7 @@ final class ComputeTeam: @unchecked Sendable {
 }
 
 extension WorkRegion {
-    /// All but the number, in one word.
+    /// Everything but the number, in one word.
     fileprivate var shape: UInt64 { UInt64(count) << 32 | UInt64(unit) << 1 | (halving ? 1 : 0) }
 
     fileprivate init(number: UInt64, shape: UInt64) {

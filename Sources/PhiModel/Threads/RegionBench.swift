@@ -1,17 +1,17 @@
 import BatchEngine
 
-/// Measures the cost of threads beginning a region and ending it together.
+/// Measures the cost of starting and ending a region.
 package struct RegionBench {
     private let pool: ComputePool
-    /// Work of each thread in a region: about as long as a small product takes.
+    /// Work of each thread in a region: about that of a small product.
     private static let work = 20e-6
     private static let regions = 200
 
-    /// - Parameter threads: as many as are used, also where there are fewer processors.
+    /// - Parameter threads: all are used, even if there are fewer processors.
     package init(threads: Int) { pool = ComputePool(threads: threads) }
 
-    /// Seconds of a region beyond what its threads do, the median of some: from beginning to end where nothing is
-    /// done, and where each has its share.
+    /// Returns the overhead of a region in seconds, the median of some: without work, and with a share of work for each
+    /// thread.
     package func seconds() -> (empty: Double, shared: Double) {
         let shares = pool.threads
         let turns = (shares + pool.width - 1) / pool.width

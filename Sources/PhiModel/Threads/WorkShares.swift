@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The units 0 ..< count of a parallel region, in shares of neighbouring ones. A share is taken piece by piece.
+/// Units 0 ..< count of a parallel region, in contiguous shares. A share is taken piece by piece.
 struct WorkRegion {
     /// Higher than that of the region before, at least 1.
     var number: UInt64
     var count: Int
-    /// The length of the shortest pieces; all begin at multiples of it.
+    /// Length of the shortest pieces; all begin at multiples of it.
     var unit: Int
-    /// Whether pieces are half of what is left of a share, rather than one unit.
+    /// Whether pieces are half of the rest of a share instead of one unit.
     var halving: Bool
 
     func share(_ index: Int, of shares: Int) -> Range<Int> {
@@ -16,15 +16,14 @@ struct WorkRegion {
     }
 }
 
-/// Shares of a region that are taken. Each thread begins with a share of its own, and goes on with the others'.
+/// Counters of a region's shares. Each thread begins with its own share, and goes on with the others'.
 ///
-/// Processors that are far apart take a third of a microsecond to hand over a cache line, so a counter for all
-/// would cost that for each piece. Each share has its own, which others touch only when they have nothing
-/// left.
+/// Distant processors take a third of a microsecond to pass a cache line, which a common counter would cost for each
+/// piece. Each share has its own counter, which others touch only when they have nothing left.
 ///
-/// A thread may come late, when a region is over and the next ones are under way: it gets no piece of it.
+/// A thread may come late, after the region is over and others have begun: it gets no piece of it.
 final class WorkShares: Sendable {
-    /// A region's number (its lower 40 bits), and above it the units of it that are taken, or done.
+    /// A region's number (its lower 40 bits) and, above it, the number of its units that are taken or done.
     struct Mark {
         static let unitBits = 24
         static let numberMask = UInt64(1) << 40 - 1
@@ -34,7 +33,7 @@ final class WorkShares: Sendable {
         init(_ number: UInt64, _ units: Int) { word = number << UInt64(Self.unitBits) | UInt64(units) }
 
         var units: Int { Int(word & (1 << UInt64(Self.unitBits) - 1)) }
-        /// Number of regions since it was set, up to 2^39; more for one that is yet to come.
+        /// Number of regions since it was set, up to 2^39; more for a region in the future.
         func age(in number: UInt64) -> UInt64 { (number &- word >> UInt64(Self.unitBits)) & Self.numberMask }
     }
 
@@ -42,9 +41,9 @@ final class WorkShares: Sendable {
     static let unitLimit = 1 << Mark.unitBits - 1
 
     let count: Int
-    /// For each share, what is taken next.
+    /// Next unit of each share.
     private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<UInt64>>
-    /// Two lines, since processors fetch them in pairs.
+    /// Two cache lines, since processors fetch them in pairs.
     private static let spacing = 16
 
     /// - Parameter count: the number of shares; at least 1.
@@ -58,12 +57,12 @@ final class WorkShares: Sendable {
 
     deinit { UnsafeMutableRawPointer(counters).deallocate() }
 
-    /// Calls `body` with pieces of the region until none is left, those of the share `first` before others.
+    /// Calls `body` with pieces of the region until none is left, beginning with the share `first`.
     ///
-    /// `body` is looked at only with a piece in hand: until all pieces are done, whoever began the region waits
-    /// and keeps it; then it is gone.
+    /// `body` is read only with a piece in hand: until all pieces are done, the thread that began the region waits and
+    /// keeps it alive.
     /// - Returns: the number of units done.
-    @inline(never)  // The body must be let go before anyone is told.
+    @inline(never)  // The body must be released before the leader is told.
     func work(_ first: Int, on region: WorkRegion, _ body: UnsafePointer<(Range<Int>) -> Void>) -> Int {
         var offset = 0
         func next() -> Range<Int>? {
@@ -92,9 +91,9 @@ final class WorkShares: Sendable {
         while true {
             let mark = Mark(word: seen)
             let age = mark.age(in: region.number)
-            // The region is over, and a later one has come this far.
+            // The region is over, and a later one has begun.
             if age > Mark.numberMask >> 1 { return nil }
-            // Whoever comes first begins the share; so nobody has to set all counters before.
+            // The first thread begins the share, so nobody has to reset all counters before.
             let next = age == 0 ? mark.units : share.lowerBound
             let left = share.upperBound - next
             if left <= 0 { return nil }

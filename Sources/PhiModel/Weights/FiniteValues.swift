@@ -1,9 +1,9 @@
 import CPhiKernels
 
-/// Weights must be numbers: one that is infinite or NaN makes every token's logits such.
+/// Weights must be finite: an infinity or NaN spreads to every token's logits.
 extension TensorView {
-    /// Looks at some rows of a float tensor.
-    /// - Parameter count: how many rows the tensor has.
+    /// Checks some rows of a float tensor.
+    /// - Parameter count: number of the tensor's rows.
     /// - Throws: `ModelError` of kind `malformed` naming the first value that is infinite or NaN.
     func checkFinite(rows: Range<Int>, of count: Int) throws {
         let columns = self.count / max(1, count)
@@ -26,7 +26,7 @@ extension TensorView {
         }
     }
 
-    /// The values of a float tensor (F16, BF16, F32), widened exactly to Float.
+    /// Returns the values of a float tensor (F16, BF16, F32), widened exactly to Float.
     /// - Throws: `ModelError` of kind `malformed` for any other type.
     package func floats() throws -> [Float] {
         try expect()
@@ -41,7 +41,7 @@ extension TensorView {
         }
     }
 
-    /// As `floats`, all of them finite.
+    /// Returns the same, checked to be finite.
     /// - Throws: as `floats` and `checkFinite`.
     func finiteFloats() throws -> [Float] {
         let values = try floats()

@@ -3,12 +3,12 @@ import OperatingSystem
 
 /// A weight matrix [rows, columns] of a linear layer, in float32 and without a bias.
 package struct FloatLinear: Sendable {
-    /// Plain floats, in memory of its own: it is not part of the weight plan.
+    /// Plain floats in their own memory, outside the weight plan.
     let matrix: PackedMatrix
 
     /// - Throws: `ModelError` for a value that is not finite, or too little memory.
     init(_ tensors: LinearTensors) throws {
-        // An array can't be refused once it is asked for: the values, their scales and biases, and the packed form.
+        // An allocation of an array can't fail, so room for values, scales, biases and packed form is checked first.
         try MemoryRoom.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
         matrix = try PackedMatrix(
             floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)

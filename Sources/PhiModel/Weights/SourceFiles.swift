@@ -1,15 +1,15 @@
 import OperatingSystem
 
-/// Files that a model is made of, as they were when they were read.
+/// Files of a model, as they were when they were read.
 struct SourceFiles: Sendable {
-    /// The name tells what a file is, wherever it lies.
+    /// The name identifies the file's role, whatever its path.
     private var files: [(name: String, path: String, state: FileState)] = []
 
     mutating func add(_ name: String, path: String, state: FileState) { files.append((name, path, state)) }
 
     var paths: [String] { files.map(\.path) }
 
-    /// As they are now, of those that are there.
+    /// Adds existing files with their current state.
     mutating func add(_ names: [String], in folder: String) {
         for name in names {
             let path = Paths.join(folder, name)
@@ -17,7 +17,7 @@ struct SourceFiles: Sendable {
         }
     }
 
-    /// Returns the content's hashes, which tell these files from any others, earlier states of their own among them.
+    /// Returns hashes of the contents, which identify these files in this state.
     /// - Throws: `ModelError` if one can't be read or is not the one that was read.
     func identity(_ hashes: FileHashes, threads: Int) throws -> String {
         let found: [FileHash]
@@ -38,7 +38,7 @@ struct SourceFiles: Sendable {
 }
 
 extension TensorStore {
-    /// Files that its tensors are read from.
+    /// Files of its tensors.
     var sources: SourceFiles {
         var sources = SourceFiles()
         for (name, file) in files { sources.add(name, path: file.file.path, state: file.file.state) }

@@ -1,7 +1,7 @@
 /// Element types of safetensors files.
 package enum TensorType: Sendable, Hashable, CustomStringConvertible {
     case bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64
-    /// A type this version has no use for (8-bit floats and the like); its size is taken on trust.
+    /// An unused type (8-bit floats and the like), whose size is not checked.
     case other(String)
 
     private static let named: [(name: String, type: TensorType)] = [
@@ -22,7 +22,7 @@ package enum TensorType: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The floating point types that weights, scales and norms come in.
+    /// Floating point types of weights, scales and norms.
     static let weightFloats: [TensorType] = [.f16, .bf16, .f32]
     package var isWeightFloat: Bool { Self.weightFloats.contains(self) }
 
@@ -33,19 +33,18 @@ package enum TensorType: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// One tensor of a checkpoint: row-major, little-endian, read in place from the mapped file that it
-/// keeps open.
+/// One tensor of a checkpoint: row-major, little-endian, read in place from the mapped file that it keeps open.
 package struct TensorView: Sendable {
     package let name: String
     package let type: TensorType
     package let shape: [Int]
-    /// Place of the tensor's bytes in `file`.
+    /// Range of the tensor's bytes in `file`.
     package let range: Range<Int>
     package let file: MappedFile
 
-    /// The tensor's bytes, gone with the last owner of `file`: see `MappedFile.bytes`.
+    /// The tensor's bytes, valid as long as `file`: see `MappedFile.bytes`.
     ///
-    /// They need not be aligned to the element's size: MLX writes headers of any length in front of them.
+    /// They need not be aligned to the element's size: MLX writes headers of any length before them.
     /// Use `loadUnaligned` or `memcpy`.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: file.bytes[range]) }
 
@@ -63,7 +62,7 @@ package struct TensorView: Sendable {
     }
 
     /// Checks the tensor against what a model needs.
-    /// - Parameter reason: said after the shape.
+    /// - Parameter reason: text after the expected shape.
     /// - Throws: `ModelError` of kind `malformed`.
     func expect(
         _ types: [TensorType] = TensorType.weightFloats, shape expected: [Int]? = nil,

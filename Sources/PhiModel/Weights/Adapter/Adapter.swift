@@ -1,16 +1,16 @@
 import OperatingSystem
 
-/// A LoRA adapter (arXiv 2106.09685): for some linear layers two small matrices, so that the layer gives
-/// W x + scale * B (A x). With DoRA (arXiv 2402.09353), each row of W + scale * B A is brought to a length of its own,
-/// too. Whole tensors that were trained (`modules_to_save`) stand in the place of the model's.
+/// A LoRA adapter (arXiv 2106.09685): two small matrices for some linear layers, which then give W x + scale * B (A x).
+/// With DoRA (arXiv 2402.09353), each row of W + scale * B A is also scaled to a learned length. Whole trained tensors
+/// (`modules_to_save`) replace the model's.
 ///
-/// It is applied as the layers run, and not merged into them: a difference smaller than a step of the quantization
-/// would be lost in 4 bits, and the packed weights of the base model serve all its adapters.
+/// It is applied at run time, not merged: a difference smaller than a step of the quantization would be lost in 4 bits,
+/// and the packed weights of the base model serve all its adapters.
 package struct Adapter {
     let folder: String
     private let configuration: AdapterConfiguration
     private let tensors: [String: TensorView]
-    /// Tensors that stand in the place of the model's, by its names.
+    /// Tensors that replace the model's, by its names.
     private let saved: [String: TensorView]
     private let file: SafetensorsFile
     private let weightsPath: String
@@ -51,14 +51,14 @@ package struct Adapter {
             uniquingKeysWith: { $1 })
     }
 
-    /// The model's name of a tensor that stands in its place; nil for a part of a layer.
+    /// Returns the model's name of a tensor that it replaces; nil for a part of a layer.
     private static func savedName(_ name: String) -> String? {
         let prefix = "base_model.model."
         guard name.hasPrefix(prefix), !name.contains(".lora_"), !name.contains(".original_module.") else {
             return nil
         }
         var parts = name.dropFirst(prefix.count).split(at: ".")
-        // The second one: with the adapter's name.
+        // The second part is the adapter's name.
         if let place = parts.firstIndex(of: "modules_to_save") {
             parts.removeSubrange(
                 place..<(parts.dropFirst(place + 1).first == "default" ? place + 2 : place + 1))
@@ -66,8 +66,8 @@ package struct Adapter {
         return parts.joined(separator: ".")
     }
 
-    /// The model with the tensors of which this adapter has its own.
-    /// - Throws: `ModelError` naming a tensor that the model has not.
+    /// Returns the model with this adapter's whole tensors in place of its own.
+    /// - Throws: `ModelError` naming a tensor that the model lacks.
     func applied(to store: TensorStore) throws -> TensorStore {
         if let name = saved.keys.filter({ !store.contains($0) }).min() {
             throw ModelError(
@@ -77,7 +77,7 @@ package struct Adapter {
         return saved.isEmpty ? store : store.replacing(saved, by: file, of: folder)
     }
 
-    /// The adapter's part of the linear layer at `path`; nil if it leaves it alone.
+    /// Returns the adapter's part of the linear layer at `path`; nil if it doesn't change it.
     /// - Parameter weights: the layer's own.
     /// - Throws: `ModelError` naming the tensor.
     func layer(_ path: String, of weights: LinearTensors, _ pool: ComputePool?) throws -> LowRank? {
@@ -89,14 +89,14 @@ package struct Adapter {
         return layer
     }
 
-    /// The same as plain numbers.
+    /// Returns the same as plain numbers.
     /// - Throws: as `layer`.
     func factors(_ path: String, rows: Int, columns: Int) throws -> Factors? {
         try ownFactors(path, rows: rows, columns: columns)
             ?? partFactors(path, rows: rows, columns: columns)
     }
 
-    /// Matrices that are one tensor in Phi-3, and that adapters trained on other forms of it have apart.
+    /// Returns the separate layers of other checkpoints that are one tensor in Phi-3.
     private static func parts(of path: String) -> [String] {
         for (whole, parts) in [
             ("qkv_proj", ["q_proj", "k_proj", "v_proj"]), ("gate_up_proj", ["gate_proj", "up_proj"]),
@@ -107,8 +107,8 @@ package struct Adapter {
         return []
     }
 
-    /// The factors of parts of a matrix as those of the whole one: a [all ranks][columns], and b with a block for each
-    /// part.
+    /// Combines the factors of parts of a matrix into those of the whole: a [all ranks][columns], and b with a block
+    /// for each part.
     private func partFactors(_ path: String, rows: Int, columns: Int) throws -> Factors? {
         let paths = Self.parts(of: path)
         let heights = paths.map { path -> Int? in
@@ -186,7 +186,7 @@ package struct Adapter {
                     "has \(magnitude.count) values of \(magnitude.type); \(rows) floats are expected.")
             }
         }
-        // As floats, turned, and packed.
+        // As floats, transposed, and packed.
         try MemoryRoom.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
         return Factors(
             a: try Self.values(a, rank, columns, isTransposed),
@@ -195,8 +195,8 @@ package struct Adapter {
             magnitudes: configuration.hasMagnitudes ? try magnitude?.finiteFloats() : nil)
     }
 
-    /// - Parameter layers: all that took their parts.
-    /// - Throws: `ModelError` naming a tensor that no layer has a place for.
+    /// - Parameter layers: all layers that took their parts.
+    /// - Throws: `ModelError` naming a tensor that no layer uses.
     func checkUse(of layers: Set<String>) throws {
         let used = Set(
             layers.flatMap { layer in [layer] + Self.parts(of: layer) }.flatMap { path in
@@ -218,7 +218,7 @@ package struct Adapter {
         a: [String], b: [String], magnitude: [String]
     ) {
         guard format == .peft else { return (["\(path).lora_a"], ["\(path).lora_b"], ["\(path).m"]) }
-        // The second one: saved with the adapter's name, which is "default" unless somebody says otherwise.
+        // The second name has the adapter's name in it, which is "default" unless set.
         let base = "base_model.model.\(path)"
         return (
             ["\(base).lora_A.weight", "\(base).lora_A.default.weight"],
@@ -227,7 +227,7 @@ package struct Adapter {
         )
     }
 
-    /// [rows][columns], whichever way they lie.
+    /// Returns [rows][columns], transposed if need be.
     private static func values(_ tensor: TensorView, _ rows: Int, _ columns: Int, _ isTransposed: Bool) throws
         -> [Float]
     {

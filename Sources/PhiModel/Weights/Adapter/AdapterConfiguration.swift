@@ -1,13 +1,12 @@
 import JSON
 import OperatingSystem
 
-/// `adapter_config.json` of a LoRA adapter, as Hugging Face's PEFT or MLX writes it: what each layer's product is
-/// multiplied by.
+/// `adapter_config.json` of a LoRA adapter from Hugging Face's PEFT or MLX, with the scale of each layer's product.
 struct AdapterConfiguration {
     enum Format {
         /// `lora_A.weight` [rank, columns] and `lora_B.weight` [rows, rank], scale = alpha / rank.
         case peft
-        /// `lora_a` [columns, rank] and `lora_b` [rank, rows], scale as it stands.
+        /// `lora_a` [columns, rank] and `lora_b` [rank, rows], with a given scale.
         case mlx
 
         var weights: String { self == .peft ? "adapter_model.safetensors" : "adapters.safetensors" }
@@ -19,14 +18,14 @@ struct AdapterConfiguration {
     private let rank: Int
     /// PEFT's alpha, or MLX's scale.
     private let strength: Double
-    /// Divides by the square root of the rank (rsLoRA, arXiv 2312.03732).
+    /// Whether to divide by the square root of the rank (rsLoRA, arXiv 2312.03732).
     private let isRankStabilized: Bool
-    /// Whether each layer's rows are brought to a length of their own (DoRA, arXiv 2402.09353).
+    /// Whether each layer's rows are scaled to a learned length (DoRA, arXiv 2402.09353).
     let hasMagnitudes: Bool
     private let ranks: JSONObject
     private let strengths: JSONObject
 
-    /// - Throws: `ModelError` naming the key, also for what is no plain LoRA.
+    /// - Throws: `ModelError` naming the key, also for anything beyond plain LoRA.
     init(folder: String, format: Format) throws {
         self.format = format
         let path = Paths.join(folder, Self.fileName)
@@ -78,14 +77,14 @@ struct AdapterConfiguration {
         return Float(alpha / (isRankStabilized ? rank.squareRoot() : rank))
     }
 
-    /// A pattern is a regular expression for the whole path of a layer, or for what follows a dot in it.
+    /// Returns a layer's value. A pattern is a regular expression for its path, or for the end of it after a dot.
     private static func value(of layer: String, in patterns: JSONObject) -> Double? {
         patterns.first { pattern in
             regex(pattern.name).map { layer.wholeMatch(of: $0) != nil } ?? false
         }?.value.number
     }
 
-    /// - Returns: nil for what is no regular expression.
+    /// - Returns: nil for an invalid regular expression.
     private static func regex(_ pattern: String) -> Regex<AnyRegexOutput>? {
         try? Regex("(.*\\.)?(\(pattern))")
     }
@@ -97,7 +96,7 @@ struct AdapterConfiguration {
         return number
     }
 
-    /// Refuses by name all else that PEFT can write into a layer.
+    /// Refuses by name everything else that PEFT can write.
     private static func checkPEFT(_ config: ConfigReader) throws {
         if let type = try config.optionalString("peft_type"), type.uppercased() != "LORA" {
             throw config.fault(.unsupported, "peft_type", "is \"\(type)\"; \"LORA\" is supported")
@@ -116,7 +115,7 @@ struct AdapterConfiguration {
             guard let value = config.value(key), value != .array([]), value != .object([:]) else { continue }
             throw config.fault(.unsupported, key, "is set; only adapters without it are supported")
         }
-        // These change the base model as well, and the adapter's files don't hold its new weights.
+        // These change the base model, whose new weights are not in the adapter's files.
         if case .string(let name)? = config.value("init_lora_weights"),
             !["gaussian", "eva", "orthogonal", "true"].contains(name)
         {

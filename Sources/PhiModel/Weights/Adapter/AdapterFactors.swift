@@ -1,17 +1,17 @@
 import CPhiKernels
 
 extension Adapter {
-    /// An adapter's numbers of one layer.
+    /// Numbers of an adapter for one layer.
     struct Factors {
         /// a [rank][columns] and b [rows][rank]
         let a, b: [Float]
         let rank: Int
         let columns: Int
         let scale: Float
-        /// The lengths of the rows [rows]; nil unless it is DoRA.
+        /// Lengths of the rows [rows]; nil unless it is DoRA.
         let magnitudes: [Float]?
 
-        /// Makes of a row of the layer's weights what the adapter makes of it.
+        /// Applies the adapter to a row of the layer's weights.
         func merge(into values: UnsafeMutablePointer<Float>, row: Int) {
             add(to: values, row: row)
             guard let factor = rowScale(values, row: row) else { return }
@@ -44,7 +44,7 @@ extension Adapter {
             return scales
         }
 
-        /// A row whose length is 0 stays as it is.
+        /// A row of length 0 stays as it is.
         private func rowScale(_ values: UnsafePointer<Float>, row: Int) -> Float? {
             guard let magnitudes else { return nil }
             var squares = 0.0

@@ -1,12 +1,12 @@
 import CPhiKernels
 
-/// An adapter's part of a linear layer [rows, columns]: scale * B (A x), in float32, and what all is multiplied by.
+/// Adapter of a linear layer [rows, columns]: scale * B (A x), in float32, and factors of the sum.
 package struct LowRank: Sendable {
-    /// [rank, columns], with rows of zeros up to a whole block of 16.
+    /// [rank, columns], padded with rows of zeros to a whole block of 16.
     let a: PackedMatrix
-    /// [rows, a's rows], scaled; what stands for a's rows of zeros is zero.
+    /// [rows, a's rows], scaled; columns of a's padding are zero.
     let b: PackedMatrix
-    /// Factors of the layer's results, before its bias is added [rows]; nil unless it is DoRA.
+    /// Factors of the layer's results before the bias [rows]; nil unless it is DoRA.
     var rowScales: [Float]?
 
     /// - Parameters:
@@ -25,16 +25,16 @@ package struct LowRank: Sendable {
     }
 }
 
-/// Adds adapters' parts to what matmuls give.
+/// Adds adapters' products to results of matmuls.
 ///
-/// Both products are the plain matmul's, so that the bits of a row depend on that row alone.
+/// Both products are plain matmuls, so that the bits of a row depend on that row alone.
 final class LowRankRows {
     /// A x [rows][a's rows]
     private let inner = Buffer<Float>()
     /// scale * B (A x) [rows][b's rows, to whole blocks]
     private let difference = Buffer<Float>()
 
-    /// out [rows][stride] += the part of x [rows][a's columns]; and times the part's scales, plus the bias.
+    /// out [rows][stride] += the adapter's product for x [rows][a's columns]; then times its scales, plus the bias.
     /// - Parameter bias: nil if it is added already.
     func add(
         _ part: LowRank, of x: UnsafePointer<Float>, rows: Int, to out: UnsafeMutablePointer<Float>,
@@ -71,7 +71,7 @@ final class LowRankRows {
                 }
             }
         }
-        // Addresses in `aLayout` and `bLayout` are theirs.
+        // `aLayout` and `bLayout` point into these.
         withExtendedLifetime((a, b)) {}
     }
 }

@@ -1,5 +1,5 @@
-/// A checksum that costs little more than reading: four lanes of 64 bits, multiplied and rotated. A change
-/// of one word always shows. For finding damage, not for keeping out forgery.
+/// A checksum that costs little more than reading: four lanes of 64 bits, multiplied and rotated. It detects any change
+/// of one word; it protects against damage, not forgery.
 enum BlockChecksum {
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var lanes: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)

@@ -2,15 +2,14 @@ import CPhiKernels
 import OperatingSystem
 
 /// A weight matrix [rows, columns] in the kernels' layout (see phi_kernels.h).
-// Unchecked, as it points to C memory: it changes only between two steps, on the thread that runs them.
+// Unchecked: it points to C memory that changes only between steps, on the thread that runs them.
 final class PackedMatrix: @unchecked Sendable {
-    /// Raised with every change of the layout, or of what goes into it: files of the cache that have
-    /// another one are made anew.
+    /// Raised with every change of the layout or content: cached files with another version are made anew.
     static let layoutVersion = 3
 
     /// Changes only between two steps.
     private(set) var matrix: PhiMatrix
-    /// Keeps the memory of `matrix.data`.
+    /// Owner of `matrix.data`.
     private var memory: AnyObject
 
     var rows: Int { Int(matrix.rows) }
@@ -18,7 +17,7 @@ final class PackedMatrix: @unchecked Sendable {
     /// Rows of 16 that kernels work on.
     var blocks: Int { (rows + 15) / 16 }
     var isQuantized: Bool { matrix.kind != UInt32(PHI_PLAIN) }
-    /// The group of columns that share a scale; 0 for plain floats.
+    /// Columns that share a scale; 0 for plain floats.
     var group: Int { Int(matrix.group) }
 
     /// Bytes of the packed form.
@@ -30,7 +29,7 @@ final class PackedMatrix: @unchecked Sendable {
         self.memory = memory
     }
 
-    /// Goes on with a copy of the data.
+    /// Replaces the data by a copy.
     func move(to data: UnsafeRawPointer, memory: AnyObject) {
         matrix.data = data.assumingMemoryBound(to: UInt8.self)
         self.memory = memory
@@ -43,7 +42,7 @@ extension PhiMatrix {
 }
 
 extension LinearTensors {
-    /// The shape of the packed form, without its data.
+    /// Shape of the packed form, without its data.
     var layout: PhiMatrix {
         switch self {
         case .quantized(let q):
@@ -57,7 +56,7 @@ extension LinearTensors {
         }
     }
 
-    /// The same where what is quantized becomes floats.
+    /// The same with floats in place of quantized values.
     var floatLayout: PhiMatrix {
         guard case .quantized = self else { return layout }
         return PhiMatrix(
@@ -65,17 +64,16 @@ extension LinearTensors {
             float_type: UInt32(PHI_F32))
     }
 
-    /// Packs blocks of 16 rows into `out`, which holds these blocks alone. The checkpoint's pages they
-    /// come from leave memory, so that it never holds a model twice.
+    /// Packs blocks of 16 rows into `out`, which holds these blocks alone, and drops the checkpoint's pages from
+    /// memory, so that it never holds a model twice.
     /// - Parameter layout: `layout` or `floatLayout`.
-    /// - Throws: `ModelError` of kind `malformed` for a scale, bias or plain weight that is not finite. So what
-    ///   is packed is finite.
+    /// - Throws: `ModelError` of kind `malformed` for a scale, bias or plain weight that is not finite.
     func pack(_ blocks: Range<Int>, as layout: PhiMatrix, into out: UnsafeMutablePointer<UInt8>) throws {
         let first = blocks.lowerBound * 16
         let last = min(rows, blocks.upperBound * 16)
         var part = layout
         part.rows = UInt32(last - first)
-        // The addresses below hold only as long as the files they are mapped from.
+        // The addresses below hold only as long as the mapped files.
         defer { withExtendedLifetime(self) {} }
         switch self {
         case .quantized(let q):
@@ -104,7 +102,7 @@ extension LinearTensors {
 }
 
 extension TensorView {
-    /// Some of `count` rows. The address holds only as long as `file`.
+    /// Returns some of `count` rows. The address holds only as long as `file`.
     fileprivate func bytes(ofRows rows: Range<Int>, of count: Int) -> UnsafeRawBufferPointer {
         let size = range.count / count
         return UnsafeRawBufferPointer(rebasing: bytes[rows.lowerBound * size..<rows.upperBound * size])

@@ -1,4 +1,4 @@
-/// A model's matrices, each packed when it is asked for and kept until the next: for one large step in little memory.
+/// Matrices of a model, each packed when it is needed and kept until the next: for one large step in little memory.
 /// Used by one thread at a time.
 final class PackedOneByOne {
     private let plan: WeightPlan

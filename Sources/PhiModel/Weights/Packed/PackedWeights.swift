@@ -8,11 +8,11 @@ struct PackedWeights {
     }
 
     private let matrices: Matrices
-    /// Why they are not from the cache that was asked for; nil if they are.
+    /// Reason why they are not from the cache; nil if they are, or none was asked for.
     let cacheFault: String?
     /// Notes on the cache for a person.
     let notes: [String]
-    /// To be carried on between steps; nil if the weights are where they should be.
+    /// Move to carry on between steps; nil if the weights are in their final memory.
     let move: WeightMove?
 
     /// - Throws: `ModelError` for weights that are not finite, files that change while they are read, or too little
@@ -52,7 +52,7 @@ struct PackedWeights {
             return PackedMatrix(layout, memory: owner)
         }
         self.matrices = .all(matrices)
-        // Without room for it they stay where they are, which is a little slower.
+        // Without room for a move they stay mapped, which is a little slower.
         move = file != nil && WeightMove.isWorthwhile ? try? WeightMove(plan, matrices) : nil
     }
 
@@ -73,8 +73,8 @@ struct PackedWeights {
         return memory
     }
 
-    /// The matrix at a place of the plan.
-    /// - Throws: `ModelError` where it is packed only now, as `PackedOneByOne`.
+    /// The matrix at an index of the plan.
+    /// - Throws: `ModelError` if it is packed only now; see `PackedOneByOne`.
     subscript(place: Int) -> PackedMatrix {
         get throws(ModelError) {
             switch matrices {

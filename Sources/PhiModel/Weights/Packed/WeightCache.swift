@@ -2,22 +2,22 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// The folder of packed weights, which may hold anything else: one file for each model folder. Only files that have a
-/// name of ours and begin as ours do are ever counted, replaced or removed.
+/// The folder of packed weights, one file for each model folder. Other files in it are never touched: only files with
+/// our names and our beginning are counted, replaced or removed.
 ///
-/// A file is written under another name and then put in place, never changed; so processes that run
-/// at once don't disturb each other, and one that goes on with a replaced file still has it open.
+/// A file is written under another name, then put in place, and never changed. So concurrent processes don't disturb
+/// each other, and one that uses a replaced file still has it open.
 struct WeightCache {
     private static let mark = WeightFile.mark
     private static let ending = ".weights"
 
     let path: String
-    /// Bytes of all files together. Beyond it the ones not used for longest go.
+    /// Bytes of all files together. Beyond it, the least recently used are removed.
     private let limit: Int
-    /// Bytes of the disk that are left free: results need them more.
+    /// Bytes of the disk left free for results.
     private let reserve: Int
 
-    /// The reason why the folder can't be used.
+    /// Reason why the folder can't be used.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
@@ -27,10 +27,10 @@ struct WeightCache {
         (path, self.limit, self.reserve) = (parent + "/weights", limit, reserve)
     }
 
-    /// The weights from the folder; they are packed into it if they aren't there.
-    /// - Parameter notes: gets what was done that a person may want to know.
-    /// - Throws: `Fault` or `Platform.Failure`; `ModelError` if the model's files can't be read, change
-    ///   meanwhile, or hold a value that is not finite.
+    /// Returns the weights from the folder; packs them into it first if they aren't there.
+    /// - Parameter notes: receives messages for a person.
+    /// - Throws: `Fault` or `Platform.Failure`; `ModelError` if the model's files can't be read, change meanwhile, or
+    ///   have a value that is not finite.
     func weights(
         of plan: WeightPlan, from store: TensorStore, pool: ComputePool, notes: inout [String]
     ) throws -> WeightFile {
@@ -46,7 +46,7 @@ struct WeightCache {
                     return file
                 }
             } catch {
-                // Packed anew; what is there is replaced.
+                // Packed anew, replacing the file.
                 if !error.isMissing { notes.append("\(error.path) \(error.reason)") }
             }
         }
@@ -58,7 +58,7 @@ struct WeightCache {
                     .malformed, path: store.folder,
                     "changed while it was loaded. Run again once it is whole.")
             }
-            // What is mapped must be on the disk: some file systems report only here that it is full.
+            // Mapped data must be on the disk: some file systems report only here that it is full.
             try new.sync()
         }
         removeUnused(but: name)
@@ -70,7 +70,7 @@ struct WeightCache {
         return file
     }
 
-    /// The model folder's own name, for people, and a hash of its path.
+    /// Returns the model folder's own name, for people, and a hash of its path.
     private static func name(of store: TensorStore) -> String {
         let path = Platform.canonicalPath(store.folder)
         let last = path.split(at: "/").last ?? ""
@@ -79,7 +79,7 @@ struct WeightCache {
         return plainName(last) + "-" + String(hash, radix: 16) + ".weights"
     }
 
-    /// Returns a name's characters that can be part of any file's name, `_` for the others.
+    /// Returns a name with `_` for characters that are not allowed in file names.
     static func plainName(_ name: some StringProtocol) -> String {
         String(
             name.unicodeScalars.prefix(60).map { scalar -> Character in
@@ -92,8 +92,8 @@ struct WeightCache {
 
     private func path(of name: String) -> String { path + "/" + name }
 
-    /// The folder, to read from; nil if there is none yet.
-    /// - Throws: `Fault` if others could have written what is in it.
+    /// Opens the folder to read from; nil if there is none yet.
+    /// - Throws: `Fault` if others could have written its content.
     private func open() throws(Fault) -> OwnFolder? {
         do throws(FileFault) { return try OwnFolder(path) } catch {
             if error.isMissing { return nil }
@@ -103,14 +103,14 @@ struct WeightCache {
 
     // MARK: Names
 
-    /// Whether a file may be one of ours, by its name: NAME-HASH.weights, HASH in hexadecimal digits.
+    /// Whether a file's name is one of ours: NAME-HASH.weights, HASH in hexadecimal digits.
     private func isFinished(_ name: String) -> Bool {
         guard name.hasSuffix(Self.ending), let dash = name.lastIndex(at: "-") else { return false }
         let hash = name[dash...].dropFirst().dropLast(Self.ending.count).utf8
         return 1...16 ~= hash.count && hash.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
     }
 
-    /// Whether a file may be one that we, or a process that was killed, are just writing.
+    /// Whether a file may be our draft, or that of a killed process.
     private func isDraft(_ name: String) -> Bool {
         name.wholeMatch(of: /(.*)\.[0-9]+-[0-9a-f]{1,8}\.draft/).map { isFinished(String($0.1)) } ?? false
     }
@@ -121,14 +121,14 @@ struct WeightCache {
             .filter { OwnFile.begins($0, with: Self.mark) }
     }
 
-    /// A file's size, and when it was last used.
+    /// Returns a file's size and last use.
     private static func size(of path: String) -> (bytes: Int, used: Int)? {
         (try? OpenFile.at(path, followsLinks: false).state()).map { ($0.size, $0.modified) }
     }
 
     // MARK: Writing
 
-    /// Makes the folder, and looks whether there is room for so many bytes more.
+    /// Creates the folder, and checks that there is room for so many more bytes.
     /// - Throws: `Fault`.
     private func prepare(for size: Int) throws(Fault) {
         do throws(Files.Failure) {
@@ -145,14 +145,14 @@ struct WeightCache {
         }
     }
 
-    /// Removes what killed processes were writing. Those that were killed before they had written anything left an
-    /// empty file, which tells from a process that is just beginning by its age alone.
+    /// Removes drafts of killed processes. An empty one may belong to a process that has just begun; only its age
+    /// tells.
     private func removeAbandonedDrafts() {
         let now = FileState.now
         for path in ((try? Files.names(in: path)) ?? []).filter(isDraft).map(path(of:)) {
             let state = try? OpenFile.at(path, followsLinks: false).state()
             let isEmpty = state.map { $0.size == 0 && now - $0.modified > 60_000_000_000 } ?? false
-            // Or in the middle of the mark.
+            // A killed process may have written only a part of the mark.
             let start = Self.mark.prefix(state.flatMap { $0.size > 0 ? $0.size : nil } ?? Self.mark.count)
             guard isEmpty || OwnFile.begins(path, with: Array(start)), Platform.isAbandoned(path) else {
                 continue
@@ -162,7 +162,7 @@ struct WeightCache {
     }
 
     /// Writes a file and puts it in place.
-    /// - Throws: `Fault` if there is something at its path that is not ours; `Platform.Failure`; what `write` throws.
+    /// - Throws: `Fault` if there is a foreign file at its path; `Platform.Failure`; the errors of `write`.
     private func put(_ name: String, _ write: (Platform.NewFile) throws -> Void) throws {
         let path = path(of: name)
         guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.mark) else {
@@ -171,7 +171,7 @@ struct WeightCache {
         let draft = "\(path).\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
         let new = try Platform.NewFile(path: draft, mode: 0o600)
         do {
-            // At once, so that what a killed process leaves can be known for ours.
+            // First, so that a killed process leaves a file that is known as ours.
             try Self.mark.withUnsafeBytes { try new.write($0, at: 0) }
             try write(new)
             try Platform.replace(path, with: draft)

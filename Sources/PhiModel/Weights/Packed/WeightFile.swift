@@ -3,25 +3,24 @@ import Synchronization
 
 /// A file of packed weights in the cache, mapped.
 ///
-/// First comes a head: a text that says what the file holds (the model's files by their hashes, and the
-/// plan), a checksum for each chunk of the plan, and one of the head itself. From the next page on, the
-/// matrices lie as the plan places them. A reader knows what it needs, so it makes the same text and compares:
-/// nothing in the file has to be parsed. The first step reads all weights anyway, so that checking all of them
-/// costs next to nothing. That they are finite was checked when they were packed.
+/// It begins with a head: a text that describes the content (the hashes of the model's files, and the plan), a checksum
+/// for each chunk of the plan, and a checksum of the head itself. From the next page on, the matrices follow as the
+/// plan places them. A reader makes the same text and compares, so nothing has to be parsed. Checking all weights costs
+/// almost nothing, as the first step reads them anyway. They were checked to be finite when they were packed.
 final class WeightFile: Sendable {
-    /// Beginning of each of these files, whole or not.
+    /// Beginning of each of these files, complete or not.
     static let mark = Array("phibatch packed weights\n".utf8)
 
     /// Content of a file.
     struct Contents {
         let plan: WeightPlan
         fileprivate let text: [UInt8]
-        /// Place of the checksums in the head.
+        /// Range of the checksums in the head.
         fileprivate let checksums: Range<Int>
         fileprivate let headSize: Int
         var fileSize: Int { headSize + plan.count }
 
-        /// - Parameter source: what tells the model's files from any others.
+        /// - Parameter source: identifies the model's files.
         init(_ plan: WeightPlan, from source: String) {
             self.plan = plan
             let text = "layout \(PackedMatrix.layoutVersion)\n" + source + plan.description
@@ -33,10 +32,10 @@ final class WeightFile: Sendable {
     }
 
     private let file: MappedFile
-    /// The packed matrices; gone with this object.
+    /// The packed matrices, valid as long as this object.
     nonisolated(unsafe) let base: UnsafeRawPointer
 
-    /// - Returns: nil if the file isn't whole, or holds anything but `contents`.
+    /// - Returns: nil if the file isn't complete, or has other contents.
     init?(_ open: OpenFile, contents: Contents, pool: ComputePool) {
         guard open.begins(with: Self.mark), let file = try? MappedFile(open), file.count == contents.fileSize,
             let start = file.bytes.baseAddress

@@ -1,17 +1,17 @@
 import FoundationShim
 import OperatingSystem
 
-/// Moves mapped weights into memory on large pages while a model is at work, some between two steps.
+/// Moves mapped weights into memory on large pages, some between any two steps.
 ///
-/// A mapped file is there at once, but lies on small pages, and reading all weights for each token is
-/// slower through them. Copying first would delay the first token; so the copy comes afterwards.
+/// A mapped file is available at once, but on small pages, through which reading all weights for each token is slower.
+/// Copying first would delay the first token.
 final class WeightMove {
     private let plan: WeightPlan
     private let memory: PageMemory
     private var rest: ArraySlice<PackedMatrix>
-    /// Bytes copied between two steps, at least: fewer than a step of the same model reads.
+    /// The fewest bytes copied between two steps: less than a step of the same model reads.
     private let portion: Int
-    /// Bytes that others need more: the buffers of the largest steps.
+    /// Bytes to leave for the buffers of the largest steps.
     private static let left = 256 << 20
 
     /// - Parameter matrices: in the plan's order.
@@ -25,7 +25,7 @@ final class WeightMove {
 
     var isDone: Bool { rest.isEmpty }
 
-    /// Whether this system has large pages to move to, or several memory nodes, to which a file is read as it comes.
+    /// Whether this system has large pages, or several memory nodes, over which a mapped file is scattered.
     static var isWorthwhile: Bool {
         #if os(Linux)
             if ProcessorTopology.current.nodes.count > 1 { return true }
@@ -36,7 +36,7 @@ final class WeightMove {
         #endif
     }
 
-    /// Moves some matrices. No step may be under way.
+    /// Moves some matrices. No step may be running.
     func advance(_ pool: ComputePool) {
         var moved = 0
         while moved < portion, let matrix = rest.first {

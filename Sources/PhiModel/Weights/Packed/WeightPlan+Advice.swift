@@ -1,8 +1,7 @@
 import Errors
 
 extension WeightPlan {
-    /// Advice for a model of which no layer is quantized; nil for any other, and where
-    /// it would save nothing worth a word.
+    /// Advice for a model without quantized layers; nil for any other, and if it would save too little.
     func quantizationAdvice(_ store: TensorStore) -> String? {
         let parameters = QuantizationParameters.standard
         let before = store.byteCount
@@ -21,10 +20,10 @@ extension WeightPlan {
 }
 
 extension QuantizationParameters {
-    /// Precision that quantizing takes where nothing else is said.
+    /// Default precision of quantizing.
     package static let standard = QuantizationParameters(groupSize: 64, bits: 4)
 
-    /// Bytes of a matrix with its scales and biases, which are of `floats`.
+    /// Returns the bytes of a matrix with its scales and biases of type `floats`.
     func byteCount(rows: Int, columns: Int, floats: TensorType) -> Int {
         rows * (columns * bits / 8 + 2 * columns / groupSize * (floats.itemSize ?? 0))
     }

@@ -1,40 +1,40 @@
 import CPhiKernels
 
-/// Places of a model's matrices when all are packed one after the other.
+/// Offsets of a model's matrices when all are packed in sequence.
 struct WeightPlan {
     struct Matrix {
         let name: String
         let tensors: LinearTensors
         let layout: PhiMatrix
-        /// Group of 16 rows of the tensors that each block has; nil if they are in order.
+        /// Source group of 16 rows of each block; nil if they are in order.
         let order: [Int]?
-        /// Bytes in front of it.
+        /// Bytes before it.
         let offset: Int
     }
 
-    /// Some blocks of one matrix: what one thread packs, or checks, at a time.
+    /// Some blocks of one matrix, which one thread packs or checks at a time.
     struct Chunk {
         let matrix: Int
         let blocks: Range<Int>
-        /// Place of its bytes.
+        /// Range of its bytes.
         let bytes: Range<Int>
     }
 
-    /// Whether quantized matrices become floats.
+    /// Whether quantized matrices are expanded to floats.
     let expands: Bool
     private(set) var matrices: [Matrix] = []
     private(set) var chunks: [Chunk] = []
     /// Bytes of all matrices together.
     private(set) var count = 0
 
-    /// Every matrix begins on a page of its own.
+    /// Every matrix begins on a new page.
     private static let alignment = 4096
     static let chunkSize = 2 << 20
 
     init(expands: Bool = false) { self.expands = expands }
 
-    /// - Parameter order: the tensors' rows in the order that they shall have, whole blocks of 16; nil leaves them.
-    /// - Returns: the matrix' place in `matrices`.
+    /// - Parameter order: the wanted order of the tensors' rows, in whole blocks of 16; nil leaves them.
+    /// - Returns: the matrix' index in `matrices`.
     mutating func add(_ name: String, _ tensors: LinearTensors, order: [Range<Int>]? = nil) -> Int {
         let layout = expands ? tensors.floatLayout : tensors.layout
         let size = layout.blockBytes
@@ -57,9 +57,8 @@ struct WeightPlan {
         return matrices.count - 1
     }
 
-    /// The chunks in the parts in which threads take their shares of them. Memory lies beside whoever writes it first: where
-    /// there are several nodes, a thread's share has to be one of each matrix, as it is in a product, and not one of the
-    /// layers.
+    /// Chunks in the order in which threads write them. Memory is local to the thread that writes it first: with
+    /// several nodes, a thread's share has to be a part of each matrix, as in a product, not some of the layers.
     func passes(nodes: Int) -> [Range<Int>] {
         guard nodes > 1 else { return [chunks.indices] }
         var passes: [Range<Int>] = []
@@ -86,7 +85,7 @@ struct WeightPlan {
         }
     }
 
-    /// One line a matrix, with all that its packed bytes depend on beside the checkpoint's.
+    /// One line a matrix, with everything that its packed bytes depend on beside the checkpoint.
     var description: String {
         matrices.map { matrix in
             var bits = 0
