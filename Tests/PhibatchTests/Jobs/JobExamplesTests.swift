@@ -46,6 +46,10 @@ struct JobExamplesTests {
             #expect(
                 judged.allSatisfy { $0.contains("\"question\":") || $0.contains("\"dialog\":") }, "\(judged)")
             #expect(!made.errors.contains("keep:"), "\(made.errors)")
+            // One line more fails than may: nothing is built on it, however often make is asked.
+            try clone.edit("samples/prompts.jsonl") { $0 + "bad\n" }
+            for _ in 1...2 { #expect(try clone.shell("make -f jobs/pipeline.mk").status == 2) }
+            #expect(try clone.text("out/judged.jsonl").split(separator: "\n") == judged)
         }
     }
 
