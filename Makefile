@@ -29,7 +29,7 @@ demo: build model
 	@$(PYTHON) -c 'import json; [print("--", r["id"] + ":", (r.get("text") or r["error"]["message"]).strip()) \
 		for r in map(json.loads, list(open("out/demo.jsonl"))[:6])]'
 	@echo "==> all of them are in out/demo.jsonl"
-	@echo "==> to type phibatch from now on: make install PREFIX=~/.local, or alias phibatch='$(CURDIR)/$(PHIBATCH)'"
+	@echo "==> to type phibatch from now on: make install PREFIX=$(HOME)/.local, or alias phibatch='$(CURDIR)/$(PHIBATCH)'"
 
 dev: check-swift
 	@PHIBATCH_DEV=yes $(SWIFT) build $(FLAGS) --scratch-path .build-dev --product phibatch

@@ -3,16 +3,9 @@ import Foundation
 import PhiModel
 import Testing
 
-/// The programs of the README and the DocC pages: that they compile against what is public is the test.
+/// The programs of the DocC pages: that they compile against what is public is the test.
 /// `ModelTests` and `JobTests` run the same calls.
 private enum DocumentedPrograms {
-    static func readme() async throws {
-        let model = try await ModelContainer.load(folder: "models/smollm2-demo")
-        let prompts = ["rain", "salt"].map { Prompt.user("What is \($0)?") }
-        for try await answer in model.answers(to: prompts) { print(answer.text) }
-        print(try await BatchJob(file: "jobs/demo.yaml").run(on: model).outcome.status)
-    }
-
     static func phiModel() async throws {
         let model = try await ModelContainer.load(folder: "models/smollm2-demo")
         for try await part in model.generate(.user("What is gravity?"), parameters: .init(maxTokens: 64)) {
@@ -45,7 +38,7 @@ private enum DocumentedPrograms {
 
 @Suite struct DocumentedProgramTests {
     @Test(arguments: [
-        "README.md", "Sources/PhiModel/PhiModel.docc/PhiModel.md",
+        "Sources/PhiModel/PhiModel.docc/PhiModel.md",
         "Sources/BatchPipeline/BatchPipeline.docc/BatchPipeline.md",
     ])
     func whatIsShownIsWhatIsCompiled(page: String) throws {

@@ -2,7 +2,7 @@ import BatchPipeline
 import PhiModel
 import Testing
 
-/// What the README and the DocC pages show of a job.
+/// What the DocC pages show of a job.
 @Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing)) struct JobTests {
     private func settings(_ folder: JobFolder, output: String, lines: Int = 6) throws -> JobSettings {
         let input = (0..<lines).map { "{\"id\":\"line-\($0)\",\"prompt\":\"What is \($0) + \($0)?\"}\n" }

@@ -1,7 +1,7 @@
 import PhiModel
 import Testing
 
-/// What the README and the DocC pages show of a model. No `@testable`: these are programs of a user.
+/// What the DocC pages show of a model. No `@testable`: these are programs of a user.
 @Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing)) struct ModelTests {
     @Test func streamsAnAnswer() async throws {
         let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))

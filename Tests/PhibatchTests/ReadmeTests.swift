@@ -5,118 +5,112 @@ import Testing
 @testable import Jobs
 @testable import phibatch
 
-/// What README says is what happens: its commands run, its settings are known, its results look so.
+/// Tests that README's commands work when they are pasted in order, and that it shows what they print.
+///
+/// What CI has built stands for `make`'s compiling and for the wheel, whose block of Python is run in test_readme.py.
 @Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ReadmeTests {
-    private static let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
     private static let text =
-        (try? String(contentsOf: top.appending(path: "README.md"), encoding: .utf8)) ?? ""
+        (try? String(contentsOf: JobsClone.top.appending(path: "README.md"), encoding: .utf8)) ?? ""
 
-    private static func blocks(_ language: String) -> [String] {
+    /// The fenced blocks in their order; the language is empty for output.
+    private static let blocks: [(language: String, text: String)] =
         text.components(separatedBy: "```").enumerated().compactMap { number, block in
-            number % 2 == 1 && block.hasPrefix(language + "\n")
-                ? String(block.dropFirst(language.count + 1)) : nil
+            guard number % 2 == 1, let end = block.firstIndex(of: "\n") else { return nil }
+            return (String(block[..<end]), String(block[block.index(after: end)...]))
+        }
+
+    /// The commands of the table that have no placeholder.
+    private static let tableCommands = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.flatMap {
+        row in
+        row.matches(of: /`(phibatch [a-z]+ [^`]+)`/).map { String($0.1) }
+    }
+
+    /// All that can be pasted, as one script. A file of YAML is written where it is shown.
+    private static func script() throws -> String {
+        let pasted = try blocks.map { language, text in
+            switch language {
+            case "sh": return text
+            case "yaml":
+                let name = try #require(text.firstMatch(of: /^# (\S+\.yaml)/)?.1)
+                return "cat > \(name) <<'END'\n\(text)END\n"
+            default: return ""
+            }
+        }
+        // A chat ends with its input.
+        let table = tableCommands.map { $0 + " </dev/null" }
+        return "set -e\n" + pasted.joined() + table.joined(separator: "\n")
+    }
+
+    /// A wheel and a venv of it are what the Python tests have.
+    private static let representatives = [
+        ("make wheel", "make -n wheel >/dev/null"), ("python3 -m venv", "echo"), ("pip install", "echo"),
+    ]
+
+    @Test func whatIsPastedWorksAndPrintsThis() throws {
+        #expect(Self.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 111)
+        #expect(Self.text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        #expect(Self.tableCommands.count > 5)
+        try JobsClone.with { clone in
+            let files = FileManager.default
+            for name in ["release", "install/bin"] {
+                let folder = clone.folder + "/.build/" + name
+                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try files.createSymbolicLink(
+                    atPath: folder + "/phibatch", withDestinationPath: try #require(Program.path))
+            }
+            try files.copyItem(
+                atPath: JobsClone.top.path + "/Makefile", toPath: clone.folder + "/Makefile")
+            // The command is there once it is installed.
+            try files.removeItem(atPath: clone.folder + "/bin/phibatch")
+            var script = try Self.script()
+            for (command, other) in Self.representatives {
+                #expect(script.contains(command))
+                script.replace(command, with: other)
+            }
+            try files.createDirectory(
+                atPath: clone.folder + "/.build/venv/bin", withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: clone.folder + "/.build/venv/bin/activate"))
+            try Data(script.utf8).write(to: URL(filePath: clone.folder + "/readme.sh"))
+            let run = try clone.shell("sh readme.sh", ["BUILT": "yes", "SWIFT": "true"])
+            #expect(run.status == 0, "\(run.output) \(run.errors)")
+            #expect(clone.has(".local/bin/phibatch") && clone.has("out/titles.jsonl.html"))
+            func plain(_ text: String) -> String {
+                text.replacing(/[0-9.]+ tokens\/s, [0-9.]+ s/, with: "N").replacing(#/^phibatch: /#, with: "")
+            }
+            let printed = try #require(Self.blocks.first { $0.language.isEmpty }).text
+            for line in printed.split(separator: "\n") {
+                #expect(plain(run.errors).contains(plain(String(line))), "\(line)")
+            }
+            let shown = try #require(Self.blocks.first { $0.language == "json" }).text.replacing(
+                "\n", with: "")
+            let results = try clone.text("out/titles.jsonl").split(separator: "\n")
+            #expect(results.contains { $0 == shown.replacing(/"timing":\{[^{}]*\}/, with: "") }, "\(results)")
         }
     }
 
-    /// A folder as a fresh clone is after `make demo`, but for a job of a few tokens; `phibatch` is a command there.
-    private func clone() throws -> String {
-        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        let files = FileManager.default
-        for name in ["models", "jobs", "samples", "bin"] {
-            try files.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
-        }
-        try files.createSymbolicLink(
-            atPath: folder + "/models/smollm2-demo", withDestinationPath: try #require(DemoJob.model))
-        try files.createSymbolicLink(
-            atPath: folder + "/bin/phibatch", withDestinationPath: try #require(Program.path))
-        try DemoJob.samples().prefix(3).joined(separator: "\n").write(
-            toFile: folder + "/samples/prompts.jsonl", atomically: true, encoding: .utf8)
-        let notices = try String(
-            contentsOf: Self.top.appending(path: "samples/notices.jsonl"), encoding: .utf8)
-        try notices.split(separator: "\n").prefix(3).joined(separator: "\n").write(
-            toFile: folder + "/samples/notices.jsonl", atomically: true, encoding: .utf8)
-        try #require(Self.blocks("yaml").last).write(
-            toFile: folder + "/dataset.yaml", atomically: true, encoding: .utf8)
-        let job = try #require(Self.blocks("yaml").first)
-        try job.replacing(/max_tokens: \d+/, with: "max_tokens: 3").write(
-            toFile: folder + "/jobs/demo.yaml", atomically: true, encoding: .utf8)
-        return folder
-    }
-
-    private func shell(_ script: String, in folder: String) throws -> Program.Result {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return try RunningProgram(
-            ["-c", script], environment: ["PATH": folder + "/bin:" + path, "HF_HUB_OFFLINE": "1"],
-            folder: folder, program: "/bin/sh"
-        ).end()
-    }
-
-    private func has(_ tool: String) -> Bool {
-        (try? shell(tool, in: NSTemporaryDirectory()).status) == 0
-    }
-
-    @Test func commandsRunAsTheyStand() throws {
-        let folder = try clone()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        #expect(try shell("phibatch run -q jobs/demo.yaml", in: folder).status == 0)
-        let makefile = try String(contentsOf: Self.top.appending(path: "Makefile"), encoding: .utf8)
-        for line in Self.blocks("sh").joined().split(separator: "\n") {
-            let target = try #require(line.firstMatch(of: /^make ([a-z-]+)/), "\(line)")
-            #expect(makefile.contains("\n\(target.1):"), "\(line)")
-        }
-        let example = try #require(Self.text.firstMatch(of: /`(phibatch run dataset[^`]+)`/)?.1)
-        // A smaller dataset will do.
-        let command = String(example).replacing("--until 20", with: "--until 4")
-        let run = try shell(command, in: folder)
-        #expect(run.status == 0, "\(command)\n\(run.errors)")
-        let rows = try String(contentsOfFile: folder + "/out/questions.jsonl", encoding: .utf8)
-        #expect(rows.split(separator: "\n").count >= 4 && !rows.contains("\"dropped\""), "\(rows)")
-        if has("command -v make") {
-            let rule = try #require(Self.text.firstMatch(of: /Makefile: `([^`]+)`, and below it\s+`([^`]+)`/))
-            try "\(rule.1)\n\t\(rule.2)\n".write(
-                toFile: folder + "/Makefile", atomically: true, encoding: .utf8)
-            let made = try shell("make -s out/demo.jsonl && make -q out/demo.jsonl", in: folder)
-            #expect(made.status == 0, "\(made.errors)")
-        }
-    }
-
-    @Test func theResultLooksSo() throws {
-        let folder = try clone()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        #expect(try shell("phibatch run -q jobs/demo.yaml", in: folder).status == 0)
-        func names(_ line: Substring) -> [String] {
-            line.replacing(/\{[^{}]*\}/, with: "0").matches(of: /"([a-z_]+)":/).map { String($0.1) }
-        }
-        let shown = try #require(Self.blocks("json").first).dropFirst().dropLast(2)
-        let results = try String(contentsOfFile: folder + "/out/demo.jsonl", encoding: .utf8)
-        let first = try #require(results.split(separator: "\n").first).dropFirst().dropLast()
-        #expect(names(shown) == names(first.replacing(/"text":"[^"]*"/, with: "\"text\":\"\"")))
-    }
-
-    /// Each job and template is right, and each setting, option, error code and command is known.
+    /// Each setting, option, command and model that it names is known, and has the figures that `phibatch models` shows.
     @Test func namesAreKnown() throws {
-        for block in Self.blocks("yaml") {
-            let needed = ["model", "input", "output"].filter { !block.contains("\($0):") }
-                .map { "\($0): x\n" }.joined()
-            _ = try PromptBuilder(JobSettings.parse(needed + block))
-        }
-        let help = try ["run", "status", "quantize", "merge"].map {
-            try RunningProgram([$0, "--help-hidden"], folder: NSTemporaryDirectory()).end().output
+        let help = try ["run", "status", "quantize", "merge", "redo"].map {
+            try Program.run([$0, "--help-hidden"]).output
         }.joined()
-        for option in Self.text.matches(of: /--([a-z][a-z-]+)/)
-        where option.1 != "help" {
-            #expect(help.contains("--\(option.1)") || help.contains("-\(option.1)"), "--\(option.1)")
+        for option in Self.text.matches(of: /--([a-z][a-z-]+)/) where option.1 != "model" {
+            #expect(help.contains("--\(option.1)"), "--\(option.1)")
         }
-        let codes = try RunningProgram(["help", "results"], folder: NSTemporaryDirectory()).end().output
-        for code in LineError.Code.allCases { #expect(codes.contains(code.rawValue), "\(code)") }
+        for setting in Self.text.matches(of: /`([a-z_]+):/) where !["hf"].contains(setting.1) {
+            #expect(JobKey.named(String(setting.1)) != nil, "\(setting.1)")
+        }
         let commands = Set(Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName })
+        for command in Self.text.matches(of: /[`"]phibatch ([a-z]+)/) {
             // The Python package has a command of its own.
-            .union(["help", "demo"])
-        for command in Self.text.matches(of: /`phibatch ([a-z]+)/) {
-            #expect(commands.contains(String(command.1)), "\(command.1)")
+            #expect(commands.union(["help", "demo"]).contains(String(command.1)), "\(command.1)")
         }
-        for codes in [JobState.Kind.waiting.code...JobState.Kind.outOfDate.code] { #expect(codes == 10...14) }
+        let listed = try Program.run(["models"]).output
+        let models = Self.text.matches(of: /\| `([a-z0-9.-]+)` \| ([0-9.]+ GB) \| ([0-9.]+ GB) \|/)
+        #expect(!models.isEmpty)
+        for model in models {
+            let line = listed.split(separator: "\n").first { $0.hasPrefix(model.1 + " ") }
+            #expect(line?.contains(model.2) == true && line?.contains(model.3) == true, "\(model.1)")
+        }
     }
 }

@@ -92,6 +92,19 @@ def test_examples_run_as_they_stand(tmp_path: Path, model: str, monkeypatch: pyt
     assert (tmp_path / "answers.jsonl").exists() and (tmp_path / "reviews.jsonl").exists()
 
 
+def test_readme_runs_as_it_stands(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = Path(__file__).parents[2]
+    job, program = re.findall("```(?:yaml|python)\n(.*?)```", (top / "README.md").read_text(), re.S)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "smollm2-demo").symlink_to(model)
+    (tmp_path / "samples").symlink_to(top / "samples")
+    (tmp_path / "job.yaml").write_text(job)
+    monkeypatch.chdir(tmp_path)
+    names: Any = {}
+    exec(program, names)
+    assert names["run"].status == "complete" and names["rows"][0]["answer"] in ("good", "bad")
+
+
 def test_settings_are_those_of_the_program() -> None:
     listed = re.findall("^- `([a-z_]+)`:", run(BIN / "phibatch", "help", "job").stdout, re.M)
     assert set(listed) == set(JobKeywords.__annotations__)
