@@ -3,7 +3,7 @@ import Logging
 import OperatingSystem
 import PhiModel
 
-/// A job and how it is run.
+/// A job and the options of its run.
 ///
 /// ```swift
 /// let run = try BatchJob(file: "jobs/demo.yaml").run()
@@ -12,25 +12,24 @@ import PhiModel
 /// ```
 public struct BatchJob: Sendable {
     public var settings: JobSettings
-    /// Begin again instead of going on where an earlier run stopped; its journal and output are kept aside.
+    /// Begins again instead of resuming; the earlier journal and output are set aside.
     public var restarts = false
-    /// What to do if earlier results were made with another model or other settings.
+    /// Action if earlier results were made with another model or other settings.
     public var ifChanged = SettingsChange.refuse
-    /// Let any number of results go whose lines are no longer in the input.
+    /// Allows any number of results to be removed whose lines are gone from the input.
     public var prunes = false
-    /// If another run is writing the output, wait for its end instead of throwing.
+    /// Waits for another run that writes the output instead of throwing.
     public var waits = false
-    /// Results of the finished output that are made again, with the next seed.
+    /// Results of the finished output to make again, with the next seed.
     package var redo: RedoChoice?
-    /// Where packed weights and the hashes of a model's files are kept from one start to the next. Off unless a program
-    /// asks for it: a library writes no files of its own accord.
+    /// Cache of packed weights and of hashes of model files. Off by default: a library writes no files on its own.
     public var cache = WeightCacheLocation.off
-    /// The output with which the job's results are to be compared: lines are known as they are there.
+    /// Output to compare the job's results with; lines are identified as they are there.
     var verified: String?
-    /// Takes what a person may want to know on the way; by default nobody does.
+    /// Receives messages for a person; discards them by default.
     public var log = Logger(label: "phibatch") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A job whose settings are given in code.
+    /// Creates a job from settings in code.
     /// - Throws: `JobError` naming the setting, or a file that the job names.
     public init(_ settings: JobSettings) throws {
         try settings.check(file: nil)
@@ -42,18 +41,18 @@ public struct BatchJob: Sendable {
         try self.settings.checkFiles()
     }
 
-    /// A job file (YAML or JSON). Relative paths in it start at its folder.
+    /// Reads a job file (YAML or JSON). Relative paths in it start at its folder.
     /// - Throws: `JobError` naming the file, line and key, or a file that the job names.
     public init(file: String) throws { try self.init(JobSettings.load(file: file)) }
 
-    /// What is hardly meant, but no error.
+    /// Returns warnings about settings that are valid but probably not intended.
     package func warnings() throws -> [String] {
         settings.engine.fallbacks + (try settings.warnings())
     }
 
-    /// Runs the job with a model of its own, loaded when the first line needs it: never, if all lines are done.
+    /// Runs the job with its own model, which is loaded when the first line needs it.
     ///
-    /// It begins at once. What is wrong with model, input or output shows when progress or outcome are read.
+    /// It begins at once. Errors of model, input or output are thrown by progress and outcome.
     public func run() -> RunningJob {
         RunningJob { run in
             let session = try JobSession(self, stopFlag: run.stopFlag)
@@ -61,10 +60,10 @@ public struct BatchJob: Sendable {
         }
     }
 
-    /// Runs the job on a model that is loaded. Its lines share the steps with whatever else the model does.
+    /// Runs the job on a loaded model. Its lines share the steps with the model's other requests.
     ///
-    /// The job's `threads` and `kv_budget` must be left to the model, which has them already. While the finished
-    /// output is put in place, the model's other requests wait.
+    /// The job must not set `threads` and `kv_budget`, which the model has already. While the finished output is put in
+    /// place, the model's other requests wait.
     public func run(on model: ModelContainer) -> RunningJob {
         RunningJob { run in
             try checkFit(model)

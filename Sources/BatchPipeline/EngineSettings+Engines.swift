@@ -5,7 +5,7 @@ import OperatingSystem
 import PhiModel
 
 extension CachePrecision {
-    /// How the engine calls it; `auto` is no other precision than the one it chooses.
+    /// The engine's precision; `auto` is the one that it chooses.
     package var engineValue: KVPrecision {
         switch self {
         case .auto, .int8: .int8
@@ -16,7 +16,7 @@ extension CachePrecision {
 }
 
 extension EngineSettings {
-    /// Why `auto` passes over engines that are there.
+    /// Reasons why `auto` skips installed engines.
     package var fallbacks: [String] {
         guard kind == .auto else { return [] }
         return EngineEntry.all.compactMap { other in
@@ -26,33 +26,33 @@ extension EngineSettings {
         }
     }
 
-    /// What is wrong with the settings together; nil if nothing is.
+    /// The problem with the settings together; nil if there is none.
     package var problem: String? {
         kind.entry.problem(
             given: (threads == .auto ? [] : ["threads"]) + (kvPrecision == .auto ? [] : ["kv"]))
     }
 
-    /// All that results depend on as far as the engine chooses it, of a model that is loaded with these settings.
-    /// - Throws: `ModelError` if a library is wanted and not there.
+    /// Returns everything that results depend on in the engine, for a model loaded with these settings.
+    /// - Throws: `ModelError` if a library is missing.
     package func identity(cache: WeightCacheLocation) throws -> [(name: String, value: String)] {
         try kind.entry.identity(options(cache: cache))
     }
 
-    /// As a command is given them.
+    /// Creates settings from a command's options.
     package init(_ kind: EngineKind, threads: Int?, kv: CachePrecision = .auto) {
         self.init()
         (self.kind, kvPrecision) = (kind, kv)
         if let threads { self.threads = .count(threads) }
     }
 
-    /// For a model that is loaded once, with what is kept from one start to the next.
-    /// - Throws: `JobError` of kind `usage` if the settings don't go together.
+    /// Returns checked options, with caches, for a model that is loaded once.
+    /// - Throws: `JobError` of kind `usage` if the settings can't be combined.
     package func checkedOptions() throws -> EngineOptions {
         if let problem { throw JobError(.usage, problem) }
         return options(cache: .standard())
     }
 
-    /// For a model that is loaded with these settings.
+    /// Returns options to load a model with these settings.
     package func options(cache: WeightCacheLocation) -> EngineOptions {
         var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
         options.engine = kind

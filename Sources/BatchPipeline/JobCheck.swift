@@ -2,74 +2,74 @@ import BatchEngine
 import Jobs
 import PhiModel
 
-/// What a run of a job would meet, found without running it: all lines are read, rendered and counted.
+/// Preview of a job's run: all lines are read, rendered and counted.
 package struct JobCheck {
-    /// A prompt as the model would see it.
+    /// A prompt as the model sees it.
     package struct Shown: Sendable {
         package var id: String
         /// Nil in a job without steps.
         package var step: String?
-        /// Why it can't be told before earlier steps have made something; then it is empty.
+        /// Reason why it isn't known before earlier steps have run; then it is empty.
         package var problem: String?
         package var text = ""
-        /// Nil where the names of what earlier steps will make stand in it.
+        /// Nil if it has placeholders for results of earlier steps.
         package var tokens: Int?
     }
 
-    /// The form that the job gives all answers.
+    /// The job's constraint on all answers.
     package struct Answers: Sendable {
-        /// JSON pointers to keywords that are checked on the finished answer, as masks don't decide them.
+        /// JSON pointers to keywords that masks can't enforce, checked on the finished answer.
         package var validated: [String]
-        /// JSON pointers to objects that may have members whose names the schema doesn't have.
+        /// JSON pointers to objects that may have further members.
         package var openObjects: [String]
-        /// How many tokens the shortest answer has.
+        /// Number of tokens of the shortest answer.
         package var leastTokens: Int
         /// The shortest answer.
         package var example: String
     }
 
     package private(set) var lines = 0
-    /// Lines that carry an earlier error.
+    /// Number of lines with an earlier error.
     package private(set) var passedOver = 0
-    /// Lines in which texts of control tokens are taken as text.
+    /// Number of lines with control tokens that are treated as text.
     package private(set) var covered = 0
-    /// What OpenAI's requests ask for and would be answered without: in how many lines, by name.
+    /// Number of lines by each unsupported request of OpenAI's that would be ignored.
     package private(set) var missing: [String: Int] = [:]
-    /// Of the first lines, how many have a field of each name that is a setting, and one that is data although a setting has
-    /// its name.
+    /// Number of the first lines that have each field that is a setting, and each that is data in spite of a setting's
+    /// name.
     package private(set) var settingsOfLines: (read: [String: Int], data: [String: Int]) = ([:], [:])
     package static let settingsLineLimit = 1000
     package private(set) var unfinished = 0
     package private(set) var failed = 0
-    /// The first of them.
+    /// The first failures.
     package private(set) var failures: [FailedLine] = []
-    /// How many lines fail with each error.
+    /// Number of lines that fail with each error.
     package private(set) var codes: [LineError.Code: Int] = [:]
-    /// The lengths of prompts that don't fail, in ascending order.
+    /// Lengths of prompts that don't fail, ascending.
     package private(set) var promptTokens: [Int] = []
-    /// The most tokens that all completions can have, for one sample.
+    /// The most tokens of all completions, for one sample.
     package private(set) var completionTokens = 0
     package private(set) var shown: [Shown] = []
-    /// Nil if the job leaves it to lines.
+    /// Nil if the job has no constraint.
     package private(set) var answers: Answers?
-    /// Lines that say what their answers must be like, where the job doesn't.
+    /// Number of lines with their own constraint, if the job has none.
     package private(set) var linesWithForm = 0
-    /// Nil where there is no choice of rotary factors.
+    /// Nil if there is one set of rotary factors.
     package private(set) var rope: RopeSides?
-    /// The job's steps in their order; numbers are of the first alone.
+    /// The job's steps in order; numbers are of the first alone.
     package private(set) var steps: [String] = []
-    /// What is hardly meant.
+    /// Warnings about settings that are probably not intended.
     package private(set) var warnings: [String] = []
-    /// What has changed since earlier results were made; the run would be refused.
+    /// Changes since earlier results were made, for which the run would be refused.
     package private(set) var changes: [String] = []
 
     package var allowedFailures: Int { allowed.allowed(of: lines) }
     private let allowed: FailureLimit
 
     /// - Parameters:
-    ///   - shownCount: of how many lines prompts are kept as text.
-    ///   - failureCount: how many failures are kept.
-    /// - Throws: `JobError` or `ModelError` for what would keep the job from starting.
+    ///   - shownCount: number of lines whose prompts are kept as text.
+    ///   - failureCount: number of failures that are kept.
+    /// - Throws: `JobError` or `ModelError` that would prevent the job from starting.
     package init(
         _ job: JobSettings, shownCount: Int, failureCount: Int = 20, cache: WeightCacheLocation
     ) throws {
@@ -103,7 +103,7 @@ package struct JobCheck {
             do {
                 if let error = identity.carriedError { throw error }
                 guard isNew else {
-                    throw LineError(.duplicateID, "The id \"\(identity.id)\" has come before.")
+                    throw LineError(.duplicateID, "The id \"\(identity.id)\" is used by an earlier line.")
                 }
                 let record = try identity.record.get()
                 preview?.note(record)
@@ -154,15 +154,15 @@ package struct JobCheck {
         changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
     }
 
-    /// The number of tokens that so many percent of the prompts don't exceed.
+    /// Returns the length that so many percent of the prompts don't exceed.
     package func promptTokens(atPercent percent: Int) -> Int {
         promptTokens.isEmpty ? 0 : promptTokens[(promptTokens.count - 1) * percent / 100]
     }
 }
 
 extension JobCheck.Answers {
-    /// Nil if the job doesn't say what answers must be like.
-    /// - Throws: `JobError` if there are no such answers.
+    /// Nil if the job has no constraint.
+    /// - Throws: `JobError` if no answer satisfies it.
     fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
         guard let form = job.answerForm, form.isConstraint else { return nil }
         do throws(AnswerFault) {

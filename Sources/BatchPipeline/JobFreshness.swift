@@ -4,36 +4,36 @@ import FoundationShim
 import Jobs
 import PhiModel
 
-/// What a run of the job would find of earlier results, and whether it would take them up: the same rules, read only.
+/// State of earlier results, and whether a run would resume them: the rules of a run, read only.
 package struct JobFreshness: Sendable, Equatable {
-    /// What the job's results depend on now; nil if its model is not here.
+    /// Fingerprint of the job's results now; nil if its model is not on this machine.
     package var now: RunFingerprint?
-    /// What differs in the model or the settings, with both values where they are known.
+    /// Differences in the model or the settings, with both values if known.
     package var changes: [String] = []
-    /// The steps are all that differs.
+    /// Whether only the steps differ.
     package var concernsSteps = false
-    /// Why nothing that is there can be taken up; nil if it can.
+    /// Reason why no earlier result can be used; nil if they can.
     package var unknown: Message?
-    /// Results that are missing, whose lines have another content now, and that have no line any more.
+    /// Results that are missing, whose lines changed, and whose lines are gone.
     package var new = 0
     package var changed = 0
     package var gone = 0
-    /// Why the output is to be written again from its log; nil if it is not.
+    /// Reason to write the output again from its log; nil if there is none.
     package var rewrite: Message?
-    /// So many would go that a run asks for leave.
+    /// Whether so many results would be removed that a run asks for permission.
     package var losesTooMany = false
-    /// The input has no lines, which never replace results.
+    /// Whether the input has no lines, in which case results are never replaced.
     package var hasNoLines = false
 
     package var isFresh: Bool {
         changes.isEmpty && unknown == nil && rewrite == nil && new == 0 && changed == 0 && gone == 0
     }
 
-    /// Reads what is there and, unless it can be read but once, the input.
+    /// Reads existing results and, unless it can be read only once, the input.
     /// - Parameters:
-    ///   - cache: where hashes of the model's files are known from; without it they are all read.
-    ///   - comparesLines: whether the input is looked at.
-    /// - Returns: nil if nothing is there.
+    ///   - cache: has hashes of the model's files; without it they are all read.
+    ///   - comparesLines: whether to read the input.
+    /// - Returns: nil if there are no results.
     /// - Throws: `JobError`, `StoreError` or `ModelError` if a file can't be read.
     package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
         let job = try job.asFinished(in: job.output)
@@ -85,11 +85,11 @@ package struct JobFreshness: Sendable, Equatable {
         } else if let output, unknown == nil, log == nil, header?.usesOutput ?? true,
             try output.info().size > 0
         {
-            unknown = "\(paths.output) has no log \(paths.log) that says what it holds"
+            unknown = "\(paths.output) has no log \(paths.log)"
         }
         if let journal { _ = try JournalReader(file: journal).records(into: claims.index) { _ in true } }
         claims.begin()
-        // Then the new settings are taken.
+        // Then the new settings apply.
         if journal != nil, output == nil, claims.earlier.found == 0,
             try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)
                 .flatMap({ try InFlightFile.read($0, run: nil) })?.records.isEmpty ?? true
@@ -108,7 +108,7 @@ package struct JobFreshness: Sendable, Equatable {
         concernsSteps = !changes.isEmpty && now.steps(of: old) != nil
     }
 
-    /// Claims each result as a run does.
+    /// Claims each result like a run.
     private mutating func compareLines(
         _ job: JobSettings, _ claims: ClaimTable, _ keys: LineKeys
     ) throws {

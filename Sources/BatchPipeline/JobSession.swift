@@ -5,7 +5,7 @@ import Logging
 import OperatingSystem
 import PhiModel
 
-/// One run of a job, put together: the model is looked at, and the store is open.
+/// One run of a job: the model is identified, and the store is open.
 package final class JobSession {
     package let store: any ResultStore
     private let fingerprint: RunFingerprint
@@ -13,8 +13,8 @@ package final class JobSession {
     private var settings: JobSettings { job.settings }
 
     /// - Parameters:
-    ///   - engine: identity of an engine that is loaded already.
-    ///   - stopFlag: once set, a wait for another run is given up.
+    ///   - engine: identity of a loaded engine.
+    ///   - stopFlag: once set, waiting for another run ends.
     /// - Throws: `JobError`, `ModelError` or `StoreError`, naming the path.
     package init(
         _ job: BatchJob, engine: [(name: String, value: String)]? = nil, stopFlag: StopFlag
@@ -24,7 +24,7 @@ package final class JobSession {
         try job.settings.makeOutputFolder()
         for warning in try job.warnings() { job.log.warning("\(warning)") }
         for path in job.settings.inputsLeftOut {
-            job.log.info("\(path) matches the input's pattern, but is the job's own, and no input")
+            job.log.info("\(path) matches the input's pattern, but is written by the job, so it is skipped")
         }
         if job.settings.engine.kind == .auto {
             job.log.info("engine: auto takes \(job.settings.engine.kind.entry.title)")
@@ -34,12 +34,12 @@ package final class JobSession {
         store = try Self.openStore(job, fingerprint, stopFlag)
     }
 
-    /// Where the journal is; nil where the results go to a stream.
+    /// The journal; nil if results go to a stream.
     package var journal: JournalStore? { store as? JournalStore }
 
-    /// Runs the job to its end on this thread, with a model of its own.
+    /// Runs the job to its end on this thread, with its own model.
     /// - Parameter progress: called from time to time, on this thread.
-    /// - Throws: what input, model or store can't recover from; the job is resumable then.
+    /// - Throws: errors of input, model or store; the job can then be resumed.
     package func run(stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void) throws -> RunOutcome {
         var outcome: Result<RunOutcome, any Error>?
         Self.run([(self, stopFlag)], on: job.makeModelLoader()) {
@@ -51,12 +51,12 @@ package final class JobSession {
         return try outcome.get()
     }
 
-    /// Runs jobs to their ends on this thread, with one model, their lines mixed in each step.
+    /// Runs jobs to their ends on this thread, with one model, their lines batched together.
     /// - Parameters:
-    ///   - models: their model, loaded when a line first needs it. What it throws ends all of them.
-    ///   - follows: their inputs are read on while they grow.
-    ///   - progress: called from time to time with a job's place in the list.
-    ///   - ended: called once for each job, as soon as it has ended. An error of one is no other one's.
+    ///   - models: their model, loaded when a line first needs it. Its error ends all jobs.
+    ///   - follows: whether to keep reading their inputs while these grow.
+    ///   - progress: called from time to time with a job's index.
+    ///   - ended: called once for each job when it ends. An error of one doesn't affect the others.
     package static func run(
         _ sessions: [(session: JobSession, stopFlag: StopFlag)], on models: ModelLoader,
         follows: Bool = false,
@@ -83,7 +83,7 @@ package final class JobSession {
         for store in answers.values { store.close() }
     }
 
-    /// Has the job run in the loop of a model. On return it may still run.
+    /// Adds the job to a model's loop. It may still run on return.
     func join(_ model: ModelContainer, _ run: RunningJob.State) throws {
         let loaded = LoadedModel(model.engine)
         try join(
@@ -91,11 +91,11 @@ package final class JobSession {
             add: model.join)
     }
 
-    /// Has the job run in a loop.
+    /// Adds the job to a loop.
     /// - Parameters:
     ///   - progress: called from time to time, on the loop's thread.
     ///   - ended: called once, on the loop's thread.
-    ///   - add: takes the job for the loop.
+    ///   - add: adds the job's source to the loop.
     func join(
         _ models: ModelLoader, stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void,
         ended: @escaping (Result<RunOutcome, any Error>) -> Void,
@@ -105,7 +105,7 @@ package final class JobSession {
             _ = try models.loaded(for: settings)
             var stores: [Files.Identity: AnswerStore] = [:]
             let answers = try self.answers(among: &stores)
-            // The session looks at the run's store again only if it is refused, or is over.
+            // The session uses the store again only if the run is refused or over.
             nonisolated(unsafe) let source: any RequestSource = try JobRun(
                 job: settings, models: models, store: store, stopFlag: stopFlag, answers: answers,
                 progress: progress,
@@ -117,11 +117,11 @@ package final class JobSession {
         }
     }
 
-    /// The job's store of answers, of which jobs that run together have one; nil if it asks for none.
-    /// - Throws: `JobError` if the folder can't be made or read.
+    /// Returns the job's store of answers, shared by jobs that run together; nil if it has none.
+    /// - Throws: `JobError` if the folder can't be created or read.
     private func answers(among stores: inout [Files.Identity: AnswerStore]) throws -> StoredAnswers? {
         guard let folder = settings.answers else { return nil }
-        // Answers that are the same to within rounding only prove nothing of each other.
+        // Answers that are the same only to within rounding can't verify each other.
         if job.verified != nil, !settings.engine.kind.entry.isReproducible { return nil }
         let place = Files.identity(of: folder)
         if let store = place.flatMap({ stores[$0] }) {
@@ -135,13 +135,13 @@ package final class JobSession {
         return StoredAnswers(store, model: fingerprint.model, verifies: job.verified != nil)
     }
 
-    /// The last thing that belongs to a complete job.
+    /// Completes a finished job: closes the store.
     private func closed(_ result: Result<RunOutcome, any Error>) -> Result<RunOutcome, any Error> {
         guard settings.provenance, case .success(let outcome) = result, outcome.status == .complete else {
             return result
         }
         return Result {
-            // A run that was given no line makes no output.
+            // A run without any line makes no output.
             guard Files.kind(of: settings.output) != nil else { return outcome }
             let energy = outcome.statistics.joulesPerThousandTokens
             try Manifest(settings, cache: job.cache, energy: energy).put(besideOutput: settings.output)
@@ -151,13 +151,13 @@ package final class JobSession {
 
     private func suspendedOnError<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
-            // The first error is the one to tell; this may well fail for the same reason.
+            // The first error is reported; this may fail for the same reason.
             try? store.suspend()
             throw error
         }
     }
 
-    /// A look before anything is opened: is there a model at all?
+    /// Checks that there is a model, before anything is opened.
     static func checkModelFolder(_ job: JobSettings) throws {
         guard Files.kind(of: job.model) == .folder else {
             throw ModelError(.missing, path: job.model, "there is no such model folder.")
@@ -177,9 +177,9 @@ package final class JobSession {
         return try RunFingerprint(job: job.settings, engine: engine, cache: cache) { bytes in
             guard bytes >= 1_000_000_000 else { return }
             let fault = cache.folder.flatMap { FileHashes.fault(in: $0) }
-            let once = cache.folder == nil || fault != nil ? "" : "; it is known again next time"
+            let once = cache.folder == nil || fault != nil ? "" : "; their hashes are kept for the next run"
             log.info(
-                "reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)",
+                "reading the model's files (\(bytes / 1_000_000) MB) to identify the model\(once)",
                 metadata: ["bytes": "\(bytes)"])
             if let fault {
                 log.notice("hashes of the model's files are not kept: \(fault.path) \(fault.reason)")
@@ -238,7 +238,7 @@ extension BatchJob {
         return options
     }
 
-    /// Loads the job's model once, however many runs use it.
+    /// Returns a loader that loads the job's model once, however many runs use it.
     package func makeModelLoader() -> ModelLoader {
         ModelLoader {
             log.info("loading the model \(settings.model)")
@@ -246,7 +246,7 @@ extension BatchJob {
         }
     }
 
-    /// Whether another job can run on the model that this one loads.
+    /// Whether another job can run on this job's model.
     package func sharesModel(with other: BatchJob) -> Bool {
         func place(_ path: String?) -> Files.Identity? { path.flatMap { Files.identity(of: $0) } }
         let (mine, others) = (settings, other.settings)
@@ -265,17 +265,17 @@ extension BatchJob {
         guard chosen > 0, isReseeded else { return }
         if !settings.draws {
             log.warning(
-                "at temperature 0 another seed gives the same answer: only lines with a temperature of their own come out anew"
+                "at temperature 0 another seed gives the same answer: only lines with their own temperature change"
             )
         }
         if settings.untilPerLine != nil || settings.steps.contains(where: { $0.distinct != nil }) {
             log.warning(
-                "what was decided of rows that stay was decided beside others as those were (distinct, until); phibatch verify names those that would be decided otherwise now"
+                "decisions on rows that stay (distinct, until) were made beside the earlier rows; phibatch verify names those that would be decided differently now"
             )
         }
     }
 
-    /// The engine alone, for what measures it.
+    /// Loads the engine alone, for measurements.
     package func loadEngine() throws -> any ModelEngine {
         try settings.engine.kind.entry.load(settings.model, engineOptions)
     }

@@ -3,7 +3,7 @@ import OperatingSystem
 import PhiModel
 
 extension JobSettings {
-    /// The fingerprint of a run on this machine. Nil if the model is not here any more: then nothing can be told.
+    /// Returns the fingerprint of a run on this machine; nil if the model is no longer there.
     /// - Throws: `ModelError` if its folder can't be read.
     func runFingerprint(cache: WeightCacheLocation) throws -> RunFingerprint? {
         guard Files.kind(of: model) == .folder else { return nil }

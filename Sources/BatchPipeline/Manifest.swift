@@ -4,8 +4,8 @@ import Jobs
 import OperatingSystem
 import PhiModel
 
-/// What a finished output came from, as a JSON file beside it: so that who has the dataset knows what made it, and
-/// `verify` can tell whether all of it is still the same.
+/// Origin of a finished output, as a JSON file beside it: for readers of the dataset, and for `verify`, which checks
+/// that all of it still holds.
 package struct Manifest: Sendable {
     private static let start = "{\n  \"phibatch_manifest\": "
     private static let version = 1
@@ -15,10 +15,10 @@ package struct Manifest: Sendable {
     // MARK: Writing
 
     /// - Parameters:
-    ///   - job: of the output, with the folder of its model.
-    ///   - cache: where hashes of large files are kept.
-    ///   - energy: joules for 1,000 tokens in the run that ends now; nil where nobody knows.
-    /// - Throws: `StoreError` or `JobError` if the output is not there or not complete, or a file can't be read.
+    ///   - job: the output's job, with the folder of its model.
+    ///   - cache: has hashes of large files.
+    ///   - energy: joules for 1,000 tokens in the run that ends now; nil if unknown.
+    /// - Throws: `StoreError` or `JobError` if the output is missing or incomplete, or a file can't be read.
     package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, in: system)
@@ -35,19 +35,19 @@ package struct Manifest: Sendable {
         } else if let old = try? Manifest(ofOutput: job.output)?.json, let known = old["energy"],
             old["output"] == members.first(where: { $0.0 == "output" })?.1
         {
-            // The run's that made it.
+            // From the run that made it.
             members.append(("energy", known))
         }
         json = .object(JSONObject(members))
     }
 
-    /// What it says besides the job.
+    /// Its members besides the job.
     private struct Parts {
         var output: String
         var errors: String?
-        /// Nil if the model is not here.
+        /// Nil if the model is not on this machine.
         var made: RunFingerprint?
-        /// Nil if nobody knows.
+        /// Nil if unknown.
         var kept: [AcceptedRun]?
         var results: Int
         var failed: Int
@@ -94,7 +94,7 @@ package struct Manifest: Sendable {
 
     private static var program: String { "phibatch \(ProgramVersion.current)" }
 
-    /// Puts it beside the output, unless it is there.
+    /// Writes it beside the output, unless it exists.
     /// - Returns: its path.
     /// - Throws: `JobError` or `StoreError` naming the path.
     @discardableResult package func put(besideOutput output: String) throws -> String {
@@ -105,7 +105,7 @@ package struct Manifest: Sendable {
         return path
     }
 
-    /// - Parameter origin: of what was brought here.
+    /// - Parameter origin: address of a downloaded file.
     private static func file(_ path: String, from origin: DistantInput.File? = nil) throws -> JSONValue {
         let (size, sha256) = try hash(path)
         var members: [(String, JSONValue)] = [("file", .string(Paths.name(of: path)))]
@@ -123,7 +123,7 @@ package struct Manifest: Sendable {
         }
     }
 
-    /// Its name, and where it comes from Hugging Face's cache, its repository and commit.
+    /// Returns its name, and for a model from Hugging Face's cache its repository and commit.
     private static func model(_ job: JobSettings) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("name", .string(job.modelName ?? Paths.name(of: job.model)))
@@ -140,7 +140,7 @@ package struct Manifest: Sendable {
         return .object(JSONObject(members))
     }
 
-    /// By group: `model.config.json` is `config.json` in `model`.
+    /// Groups values by prefix: `model.config.json` becomes `config.json` in `model`.
     private static func parts(_ fingerprint: RunFingerprint) -> JSONValue {
         var groups: [(name: String, members: [(String, JSONValue)])] = []
         for (name, value) in fingerprint.parts {
@@ -158,7 +158,7 @@ package struct Manifest: Sendable {
     // MARK: Comparing
 
     /// - Returns: nil if the output has none.
-    /// - Throws: `JobError` if there is one that can't be read.
+    /// - Throws: `JobError` if it can't be read.
     package init?(ofOutput output: String) throws {
         let path = OutputPaths.manifest(of: output)
         guard Files.kind(of: path) == .regular else { return nil }
@@ -169,7 +169,7 @@ package struct Manifest: Sendable {
         self.json = json
     }
 
-    /// - Throws: `JobError` if the output is not as it was when this was made.
+    /// - Throws: `JobError` if the output has changed since this was made.
     package func check(_ output: String) throws {
         let (size, sha256) = try Self.hash(output)
         guard json["output"]?["sha256"] == .string(sha256), json["output"]?.int("bytes") == size else {
@@ -182,13 +182,13 @@ package struct Manifest: Sendable {
 
     package typealias Comparison = (differences: [Message], unseen: [Message])
 
-    /// Compares each of its members with what it should be now.
+    /// Compares each of its members with the present value.
     /// - Parameters:
-    ///   - output: which the manifest is of.
-    ///   - errors: its file of failed lines, if it has one.
-    ///   - check: of the output.
-    /// - Returns: the members that differ, and those that nothing here can be compared with.
-    /// - Throws: as a run, if a file can't be read.
+    ///   - output: the manifest's output.
+    ///   - errors: its file of failed lines, if any.
+    ///   - check: the check of the output.
+    /// - Returns: members that differ, and members without anything to compare.
+    /// - Throws: the errors of a run, if a file can't be read.
     package func comparison(
         with job: JobSettings, output: String, errors: String?, check: OutputCheck, cache: WeightCacheLocation
     ) throws -> Comparison {
@@ -214,7 +214,7 @@ package struct Manifest: Sendable {
             }
             guard value != right else { continue }
             if name == "program", case .string(let text) = value, text.hasPrefix("phibatch ") {
-                // Another version makes the same results, or has another run.
+                // Another version makes the same results, or counts as another run.
                 unseen.append("program (it says \(text), and this is \(right.shortText))")
             } else if name.hasSuffix(".sha256") {
                 let file = now[String(name.dropLast("sha256".count)) + "file"]?.shortText ?? name
@@ -224,14 +224,14 @@ package struct Manifest: Sendable {
                 differences.append("\(name) was \(value.shortText), and is \(right.shortText)")
             }
         }
-        // Where a model came from need not be known where it is used.
+        // The origin of a model need not be known on this machine.
         for (name, value) in new where !names.contains(name) && !name.hasPrefix("model.") {
             differences.append("\(name) is missing; it is \(value.shortText)")
         }
         return (differences.sorted { $0.text < $1.text }, unseen)
     }
 
-    /// Values that are neither objects nor arrays, and the lengths of arrays, each with its path.
+    /// Returns values that are neither objects nor arrays, and the lengths of arrays, each with its path.
     private static func values(in json: JSONValue, _ path: String = "") -> [(String, JSONValue)] {
         switch json {
         case .object(let members):

@@ -1,4 +1,4 @@
-// What jobs are made of.
+// Jobs are part of this module's API.
 @_exported import Jobs
 
 @_exported import enum BatchEngine.EngineKind

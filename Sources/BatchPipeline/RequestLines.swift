@@ -5,12 +5,11 @@ import Jobs
 import OperatingSystem
 import PhiModel
 
-/// Requests that come one by one, and jobs beside them, on one model: they share its steps.
+/// Requests that arrive one by one, and jobs beside them, batched together on one model.
 ///
-/// Requests of the same settings that are there together make one `JobRun`, of which `PipedLines` are the input and
-/// the store.
+/// Waiting requests with the same settings form one `JobRun`, with `PipedLines` as its input and store.
 package final class RequestLines: Sendable {
-    /// Runs that share the loop; more wait for their turn.
+    /// The most runs in the loop; further ones wait.
     private static let runLimit = 64
     private static let knownLimit = 256
 
@@ -21,24 +20,24 @@ package final class RequestLines: Sendable {
     private let tell: @Sendable (Int, PipedLines.Event) -> Void
     private let failed: @Sendable (any Error) -> Void
     private let sources = Mailbox<any RequestSource>()
-    /// What the thread knows that puts requests in.
+    /// State of the thread that adds requests.
     private let known = Guarded(KnownSettings())
 
-    /// By settings, as they are written.
+    /// Indexed by the settings' text.
     private struct KnownSettings {
-        /// The lines that came last with them.
+        /// The latest lines with these settings.
         var lines: [[UInt8]: PipedLines] = [:]
-        /// What they make, and the digest of its fingerprint.
+        /// Parsed settings, and the digest of their fingerprint.
         var jobs: [[UInt8]: (settings: JobSettings, digest: String)] = [:]
     }
 
     /// - Parameters:
-    ///   - base: what requests start from; its model is loaded now.
+    ///   - base: defaults of requests; its model is loaded now.
     ///   - engine: its identity.
-    ///   - stopFlag: once set, requests that are not done are told so, and the run ends.
-    ///   - tell: called on several threads, with the number of a request and what becomes of it.
-    ///   - failed: told of what ends all requests.
-    /// - Throws: `JobError` or `ModelError` if there is no such model.
+    ///   - stopFlag: once set, unfinished requests are answered with that, and the run ends.
+    ///   - tell: called on several threads with a request's number and its event.
+    ///   - failed: receives an error that ends all requests.
+    /// - Throws: `JobError` or `ModelError` if the model can't be found.
     package init(
         _ base: BatchJob, models: ModelLoader, engine: [(name: String, value: String)], stopFlag: StopFlag,
         tell: @escaping @Sendable (Int, PipedLines.Event) -> Void,
@@ -49,22 +48,22 @@ package final class RequestLines: Sendable {
         _ = try models.loaded(for: base.settings)
     }
 
-    /// The identity of the engine that a job asks for, once it is known that there is a model.
+    /// Returns the identity of a job's engine, once the model is found.
     /// - Throws: `JobError` or `ModelError`.
     package static func engine(of base: BatchJob) throws -> [(name: String, value: String)] {
         try JobSession.checkModelFolder(base.settings)
         return try base.settings.engine.identity(cache: base.cache)
     }
 
-    /// The tokens that a prompt and its completion may have together; nil if the model is not there.
+    /// The most tokens of a prompt and its completion; nil if the model is not loaded.
     package var contextLength: Int? { models.ifLoaded?.engine.limits.contextLength }
 
     package var modelName: String { base.settings.modelName ?? base.settings.model }
 
     // MARK: The loop's thread
 
-    /// Answers until `close` is called and all is done, or until it is to stop.
-    /// - Throws: what the engine can't recover from.
+    /// Answers until `close` is called and all is done, or until stopped.
+    /// - Throws: an error of the engine.
     package func run() throws {
         let model = try models.loaded()
         let engine = base.settings.engine
@@ -79,9 +78,9 @@ package final class RequestLines: Sendable {
         while let source = sources.take(1).first { source.abandoned([], error: nil) }
     }
 
-    // MARK: The threads that ask
+    // MARK: Threads of callers
 
-    /// Takes a request, whose number none has that is under way. One thread calls this.
+    /// Adds a request, whose number no running request has. Called by one thread.
     /// - Parameter settings: a JSON object of a job's settings; empty for the base's own.
     package func put(_ line: PipedLines.Line, _ settings: [UInt8] = []) {
         if lines[settings]?.put(line) == true { return }
@@ -108,14 +107,14 @@ package final class RequestLines: Sendable {
 
     package func holds(_ request: Int) -> Bool { lines.values.contains { $0.holds(request) } }
 
-    /// Takes a request back, if it is under way.
+    /// Cancels a request if it is running.
     package func cancel(_ request: Int) { _ = lines.values.contains { $0.cancel(request) } }
 
-    /// Has a job run beside the requests, on the model that is loaded. On return it may still run.
+    /// Adds a job beside the requests, on the loaded model. It may still run on return.
     /// - Parameters:
     ///   - progress: called from time to time, on the loop's thread.
     ///   - ended: called once, on the loop's thread.
-    /// - Throws: as `JobSession`; then `ended` is not called.
+    /// - Throws: the errors of `JobSession`; then `ended` is not called.
     package func join(
         _ job: BatchJob, stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void,
         ended: @escaping (Result<RunOutcome, any Error>) -> Void
@@ -124,12 +123,12 @@ package final class RequestLines: Sendable {
             .join(models, stopFlag: stopFlag, progress: progress, ended: ended) { sources.put($0) }
     }
 
-    /// No more requests will come.
+    /// Declares that no more requests will come.
     package func close() { sources.close() }
 
     private var lines: [[UInt8]: PipedLines] { known.withLock { $0.lines } }
 
-    /// What a request's settings make, and the digest of its fingerprint.
+    /// Returns the job of a request's settings, and the digest of its fingerprint.
     private func job(_ text: [UInt8]) throws -> (JobSettings, String) {
         if let known = known.withLock({ $0.jobs[text] }) { return known }
         var settings = base.settings
@@ -140,7 +139,7 @@ package final class RequestLines: Sendable {
         }
         var job = try BatchJob(settings)
         let digest = try RunFingerprint(job: job.settings, engine: engine, cache: base.cache).digest
-        // A line is answered, whatever it carries; and each by itself, so that one can be cancelled.
+        // A line is answered whatever it contains, and by itself, so that it can be cancelled.
         job.settings.errorLines = .pass
         job.settings.computesEqualsOnce = false
         let made = (job.settings, digest)
@@ -153,14 +152,14 @@ package final class RequestLines: Sendable {
 }
 
 extension JobSettings {
-    /// - Throws: `JobError` if a request's settings say what is the pipe's, or a whole job's.
+    /// - Throws: `JobError` if a request's settings concern the pipe or a whole job.
     static func refuseWhatIsNoRequests(_ text: [UInt8]) throws {
         let ofResults = ["tokens", "logprobs", "id", "keep"]
         let others =
             JobKey.files + JobKey.engine + JobKey.results.filter { !ofResults.contains($0.name) }
         guard case .object(let members) = try JSONValue(parsing: text, limits: .ownLine) else { return }
         for member in members where others.contains(where: { $0.name == member.name }) {
-            throw JobError(.badJob, at: "settings", "\(member.name) is no request's to set.")
+            throw JobError(.badJob, at: "settings", "\(member.name) can't be set by a request.")
         }
     }
 }

@@ -4,18 +4,18 @@ import Jobs
 import OperatingSystem
 import PhiModel
 
-/// Answers requests that come one by one, in JSON lines: each has a line as a job's input has it, and the settings of
-/// a job. All of them share one model and its steps, and each result is the one that such a job would have.
+/// Answers requests in JSON lines, each with a line as in a job's input and settings of a job. All share one model and
+/// its steps, and each result is the same as in such a job.
 package final class RequestPipe: Sendable {
     private let output: PipeOutput
     private let requests: RequestLines
 
     /// - Parameters:
-    ///   - base: what requests start from; its model is loaded now.
+    ///   - base: defaults of requests; its model is loaded now.
     ///   - models, engine: of the base, unless they are known already.
-    ///   - stopFlag: once set, requests that are not done are told so, and the pipe ends.
-    ///   - write: takes a message, without its line feed.
-    /// - Throws: `JobError` or `ModelError` if there is no such model.
+    ///   - stopFlag: once set, unfinished requests are answered with that, and the pipe ends.
+    ///   - write: receives a message, without its line feed.
+    /// - Throws: `JobError` or `ModelError` if the model can't be found.
     package init(
         _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
         stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
@@ -29,8 +29,8 @@ package final class RequestPipe: Sendable {
 
     // MARK: The loop's thread
 
-    /// Says what the model is, and answers until `close` is called and all is done, or until it is to stop.
-    /// - Throws: what the engine can't recover from; what `write` throws.
+    /// Writes a description of the model, and answers until `close` is called and all is done, or until stopped.
+    /// - Throws: an error of the engine, or of `write`.
     package func run() throws {
         let model = try requests.models.loaded()
         output.greet(
@@ -45,7 +45,7 @@ package final class RequestPipe: Sendable {
     package func readStandardInput() {
         do {
             let bytes = try InputBytes(ByteSource(path: "-"), chunkSize: 1 << 16)
-            // Beside its line a message has settings.
+            // A message has a line and settings.
             let limit = InputReader.defaultLimit + JobFile.sizeLimit
             while let line = try bytes.nextLine(limit: limit) {
                 guard line.length <= limit else {
@@ -67,7 +67,7 @@ package final class RequestPipe: Sendable {
             switch try PipeMessage(message) {
             case .request(let line, let settings):
                 guard !requests.holds(line.request) else {
-                    throw PipeMessage.Problem(text: "The request \(line.request) is under way already.")
+                    throw PipeMessage.Problem(text: "The request \(line.request) is already running.")
                 }
                 requests.put(line, settings)
             case .cancel(let request): requests.cancel(request)
@@ -77,13 +77,13 @@ package final class RequestPipe: Sendable {
         }
     }
 
-    /// No more messages will come.
+    /// Declares that no more messages will come.
     package func close() { requests.close() }
 }
 
 extension JobSettings {
-    /// What requests of a pipe start from.
-    /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
+    /// Returns the defaults of a pipe's requests.
+    /// - Throws: `JobError` of kind `usage`, naming the option and the right form.
     package static func pipe(model: String, name: String, options: [JobOption]) throws -> JobSettings {
         var settings = JobSettings()
         try settings.apply(options)
@@ -95,8 +95,8 @@ extension JobSettings {
         return settings
     }
 
-    /// What requests of OpenAI's clients start from.
-    /// - Throws: as `pipe`.
+    /// Returns the defaults of requests of OpenAI's clients.
+    /// - Throws: the errors of `pipe`.
     package static func serve(model: String, name: String, options: [JobOption]) throws -> JobSettings {
         var settings = try pipe(model: model, name: name, options: options)
         settings.inputFormat = FormatChoice(OpenAILines())

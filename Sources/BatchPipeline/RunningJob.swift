@@ -2,11 +2,11 @@ import Jobs
 import OperatingSystem
 import PhiModel
 
-/// A job that runs: a sequence of its progress, and its outcome.
+/// A running job: a sequence of its progress, and its outcome.
 ///
-/// To stop it is what SIGTERM is to the command: it saves what is under way and ends, and the next run goes on
-/// there. It is asked to by `stop()`, by cancelling a task that reads its progress or its outcome, and by letting
-/// it go. A reader that is slow misses progress, and nothing else.
+/// Stopping it works like SIGTERM for the command: it saves running completions and ends, and the next run resumes. It
+/// is stopped by `stop()`, by cancelling a task that reads its progress or outcome, and by releasing the last
+/// reference. A slow reader only misses some progress.
 public final class RunningJob: AsyncSequence, Sendable {
     public typealias Element = RunStatistics
 
@@ -14,7 +14,7 @@ public final class RunningJob: AsyncSequence, Sendable {
         let run: RunningJob
         var seen = 0
 
-        /// The newest numbers, once they have changed; nil once the run has ended, however it did.
+        /// Returns the newest numbers once they have changed; nil once the run has ended.
         public mutating func next() async throws -> RunStatistics? {
             guard let (version, statistics) = await run.state.next(after: seen) else {
                 _ = try await run.outcome
@@ -27,7 +27,7 @@ public final class RunningJob: AsyncSequence, Sendable {
 
     private let state: State
 
-    /// - Parameter body: on a thread of its own; what it throws ends the run.
+    /// - Parameter body: runs on its own thread; its error ends the run.
     init(_ body: @escaping @Sendable (State) throws -> Void) {
         let state = State()
         self.state = state
@@ -44,17 +44,16 @@ public final class RunningJob: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(run: self) }
 
-    /// Asks the run to save what is under way and to end.
-    /// - Returns: false if it is putting its results in place, and won't stop.
+    /// Asks the run to save running completions and to end.
+    /// - Returns: false if it is already putting its results in place.
     @discardableResult public func stop() -> Bool { state.stopFlag.set() }
 
-    /// How the run ended; waits for that, even if the task is cancelled: the run is then asked to stop, and its
-    /// status is `interrupted`.
-    /// - Throws: `JobError`, `ModelError` or `StoreError`: what input, model or store can't recover from. What was
-    ///   done until then is kept.
+    /// Outcome of the run, once it has ended. Cancelling the waiting task stops the run, whose status is then
+    /// `interrupted`.
+    /// - Throws: `JobError`, `ModelError` or `StoreError` from input, model or store. Finished results are kept.
     public var outcome: RunOutcome {
         get async throws {
-            // To let it go is to stop it.
+            // Releasing the last reference stops the run.
             defer { withExtendedLifetime(self) {} }
             var version = 0
             while let (next, _) = await state.next(after: version) { version = next }
@@ -65,7 +64,7 @@ public final class RunningJob: AsyncSequence, Sendable {
 }
 
 extension RunningJob {
-    /// What the run's thread and its readers share.
+    /// State shared by the run's thread and its readers.
     final class State: Sendable {
         private struct News {
             var version = 0

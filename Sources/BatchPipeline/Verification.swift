@@ -4,14 +4,14 @@ import JSON
 import Jobs
 import OperatingSystem
 
-/// Lines of a finished output, generated again and compared: the same job gives the same bytes on any machine, so anyone
-/// can check a dataset's answers. The rest of the output, its file of failed lines and its manifest are checked, too.
+/// Comparison of lines of a finished output with lines generated again. A job gives the same bytes on any machine, so
+/// anyone can check a dataset's answers. The rest of the output, its failed lines and its manifest are checked, too.
 package struct Verification {
-    /// Number of the lines that are taken.
+    /// Number of lines to compare.
     package enum Extent: Sendable, Equatable {
         case lines(Int)
         case percent(Double)
-        /// A hundredth, but ten at least.
+        /// One percent, but at least ten.
         case standard
 
         func count(of total: Int) -> Int {
@@ -23,26 +23,26 @@ package struct Verification {
         }
     }
 
-    /// Lines that the input has, and how many of them were taken.
+    /// Number of lines in the input, and of those compared.
     package let total: Int
     package let lines: Int
-    /// Results that were compared.
+    /// Number of results compared.
     package private(set) var compared = 0
     package private(set) var different = 0
     package private(set) var check: OutputCheck
-    /// A sentence for each thing that is not as it should be, of many for the first ones.
+    /// A sentence for each fault; of many, for the first ones.
     package private(set) var faults: [Message] = []
-    /// The verdict, and what was not looked at.
+    /// The verdict, and the list of unchecked things.
     package private(set) var text: Message = ""
 
     package var isFine: Bool { faults.isEmpty }
 
     /// Runs the job for lines chosen at random, compares the results, and checks the whole output.
     /// - Parameters:
-    ///   - results: the output that is to be verified. It is only read.
-    ///   - errors: its file of failed lines, likewise; nil if it has none.
-    ///   - run: has the job run to its end, and returns its numbers.
-    /// - Throws: `JobError` if there are no such results, or the input can be read but once; what a run throws.
+    ///   - results: the output to verify. It is only read.
+    ///   - errors: its file of failed lines, also only read; nil if it has none.
+    ///   - run: runs the job to its end, and returns its numbers.
+    /// - Throws: `JobError` if there are no such results, or the input can be read only once; the errors of a run.
     package init(
         _ job: BatchJob, results: String, errors: String?, extent: Extent,
         run: (BatchJob) throws -> RunStatistics
@@ -50,12 +50,12 @@ package struct Verification {
         var job = job
         job.settings = try job.settings.asFinished(in: results)
         guard let total = try job.settings.countLines() else {
-            throw JobError(.usage, "an input that is read but once can't be verified; give a file.")
+            throw JobError(.usage, "an input that can be read only once can't be verified; give a file.")
         }
         (self.total, lines) = (total, extent.count(of: total))
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
-        // The output may be for its owner only.
+        // The output may be private to its owner.
         try Files.makeFolder(folder, mode: 0o700)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var again = job
@@ -63,9 +63,9 @@ package struct Verification {
         again.settings.output = folder + "/" + Paths.name(of: results)
         again.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
         again.settings.provenance = false
-        // What is known by an earlier scheme there is so here.
+        // Lines are identified by the schemes of that output.
         again.verified = results
-        // Each by itself, which is the proof.
+        // Each is computed by itself, as a proof.
         again.settings.computesEqualsOnce = false
         again.settings.maxFailures = .percent(100)
         let statistics = try run(again)
@@ -99,8 +99,8 @@ package struct Verification {
             .joined(separator: "\n" as Message)
     }
 
-    /// Notes results of runs that nothing says belong here.
-    /// - Returns: those of runs that the output keeps.
+    /// Checks the runs of the output's results.
+    /// - Returns: the runs that the output keeps on purpose.
     private mutating func checkRuns(_ job: BatchJob, _ results: String) throws -> [RunShare] {
         guard let now = try job.settings.runFingerprint(cache: job.cache) else { return [] }
         let paths = try OutputPaths(output: results, in: POSIXFileSystem())
@@ -143,7 +143,7 @@ package struct Verification {
     }
 }
 
-/// The results that were made again, in the input's order.
+/// Results that were made again, in the input's order.
 private final class MadeResults {
     private let places: [Int]
     private let output: FinishedOutput
@@ -156,9 +156,9 @@ private final class MadeResults {
         (self.places, self.output) = (places, output)
     }
 
-    /// Compares a result in the output with the one that was made anew. It is asked for all places in their order.
+    /// Compares a result of the output with the new one. Called for all places in order.
     /// - Parameter there: nil if the output has none.
-    /// - Returns: the difference, if there is one; nil if none was made anew.
+    /// - Returns: the difference; nil if there is none, or no new result.
     func difference(
         at spot: OutputCheck.Spot, _ there: JournalRecord?, in path: String
     ) throws -> Message?? {
@@ -191,7 +191,7 @@ private final class MadeResults {
         JSONWriter.object { ResultCoding.write(result.withoutTiming, to: &$0) }.bytes
     }
 
-    /// Both from a little before the first byte that differs.
+    /// Shows both from shortly before the first different byte.
     private static func shown(_ there: [UInt8], _ made: [UInt8]) -> Message {
         let same = zip(there, made).prefix { $0 == $1 }.count
         func piece(_ bytes: [UInt8]) -> String {

@@ -54,9 +54,9 @@ struct KernelsCommand: ParsableCommand {
                 + needs.joined(separator: ", ")
                 + (rows.contains { $0[1] == "instructions" }
                     ? "; \"instructions\" are those used, and how many times the needed ones"
-                    : "; how many are used this machine does not tell (\"make counts\" counts them)"))
+                    : "; this machine can't count the used ones (\"make counts\" does)"))
         lines.append(
-            "nanoseconds of a region of so many threads beyond what they do, where they do nothing and 20 us each: "
+            "overhead of a parallel region in nanoseconds, without work and with 20 us for each thread: "
                 + [2, 4, 8, 16, 32, 64].map(region).joined(separator: ", "))
         return lines.joined(separator: "\n")
     }
@@ -68,7 +68,7 @@ struct KernelsCommand: ParsableCommand {
             + "and \((1e9 * seconds.shared).text(decimals: 0))"
     }
 
-    /// A cell for each number of tokens; nil where instructions can't be counted.
+    /// Returns a cell for each number of tokens; nil if instructions can't be counted.
     private func instructions(_ kernels: Kernels) throws -> [String]? {
         let bench = try ProductBench(kernels: kernels, threads: 1, rows: 768, columns: 3072)
         let cells = try Self.tokens.compactMap { tokens in

@@ -10,9 +10,9 @@ struct PerplexityCommand: ParsableCommand {
         commandName: "perplexity",
         abstract: "Measure how well a model predicts a text.",
         discussion: """
-            The method is that of llama.cpp's tool, so that the numbers can be put side by side: the text is cut \
-            into windows of --context tokens, and the tokens in the second half of each count, each predicted \
-            from all before it in its window. Lower is better.
+            The method is that of llama.cpp's tool, so that numbers are comparable: the text is cut into windows of \
+            --context tokens, and the tokens in the second half of each are scored, each after all before it in its \
+            window. Lower is better.
 
             EXAMPLE:
               phibatch-dev perplexity --model models/smollm2-demo text.txt
@@ -24,10 +24,10 @@ struct PerplexityCommand: ParsableCommand {
     @Option(help: "Tokens of a window.")
     var context = 512
 
-    @Option(help: "Windows at most; all if not given.")
+    @Option(help: "The most windows (default: all).")
     var windows: Int?
 
-    @Option(help: "What computes: \(EngineKind.placeholder).")
+    @Option(help: "The engine: \(EngineKind.placeholder).")
     var engine = EngineKind.cpu
 
     @Option(help: "Precision of the KV cache: int8, int4 or f16.")

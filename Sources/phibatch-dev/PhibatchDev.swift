@@ -3,12 +3,12 @@ import BatchPipeline
 import OperatingSystem
 import PhiModel
 
-/// Measurements for those who work on phibatch. Built with the tests, and not installed.
+/// Measurements for developers of phibatch. Built with the tests, and not installed.
 @main
 struct PhibatchDev: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "phibatch-dev",
-        abstract: "Measures kernels, models and schemas, for those who work on phibatch.",
+        abstract: "Measures kernels, models and schemas, for developers of phibatch.",
         subcommands: [KernelsCommand.self, PerplexityCommand.self, SchemaSuiteCommand.self])
 
     /// Writes a line to stderr, since stdout carries results only.
@@ -16,7 +16,7 @@ struct PhibatchDev: ParsableCommand {
         try? Files.write(Array((line + "\n").utf8), to: 2)
     }
 
-    /// Columns of equal width, as a table in Markdown; the first row has the heads.
+    /// Returns columns of equal width, as a Markdown table; the first row has the heads.
     static func table(_ rows: [[String]]) -> [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var lines = rows.map { row in

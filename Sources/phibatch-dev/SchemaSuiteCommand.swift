@@ -9,11 +9,11 @@ import TokenConstraints
 struct SchemaSuiteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schemas",
-        abstract: "Count how instances of which it is known what they are fare under their schemas.",
+        abstract: "Count how known instances fare under their schemas.",
         discussion: """
-            A line of the suite is {"schema", "tests": [{"valid", "data"}]}; the file may be packed. An instance is \
-            accepted if masks let it be generated, token by token, and the schema's validator takes it. The exit \
-            status is 1 if that is not what the suite says of one.
+            A line of the suite is {"schema", "tests": [{"valid", "data"}]}; the file may be compressed. An instance \
+            is accepted if masks allow it token by token, and the schema's validator accepts it. The exit status is 1 \
+            if any result differs from the suite's.
 
             EXAMPLE:
               phibatch-dev schemas maskbench.jsonl.gz --model models/smollm2-demo
@@ -22,7 +22,7 @@ struct SchemaSuiteCommand: ParsableCommand {
     @Argument(help: "The suite.")
     var file: String
 
-    @Option(help: "The folder of a model whose tokens to generate with; without it each byte is a token.")
+    @Option(help: "The folder of a model whose tokens are used; without it each byte is a token.")
     var model: String?
 
     func run() throws {
@@ -44,7 +44,7 @@ struct SchemaSuiteCommand: ParsableCommand {
         guard let texts = try TextCodec(folder: folder)?.tokenTexts else {
             throw JobError(.badJob, at: folder, "the folder has no tokenizer.json.")
         }
-        // One id more stands for the end, whichever it is.
+        // One further id is the end of sequence.
         return TokenTrie(texts, count: texts.bytes.count + 1, endOfSequence: [Int32(texts.bytes.count)])
     }
 }
@@ -53,7 +53,7 @@ struct SchemaSuiteCommand: ParsableCommand {
 private struct SchemaTally {
     private let tokens: TokenTrie
     private var schemas = 0
-    /// By the keyword at which a schema is refused.
+    /// Number of refused schemas by keyword.
     private var refused: [String: Int] = [:]
     private var fullyMasked = 0
     private var valid = 0
@@ -85,7 +85,7 @@ private struct SchemaTally {
         }
     }
 
-    /// The last keyword on the way that a pointer leads.
+    /// Returns the last keyword of a pointer.
     private static func keyword(_ pointer: String) -> String? {
         pointer.split(at: "/").map(String.init).last { name in
             Draft.allCases.contains { $0.knows(name) }
@@ -112,7 +112,7 @@ private struct SchemaTally {
 
     private var taken: Int { schemas - refused.values.reduce(0, +) }
 
-    /// The median, the 99th percentile and the most.
+    /// Shows the median, the 99th percentile and the maximum.
     private func shown(_ times: [Double]) -> String {
         let sorted = times.sorted()
         guard !sorted.isEmpty else { return "-" }

@@ -8,16 +8,16 @@ struct Bench {
     struct Sample {
         var tokens: Int
         var times: ComputeTimes
-        /// The work of the matmuls with weights; nil if the engine doesn't say.
+        /// Work of the matmuls with weights; nil if the engine doesn't count.
         var work: EngineWork?
         var steps: [Step]
-        /// Bytes of keys and values that attention had to read; 0 in prefill.
+        /// Bytes of keys and values read by attention; 0 in prefill.
         var attentionBytes = 0
-        /// The machine's: the highest of before and after.
+        /// The machine's limits: the higher of before and after.
         var limits = MachineLimits()
 
         var seconds: Double { steps.reduce(0) { $0 + $1.seconds } }
-        /// Its share of what memory gave meanwhile, 0 ... 1; nil in prefill.
+        /// Its share of the measured memory bandwidth, 0 ... 1; nil in prefill.
         var attentionOfMemory: Double? {
             if attentionBytes == 0 { return nil }
             let memory = steps.reduce(0) { $0 + $1.memory } / Double(steps.count)
@@ -29,9 +29,9 @@ struct Bench {
     /// One forward pass.
     struct Step {
         var seconds: Double
-        /// Bytes of weights and, in generation, of the KV cache that had to be read.
+        /// Bytes of weights and, in generation, of the KV cache that are read.
         var bytes: Int
-        /// Bytes a second that memory gave before and after the step, on average.
+        /// Average memory bandwidth before and after the step, in bytes a second.
         var memory = 0.0
 
         var ofMemory: Double { Double(bytes) / seconds / memory }
@@ -40,7 +40,7 @@ struct Bench {
     let engine: any ModelEngine
     let probe: LimitProbe
 
-    /// A prompt that no other one shares a beginning with.
+    /// Returns a prompt that shares no prefix with another.
     private func randomPrompt(_ count: Int) -> [Int32] {
         (0..<count).map { _ in Int32.random(in: 0..<Int32(engine.limits.vocabularySize)) }
     }
@@ -63,7 +63,7 @@ struct Bench {
             : try generate(batch: test.requests, prompt: test.prompt, tokens: test.generated)
     }
 
-    /// Pays ahead for what only the first steps of a long run cost: new memory, and the longest step of a prompt once.
+    /// Does in advance what only the first steps of a long run cost: new memory, and one longest step of a prompt.
     func warmUp(_ tests: [BenchTest], repeats: Int) throws {
         let runs = tests.flatMap {
             Array(repeating: $0.prompt + $0.generated + 1, count: $0.requests * repeats)
@@ -81,7 +81,7 @@ struct Bench {
         return Sample(tokens: count, times: engine.times - before, work: work(since: done), steps: steps)
     }
 
-    /// Reads a prompt, as jobs do step by step.
+    /// Prefills a prompt step by step, like jobs.
     /// - Returns: the token after it, and the steps.
     private func read(_ prompt: [Int32], _ sequence: RequestID) throws -> (next: Int32, steps: [Step]) {
         var (steps, answer): ([Step], SampledToken?) = ([], nil)
@@ -114,7 +114,7 @@ struct Bench {
             next.append(try read(ids, sequence).next)
         }
         let (before, done) = (engine.times, engine.work)
-        // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
+        // The bandwidth of shared memory changes within seconds, so it is measured between the steps.
         var readings = [probe.read()]
         var steps: [Step] = []
         var attentionBytes = 0

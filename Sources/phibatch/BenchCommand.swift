@@ -8,14 +8,13 @@ struct BenchCommand: ParsableCommand {
         commandName: "bench",
         abstract: "Measure a model's speed on this machine, beside the machine's own limits.",
         discussion: """
-            Prefill reads one prompt, in steps of at most 512 tokens as a job does; generation advances several \
-            requests together, each with a prompt before it. Token ids are random. Memory is touched and one prompt, of \
-            at most 512 tokens, run before anything is timed. \
-            "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on \
-            registers, "of memory" the share of the bytes a second that can be read. Both are measured before and \
-            after each run, in generation memory before and after each step, since it may give twice as much a \
-            second later. The median of the runs is printed, "of memory" that of the steps. Beside "attention" it is \
-            the keys and values alone, in attention's own time.
+            Prefill reads one prompt in steps of at most 512 tokens, as in a job; generation advances several requests \
+            together, each after a prompt. Token ids are random. Before the timing, memory is touched and one prompt \
+            of at most 512 tokens is run. "of peak" is the share of the integer multiply-adds that the kernels' \
+            instructions could do on registers, "of memory" the share of the bytes a second that can be read. Both are \
+            measured before and after each run, in generation memory before and after each step, as bandwidth may \
+            double within a second. The median of the runs is printed, for "of memory" that of the steps. Beside \
+            "attention" it is the share for keys and values, in attention's own time.
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
@@ -27,7 +26,7 @@ struct BenchCommand: ParsableCommand {
     @Option(help: "Tokens of a prompt for prefill.")
     var prefill = 512
 
-    @Option(help: "Requests that generate together, separated by commas.")
+    @Option(help: "Numbers of requests that generate together, separated by commas.")
     var batch = "1,8,32"
 
     @Option(help: "Tokens of the prompt before generation.")
@@ -36,10 +35,10 @@ struct BenchCommand: ParsableCommand {
     @Option(help: "Tokens generated a request.")
     var generate = 32
 
-    @Option(help: "Runs of each test; the median counts.")
+    @Option(help: "Runs of each test; the median is shown.")
     var repeats = 3
 
-    @Option(help: "What computes: \(EngineKind.placeholder).")
+    @Option(help: "The engine: \(EngineKind.placeholder).")
     var engine = EngineKind.cpu
 
     @Option(help: "Compute threads.")

@@ -3,7 +3,7 @@ import FoundationShim
 import JSON
 import PhiModel
 
-/// Test of one row of the table.
+/// Test in one row of the table.
 struct BenchTest {
     var requests: Int
     /// Tokens a request; prefill tests generate none.
@@ -18,16 +18,16 @@ struct BenchTest {
 struct BenchReport {
     private struct Row {
         var test: BenchTest
-        /// Medians of the runs, and of the steps, by their names in JSON: tokens a second, then shares of the machine's limits
-        /// at that time and shares of the time, 0 ... 1; nil where there is none.
+        /// Medians of the runs and of the steps, by their names in JSON: tokens a second, then shares of the machine's
+        /// limits at that time and shares of the time, 0 ... 1; nil if there is none.
         var figures: [(name: String, value: Double?)]
-        /// All runs' steps.
+        /// Steps of all runs.
         var steps: [Bench.Step]
     }
 
     private let engine: any ModelEngine
     private let loadSeconds: Double
-    /// The best of all that were measured.
+    /// The highest limits that were measured.
     private var limits = MachineLimits()
     private var rows: [Row] = []
 

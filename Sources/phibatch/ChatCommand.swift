@@ -13,25 +13,25 @@ struct ChatCommand: ParsableCommand {
         abstract: "Talk with a model in the terminal.",
         usage: "phibatch chat [<model>] [--<setting> <value> ...] [--offline] [--quiet]",
         discussion: """
-            Each line is a question, asked with all that was said before, and the answer shows as it is generated. \
-            Without a model's name it is smollm2-demo, a small one (98 MB). A name that is not on this machine is fetched \
-            first. /reset forgets what was said, but the system message, and /quit ends the chat.
+            Each line is a question; the model sees the whole conversation, and its answer shows as it is generated. \
+            The default model is smollm2-demo, a small one (98 MB). A model that is not on this machine is fetched \
+            first. /reset forgets the conversation except the system message, and /quit ends the chat.
 
-            Lines are edited as in a shell where readline or libedit is there, with a history, which is not written \
-            to a file. Ctrl-C ends an answer; the part that is there stays in the conversation. At the prompt it drops \
-            the line. Ctrl-D ends the chat.
+            With readline or libedit, lines are edited as in a shell, with a history that is not written to a file. \
+            Ctrl-C ends an answer, whose text so far stays in the conversation. At the prompt it drops the line. \
+            Ctrl-D ends the chat.
 
-            Answers go to stdout, all else to stderr. At a terminal, characters of an answer that would steer it are \
-            shown as escapes. From a pipe or a file each line is a question too, and empty ones count as none; a line \
-            that fails is told, and the others go on.
+            Answers go to stdout, everything else to stderr. On a terminal, control characters in an answer are shown \
+            as escapes. In a pipe or a file each line is a question too, and empty lines are skipped; a line that \
+            fails is reported, and the chat goes on.
 
             EXAMPLE:
               phibatch chat phi-4-mini --system "Answer in one sentence." --temperature 0
               printf 'What is salt?\\nAnd sugar?\\n' | phibatch chat --seed 1
 
             EXIT CODES:
-              0    the end of a chat at a terminal, or of an input of which each line was answered
-              3    lines of an input that is no terminal failed
+                0    the end of a chat at a terminal, or all lines of the input were answered
+                3    lines of a pipe or file failed
               64   wrong usage                69   the model can't be used
               74   stdout can't be written    129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM
             """)
@@ -69,7 +69,7 @@ struct ChatCommand: ParsableCommand {
                 try StandardOutput.write(Array((isTerminal ? text.escapedForTerminal : text).utf8))
             },
             reasoning: { text in
-                // Dim; and no part of what is written to a file.
+                // Dimmed, and never part of a file.
                 guard isTerminal else { return }
                 try StandardOutput.write(Array("\u{1B}[2m\(text.escapedForTerminal)\u{1B}[22m".utf8))
             },
@@ -97,7 +97,7 @@ struct ChatCommand: ParsableCommand {
         let answers = settings.request
         return { messages in
             var parameters = answers
-            // Without a seed each answer is another one.
+            // Without a seed each answer is different.
             parameters.seed = parameters.seed ?? .random(in: .min ... .max)
             return container.generate(.messages(messages), parameters: parameters)
         }

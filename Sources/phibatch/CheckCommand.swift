@@ -7,25 +7,25 @@ import PhiModel
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what a run of a job would meet, without running it.",
+        abstract: "Preview a run of a job, without running it.",
         usage: "phibatch check [<job file>] [--<setting> <value> ...] [--show <n>] [--no-estimate] [--json]",
         discussion: """
             Takes the same job file and settings as run ("phibatch run --dry-run" is the same). All lines are read, \
-            rendered and counted: the first prompts are shown as the model would see them, then how long prompts are, \
-            which lines would fail, and how long the run would take at most. For that the model is loaded and timed \
-            for some seconds. Of a job with steps that is so for the first; later prompts are shown with names for what \
-            earlier steps will have made, and names that stand for nothing are warned of. Nothing is written.
+            rendered and counted: it shows the first prompts as the model sees them, the lengths of prompts, lines \
+            that would fail, and the longest time that the run would take. For that the model is loaded and timed for \
+            some seconds. In a job with steps this covers the first step; later prompts are shown with placeholders \
+            for results of earlier steps, with warnings of unknown names. Nothing is written.
 
             EXAMPLE:
               phibatch check jobs/demo.yaml --show 2
 
             EXIT CODES:
-              0    the job would start, and no more lines fail than may
+                0    the job would start, and no more lines would fail than allowed
               3    more lines would fail than max_failures allows
               64 to 75   as run would end
             """)
 
-    @Option(help: "How many prompts are shown.")
+    @Option(help: "The number of prompts to show.")
     var show = 1
 
     @Flag(inversion: .prefixedNo, help: "Load the model and time it.")
@@ -58,7 +58,7 @@ struct CheckCommand: ParsableCommand {
         var job = try BatchJob(settings)
         job.cache = .standard()
         guard !job.settings.input.contains("-") else {
-            throw JobError(.usage, "an input that is read but once can't be checked; give a file.")
+            throw JobError(.usage, "an input that can be read only once can't be checked; give a file.")
         }
         let console = Console(isQuiet: false)
         job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(of: job.settings)
@@ -74,12 +74,12 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// Time that a run would take, by the speeds of this machine now.
+/// Estimated time of a run, by this machine's present speed.
 struct JobEstimate {
-    /// Tokens a second, all requests together.
+    /// Tokens a second of all requests together.
     let prefill: Double
     let decode: Double
-    /// If every completion takes all the tokens that it may.
+    /// The time if every completion takes its most tokens.
     let seconds: Double
 
     init(_ job: BatchJob, _ check: JobCheck) throws {
@@ -89,18 +89,18 @@ struct JobEstimate {
         let workers = max(1, min(job.settings.engine.workerCount, results))
         let length = max(1, min(256, check.promptTokens(atPercent: 50)))
         prefill = try bench.run(BenchTest(requests: 1, prompt: length, generated: 0)).tokensPerSecond
-        // Completions that are scored are computed as prompts are.
+        // Scored completions are computed like prompts.
         decode =
             job.settings.task.answers
             ? try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
             : prefill
         let prompts = Double(check.promptTokens.reduce(0, +))
-        // Several samples share one prompt, which is computed once.
+        // Samples share one prompt, which is computed once.
         seconds = prompts / prefill + Double(check.completionTokens * job.settings.sampleCount) / decode
     }
 }
 
-/// The answer, for people and for programs.
+/// The result, for people and for programs.
 struct JobCheckReport {
     let job: JobSettings
     let check: JobCheck
@@ -115,27 +115,27 @@ struct JobCheckReport {
             let whose: Message =
                 "-- the prompt of \(shown.id)" + (shown.step.map { " in \($0)" as Message } ?? "")
             if let problem = shown.problem {
-                lines.append(whose + " can't be told before there are answers: \(problem)")
+                lines.append(whose + " isn't known before there are answers: \(problem)")
                 continue
             }
             lines.append(
                 whose
                     + (shown.tokens.map { ", \(counted($0, "token"))" as Message }
-                        ?? ", with <STEP.MEMBER> for what is not there yet"))
+                        ?? ", with <STEP.MEMBER> for results that don't exist yet"))
             lines += shown.text.split(at: "\n", keepingEmpty: true).map { "  \($0)" }
         }
         var counts: Message = "lines      \(check.lines)"
         if let until = job.selection.ownWanted {
             counts += " at most; the run ends with the accepted row \(until) (until)"
         }
-        if check.passedOver > 0 { counts += ", and \(check.passedOver) passed over with an earlier error" }
+        if check.passedOver > 0 { counts += ", and \(check.passedOver) skipped for an earlier error" }
         if check.unfinished > 0 {
-            counts += ", and half a line at the end (run takes whole lines only, but for --follow)"
+            counts += ", and an incomplete last line (run fails after the others; --follow waits)"
         }
         lines.append(counts)
         if job.sampleCount > 1 {
             let wanted: Message =
-                job.untilPerLine.map { "; no more are made of a line once \($0) are accepted (until)" } ?? ""
+                job.untilPerLine.map { "; a line stops once \($0) are accepted (until)" } ?? ""
             lines.append("results    \(check.lines * job.sampleCount), \(job.sampleCount) a line\(wanted)")
         }
         if let first = check.steps.first {
@@ -157,17 +157,17 @@ struct JobCheckReport {
             )
         }
         if let open = check.answers?.openObjects, !open.isEmpty {
-            lines.append("form       objects may have members of other names: \(Self.list(open))")
+            lines.append("form       objects may have further members: \(Self.list(open))")
         }
         if check.linesWithForm > 0 {
             lines.append(
-                "form       \(check.linesWithForm == 1 ? "1 line says what its answer" : "\(check.linesWithForm) lines say what their answers") must be like"
+                "form       \(check.linesWithForm == 1 ? "1 line constrains its answer" : "\(check.linesWithForm) lines constrain their answers")"
             )
         }
         let first = min(check.lines, JobCheck.settingsLineLimit)
         for (counts, meaning) in [
             (check.settingsOfLines.read, "settings of their own"),
-            (check.settingsOfLines.data, "data (line_settings makes settings of them)"),
+            (check.settingsOfLines.data, "data (line_settings makes them settings)"),
         ] where !counts.isEmpty {
             let names = counts.sorted { $0.key < $1.key }.map { "\($0.key) in \($0.value)" }
             lines.append(
@@ -176,7 +176,7 @@ struct JobCheckReport {
         }
         if check.covered > 0 {
             lines.append(
-                "control    tokens in the text of \(counted(check.covered, "line")), taken as text (control_tokens)"
+                "control    tokens in the text of \(counted(check.covered, "line")), treated as text (control_tokens)"
             )
         }
         if !check.missing.isEmpty {
@@ -188,7 +188,7 @@ struct JobCheckReport {
             lines.append(
                 "warning    the model has other rotary factors for more than \(rope.shortLength) tokens, prompt and "
                     + "max_tokens together: \(rope.long) completions have those\(alone), \(rope.short) don't; "
-                    + "long_rope takes one set for all (\"phibatch help sampling\")")
+                    + "long_rope selects one set for all (\"phibatch help sampling\")")
         }
         if let estimate {
             lines.append(
@@ -213,8 +213,8 @@ struct JobCheckReport {
     }
 
     private static func told(_ answers: JobCheck.Answers) -> Message {
-        guard !answers.validated.isEmpty else { return "masks decide all of it while answers are written" }
-        return "masks decide it while answers are written, but for what is checked on finished ones: "
+        guard !answers.validated.isEmpty else { return "masks enforce all of it" }
+        return "masks enforce it, except these, which are checked on finished answers: "
             + list(answers.validated)
     }
 

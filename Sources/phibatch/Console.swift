@@ -4,11 +4,11 @@ import JSON
 import Logging
 import OperatingSystem
 
-/// A line for stderr, and what it says in numbers, which a log in JSON has as members of their own.
+/// A line for stderr with its numbers, which a JSON log has as separate members.
 struct LogLine {
     var message: Message
     var figures: JSONObject = [:]
-    /// Whether the line is shown in logs and with --verbose alone.
+    /// Whether the line is shown only in logs and with --verbose.
     var isDetail = false
 
     init(_ message: Message, _ figures: JSONObject = [:]) {
@@ -16,22 +16,22 @@ struct LogLine {
     }
 }
 
-/// All that goes to stderr, except what a signal's handler has to say. On a terminal the last line may be a
-/// progress line, which is drawn over.
+/// Everything that goes to stderr, except messages of signal handlers. On a terminal the last line may be a progress
+/// line, which is redrawn.
 final class Console: Sendable {
     let isQuiet: Bool
     let isTerminal: Bool
-    /// Lines of details go out: to a log, and where they are asked for.
+    /// Whether lines of details are written: to a log, and with --verbose.
     let isDetailed: Bool
-    /// Fetches show as objects, for programs.
+    /// Whether fetches are reported as objects, for programs.
     private let reportsFetches: Bool
-    /// Name of the job that speaks, of several.
+    /// Name of the job, if there are several.
     private let label: Message?
     private static let stream = MessageStream(descriptor: 2)
 
     /// - Parameters:
-    ///   - job: the name of the job, which lines have, and the time, where they go to a log.
-    ///   - form: of the log; nil is text where stderr is no terminal, and none where it is.
+    ///   - job: the name of the job for lines of a log, which also have the time.
+    ///   - form: of the log; nil is text if stderr is no terminal, else no log.
     ///   - progress: json reports fetches, too.
     init(
         isQuiet: Bool, isVerbose: Bool = false, job: Message? = nil, form: LogForm? = nil,
@@ -46,35 +46,35 @@ final class Console: Sendable {
         isTerminal = form == nil && isatty(2) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
-    /// For one of several jobs.
+    /// Creates the console of one of several jobs.
     init(_ other: Console, label: Message) {
         (isQuiet, isTerminal, isDetailed) = (other.isQuiet, other.isTerminal, other.isDetailed)
         reportsFetches = other.reportsFetches
         self.label = label
     }
 
-    /// A line that stays, unless quiet. Left out if nobody reads stderr and it is full.
+    /// Writes a permanent line, unless quiet. Dropped if stderr is full and nobody reads it.
     func say(_ message: Message, _ figures: JSONObject = [:]) {
         if !isQuiet { Self.stream.line(message, .info, of: label, figures: figures) }
     }
 
-    /// Who names no input and sees nothing happen may take a program that waits for one that hangs.
+    /// Without a hint, waiting for input at a terminal looks like hanging.
     func hint(atTerminalOf inputs: [String]) {
         guard inputs.contains("-"), Platform.isTerminal(0) else { return }
         say("reading the terminal, a JSON object a line, such as {\"prompt\": \"Hello\"}; Ctrl-D ends it")
     }
 
-    /// A line that stays.
+    /// Writes a permanent warning.
     func warn(_ message: Message, _ figures: JSONObject = [:]) {
         Self.stream.line("warning: \(message)", .warning, of: label, figures: figures)
     }
 
-    /// A line that stays.
+    /// Writes a permanent error.
     func error(_ message: Message, _ figures: JSONObject = [:]) {
         Self.stream.line(message, .error, of: label, figures: figures)
     }
 
-    /// A line for a program that reads stderr.
+    /// Writes an object for a program that reads stderr.
     func report(_ object: String) { Self.stream.object(object) }
 
     /// Draws the progress line, on a terminal only.
@@ -83,7 +83,7 @@ final class Console: Sendable {
         Self.stream.draw(Self.cut(message, columns: Platform.terminalSize(2)?.columns ?? 80))
     }
 
-    /// Progress of a fetch: drawn, or an object for a program, or a line of a log if one is due.
+    /// Reports the progress of a fetch: as the progress line, as an object, or as a line of a log if one is due.
     func progress(_ message: Message, isDue: Bool, done: Int, total: Int) {
         progress(message)
         if reportsFetches {
@@ -99,26 +99,26 @@ final class Console: Sendable {
         }
     }
 
-    /// As much as fits in a terminal's line: one that wraps can't be drawn over. The last column stays free, as some
+    /// Cuts a message to a terminal's line, as a wrapped line can't be redrawn. The last column stays free, as some
     /// terminals wrap when it is written.
     static func cut(_ message: Message, columns: Int) -> Message {
         var cells = 0
         let fitting = message.text.prefix { character in
-            // East Asian characters and emoji take two cells; nothing else is sure of one.
+            // East Asian characters and emoji take two cells, and anything else might.
             cells += character.unicodeScalars.first.map { $0.value < 0x1100 } == true ? 1 : 2
             return cells < max(2, columns)
         }
         return message.prefix(fitting.count)
     }
 
-    /// An error that ends the program.
+    /// Reports an error that ends the program.
     static func report(_ error: any Error) { stream.line("\(error)", .error) }
 
-    /// Waits until the errors are out. To be called at the end.
+    /// Waits until all errors are written. Must be called at the end.
     static func finish() { stream.finish() }
 }
 
-/// Sends swift-log's messages to the console. A log message is one line: all of it counts as a value.
+/// Sends swift-log's messages to the console. Each is escaped as one line.
 struct ConsoleLogHandler: LogHandler {
     let console: Console
     var logLevel = Logger.Level.info

@@ -6,15 +6,16 @@ import PhiModel
 struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Turn a GGUF file, or a model that others have quantized, into a model folder.",
+        abstract: "Convert a GGUF file, or a folder quantized elsewhere, to a model folder.",
         discussion: """
-            Takes GGUF files of architecture phi2, phi3, phimoe, llama, qwen2 and qwen3, in \(GGMLType.supportedNames); and folders in \
-            AWQ (GEMM), GPTQ (2, 4, 8 bits) and compressed-tensors (4 and 8 bits). The folder gets the weights in MLX's \
-            quantized format, config.json and the tokenizer. Weights keep their exact values, but for those of Q6_K, GPTQ \
-            with desc_act, and blocks of fewer than 32 weights, which become 8 bits; how far off they are is said at the \
-            end. Of other formats take the model in floats, and "phibatch quantize".
+            Takes GGUF files of architecture phi2, phi3, phimoe, llama, qwen2 and qwen3, in \
+            \(GGMLType.supportedNames); and folders in AWQ (GEMM), GPTQ (2, 4, 8 bits) and compressed-tensors (4 and 8 \
+            bits). The folder gets the weights in MLX's quantized format, config.json and the tokenizer. Weights keep \
+            their exact values, except those of Q6_K, GPTQ with desc_act, and blocks of fewer than 32 weights, which \
+            become 8 bits; a message gives the error. For other formats take the model in floats and run "phibatch \
+            quantize".
 
-            All these run without it, too: they are converted into the cache once.
+            All these formats also run directly: they are converted into the cache once.
 
             EXAMPLE:
               phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2-demo
@@ -23,7 +24,7 @@ struct ConvertCommand: ParsableCommand {
     @Argument(help: "The GGUF file, or the folder.", completion: .file(extensions: ["gguf"]))
     var source: String
 
-    @Argument(help: "The model folder to make.", completion: .directory)
+    @Argument(help: "The model folder to create.", completion: .directory)
     var folder: String
 
     @Option(
@@ -33,7 +34,7 @@ struct ConvertCommand: ParsableCommand {
     @Flag(help: "Leave the tokenizer out; the model then takes token ids only.")
     var noTokenizer = false
 
-    @Flag(help: "Replace a model that is in the folder.")
+    @Flag(help: "Replace an existing model in the folder.")
     var overwrite = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors only.")

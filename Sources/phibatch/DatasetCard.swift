@@ -4,15 +4,15 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// README of a dataset of results, with the head that the hub reads; the manifest fills it. Values from outside stand in
-/// blocks of code, a line each.
+/// README of a dataset of results, with the hub's metadata, filled from the manifest. Untrusted values stand in blocks
+/// of code, one a line.
 struct DatasetCard {
     let manifest: JSONValue
     /// `org/name`.
     let repository: String
-    /// Within the repository.
+    /// Path within the repository.
     let data: String
-    /// The job file's name there; nil if none is pushed.
+    /// Name of the job file there; nil if none is pushed.
     let job: String?
 
     var text: String {
@@ -75,7 +75,7 @@ struct DatasetCard {
 
     private func block(_ rows: [(String, JSONValue?)], separator: String = ": ") -> String {
         rows.compactMap { name, value in
-            // A setting that is not set is a dash.
+            // An unset setting is a dash.
             guard let value, value != .null, value != "-" else { return nil }
             var text = JSONWriter.text(of: value)
             if case .string(let plain) = value { text = plain }

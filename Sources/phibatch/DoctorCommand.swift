@@ -8,10 +8,10 @@ import PhiModel
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say what this machine is to phibatch, to be pasted in a bug report.",
+        abstract: "Describe this machine, for a bug report.",
         discussion: """
-            Processor, kernels, threads, memory and what limits it, the speed of memory (measured for about a \
-            second), the libraries of engines and of fetching models, folders and the models in them. Tells no tokens.
+            Shows processor, kernels, threads, memory and its limits, the speed of memory (measured for about a \
+            second), the libraries of engines and of downloads, folders and the models in them. Shows no secrets.
 
             EXAMPLE:
               phibatch doctor
@@ -33,19 +33,19 @@ struct DoctorReport {
     let cache: WeightCacheLocation
     let hub: HubSettings
 
-    /// Variables that change what phibatch does, with their values.
+    /// Environment variables that affect phibatch, with their values.
     private static let variables = [
         "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "PHIBATCH_MLX", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
         "HF_ENDPOINT", "HF_HUB_OFFLINE", "PHIBATCH_CURL", "PHIBATCH_ZSTD", "PHIBATCH_DUCKDB",
         "PHIBATCH_READLINE",
     ]
 
-    /// Text about a library, or why there is none.
+    /// Returns text about a library, or the reason why it can't be used.
     private static func found(_ text: () throws -> String) -> String {
         do { return try text() } catch { return "none: \(error)" }
     }
 
-    /// Bytes and number of the files in a folder and below it; links are not followed.
+    /// Returns the bytes and the number of files in a folder and below; links are not followed.
     static func size(of folder: String) -> (bytes: Int, files: Int) {
         var (bytes, files) = (0, 0)
         for name in (try? Files.names(in: folder)) ?? [] {
@@ -95,7 +95,7 @@ struct DoctorReport {
                 ))
         }
         rows.append(("models", "\(hub.cacheFolder), \(free(at: hub.cacheFolder))"))
-        // One that can't be read is told of by `models`.
+        // `models` reports unreadable ones.
         for model in (try? HubCache(folder: hub.cacheFolder).entries()) ?? [] where model.size > 0 {
             rows.append(
                 ("", "\(model.id.name), \(ModelFetch.size(model.size))\(model.isComplete ? "" : ", not all")")
@@ -130,6 +130,6 @@ struct DoctorReport {
     }
 
     private func free(at folder: String) -> String {
-        DiskSpace.free(at: folder).map { "\(ModelFetch.size($0)) free" } ?? "free room unknown"
+        DiskSpace.free(at: folder).map { "\(ModelFetch.size($0)) free" } ?? "free space unknown"
     }
 }

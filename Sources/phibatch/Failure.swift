@@ -4,12 +4,12 @@ import ModelHub
 import PhiModel
 import Serving
 
-/// Exit code of the program for each kind of error: the one place that says so.
+/// Exit codes of the program, by kinds of errors.
 enum ExitStatus {
-    /// As a shell tells of a filter whose reader has gone: by SIGPIPE.
+    /// As shells report a process killed by SIGPIPE.
     static let closedOutput: Int32 = 141
 
-    /// As sysexits has it; 70 for what is nobody's fault but ours.
+    /// Codes of sysexits; 70 for our own errors.
     static func of(_ error: any Error) -> Int32 {
         switch error {
         case let error as JobError: of(error.kind)
@@ -61,7 +61,7 @@ enum Failure {
         ("141", "stdout was closed by its reader, as by head; nothing is said then"),
     ]
 
-    /// For the help of commands.
+    /// Text for the help of commands.
     static let exitCodes =
         "EXIT CODES:\n"
         + codes.map { code, meaning in
@@ -79,7 +79,7 @@ enum Failure {
         }
     }
 
-    /// Error of the parser about the arguments, as one line.
+    /// Error of the argument parser, as one line.
     static func usage(_ problem: String) -> JobError {
         let words = problem.split(whereSeparator: \.isWhitespace)
         let text = words.joined(separator: " ")
@@ -89,5 +89,5 @@ enum Failure {
 
 }
 
-/// Nobody reads stdout any more.
+/// Thrown when stdout has no reader any more.
 struct ClosedOutput: Error {}

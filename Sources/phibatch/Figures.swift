@@ -6,12 +6,12 @@ func rounded(_ value: Double) -> String {
     return tenths >= 1000 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
 }
 
-/// 0.0123 as 12 ms.
+/// Formats 0.0123 as 12 ms.
 func span(_ seconds: Double) -> String {
     seconds < 0.1 ? "\(Int((seconds * 1000).rounded())) ms" : duration(seconds)
 }
 
-/// 1011 as 1,011.
+/// Formats 1011 as 1,011.
 func grouped(_ value: Int) -> String {
     var text = String(value.magnitude)
     var index = text.count - 3
@@ -22,7 +22,7 @@ func grouped(_ value: Int) -> String {
     return value < 0 ? "-" + text : text
 }
 
-/// 37 seconds as 0:37, and 5025 as 1:23:45.
+/// Formats 37 seconds as 0:37, and 5025 as 1:23:45.
 func clock(_ seconds: Double) -> String {
     let whole = Int(max(0, min(seconds, 1e12)).rounded(.up))
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -36,7 +36,7 @@ func duration(_ seconds: Double) -> String {
     return clock(whole) + (whole >= 3600 ? " h" : " min")
 }
 
-/// Such as 12 stop, 3 length: the most frequent first.
+/// Formats counts as "12 stop, 3 length", the most frequent first.
 func tallied(
     _ counts: [String: Int], _ told: (String, Int) -> Message = { "\($1) \($0)" }
 ) -> Message {
@@ -47,18 +47,18 @@ extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
-/// A row for each name, all of which are shorter than the width.
+/// Returns a row for each name, all of which are shorter than the width.
 func listed(_ rows: [(name: String, value: String)], width: Int) -> String {
     rows.map { $0.name.padded(to: width) + $0.value.asMessage }.joined(separator: "\n")
 }
 
-/// Cells of each column with spaces after them, so that all are of one width.
+/// Pads the cells of each column to one width.
 func aligned(_ rows: [[String]]) -> [[String]] {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in zip(row, widths).map { $0.padded(to: $1) } }
 }
 
-/// A table in Markdown; the first row has the heads.
+/// Returns a Markdown table; the first row has the heads.
 func markdown(_ rows: [[String]]) -> [String] {
     let cells = aligned(rows)
     var lines = cells.map { "| " + $0.joined(separator: " | ") + " |" }

@@ -3,17 +3,17 @@ import Errors
 import ModelHub
 import OperatingSystem
 
-/// Brings inputs here that lie elsewhere.
+/// Fetches remote inputs.
 extension ModelFetch {
-    /// For commands that only look: what is here already.
+    /// For commands that only look at files on this machine.
     static let here = ModelFetch(console: Console(isQuiet: false), isOffline: true)
 
-    /// - Throws: as `folder(_:path:)`.
+    /// - Throws: the errors of `folder(_:path:)`.
     func folder(of job: JobSettings) throws -> String {
         try folder(job.modelName ?? job.model, path: job.model)
     }
 
-    /// As `DistantInput.Bring` says.
+    /// Fetches an input; see `DistantInput.Bring`.
     func bring(_ address: String, _ version: String?) throws -> DistantInput {
         let store = InputStore(cache: .standard(), settings: settings) { YAMLValues.json(of: $0) }
         let shown = Addresses.shown(address)
@@ -21,7 +21,7 @@ extension ModelFetch {
         let files = counted(input.files.count, "file")
         if let version, input.version != version {
             console.warn(
-                "\(shown): is not what the run began with (\(version)), which is not to be had any more. Lines that are another now are done again."
+                "\(shown): has changed since the run began (\(version)), and that version is gone. Changed lines are done again."
             )
         } else {
             console.say(

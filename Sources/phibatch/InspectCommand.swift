@@ -7,13 +7,14 @@ import PhiModel
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Say what a model is, and what it takes on this machine.",
+        abstract: "Describe a model, and what it takes on this machine.",
         discussion: """
-            Reads the configuration, the headers of the weight files and the tokenizer: geometry, quantization by \
-            layer, tokens, chat template, memory for a number of requests, and what this machine would choose.
+            Reads the configuration, the headers of the weight files and the tokenizer, and shows geometry, \
+            quantization by layer, tokens, chat template, memory for a number of requests, and the defaults on this \
+            machine.
 
-            --verify reads all files first. Those in Hugging Face's cache must have the hash that they are named by. \
-            For other folders there are no hashes; the files' structure and all floats are looked at instead.
+            --verify checks all files first. Files in Hugging Face's cache must have the hash in their names. Other \
+            folders have no hashes; there the structure of files and all floats are checked.
 
             EXAMPLE:
               phibatch inspect phi-4-mini --workers 32 --length 4096
@@ -26,13 +27,13 @@ struct InspectCommand: ParsableCommand {
     @Argument(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
-    @Option(help: "Requests together, for the memory they take.")
+    @Option(help: "Requests that run together, for the memory that they take.")
     var workers: Int?
 
     @Option(help: "Tokens of each request, prompt and completion.")
     var length: Int?
 
-    @Flag(help: "Read all files, and look whether they are as they were published.")
+    @Flag(help: "Check all files against their published hashes.")
     var verify = false
 
     @Flag(help: "One JSON object instead of text.")

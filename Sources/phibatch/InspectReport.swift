@@ -9,7 +9,7 @@ struct InspectReport {
     let model: ModelInspection
     let kernels: String
     let threads: Int
-    /// Nil: what this machine would choose.
+    /// Nil: the number that this machine would choose.
     let workers: Int?
     /// Nil: the context, or 4096 if that is less.
     let length: Int?
@@ -59,7 +59,7 @@ struct InspectReport {
     }
 
     private var positions: String {
-        guard shape.rope.dimension > 0 else { return "no positions" }
+        guard shape.rope.dimension > 0 else { return "none" }
         var text =
             "\(shape.rope.dimension) of \(shape.attention.headDimension) dimensions rotate, base \(shape.rope.theta)"
         if case .longrope(let rope) = shape.rope.scaling {

@@ -1,7 +1,7 @@
 import BatchPipeline
 import Errors
 
-/// State of a job, why, and what to do next.
+/// State of a job, its reason, and the next action.
 struct JobState {
     enum Kind: String {
         case waiting, running, stopped, failed, complete
@@ -21,16 +21,16 @@ struct JobState {
     }
 
     let kind: Kind
-    /// Nil where there is nothing to say.
+    /// Nil if there is nothing to say.
     var reason: Message?
-    /// A command that a run does not refuse, or what must come before one.
+    /// A command that is not refused, or what must come before it.
     var next: Message?
 
     /// - Parameters:
-    ///   - job: nil if the output alone is known.
-    ///   - total: the results that the job will have, if that is known.
-    ///   - freshness: nil if nothing is there, or it can't be told.
-    ///   - command: what runs the job.
+    ///   - job: nil if only the output is known.
+    ///   - total: number of results of the whole job, if known.
+    ///   - freshness: nil if there are no results, or it is unknown.
+    ///   - command: the command that runs the job.
     init(_ status: JobStatus, job: JobSettings?, total: Int?, freshness: JobFreshness?, command: Message) {
         let obstacle = freshness?.obstacle(to: command)
         switch status.state {
@@ -53,7 +53,7 @@ struct JobState {
                 kind = .failed
                 reason = "\(status.failed) results failed; max_failures allows \(allowed)"
                 next =
-                    "mend the lines and run \(command) again (only they are redone), or allow more with --max-failures"
+                    "correct the lines and run \(command) again (only they are redone), or raise --max-failures"
             } else {
                 kind = .stopped
                 reason =
@@ -72,7 +72,7 @@ struct JobState {
                     reason =
                         "\(counted(failures?.lines ?? 0, "line")) failed; max_failures allows \(allowed ?? 0)"
                     next =
-                        "mend the lines and run \(command) again, do them again with redo --failed, or allow more with --max-failures"
+                        "correct the lines and run \(command) again, repeat them with redo --failed, or raise --max-failures"
                 }
                 return
             }
@@ -87,22 +87,22 @@ struct JobState {
 extension JobFreshness {
     fileprivate var whatDiffers: Message {
         if let rewrite, new == 0, changed == 0, gone == 0 { return rewrite }
-        // `--limit` leaves lines without results although the input is the same.
+        // `--limit` leaves lines without results.
         if changed == 0, gone == 0 {
-            return "results are missing: \(new), of lines that came later or that --limit left"
+            return "results are missing: \(new), of new lines or lines beyond --limit"
         }
         let counts = [(new, "new"), (changed, "changed"), (gone, "gone")].filter { $0.0 > 0 }
         return
             "the input has changed; results: \(counts.map { "\($0.0) \($0.1)" as Message }.joined(separator: ", "))"
     }
 
-    /// Why a run would be refused, and what would not be; nil if it just goes on.
+    /// Returns why a run would be refused, and a command that wouldn't be; nil if it just resumes.
     fileprivate func obstacle(to command: Message) -> (reason: Message, next: Message)? {
         let settings: Message =
             "settings differ: \(changes.map { "\($0)" as Message }.joined(separator: "; "))"
         let again: Message =
-            (concernsSteps ? "makes only what the changed steps concern again" : "begins again")
-            + "; what is there stays under another name"
+            (concernsSteps ? "repeats only the changed steps and those that use them" : "begins again")
+            + "; earlier results stay under another name"
         if let unknown {
             let option: Message = concernsSteps ? "--if-changed restart" : "--restart"
             return (changes.isEmpty ? unknown : settings, "\(command) \(option) \(again)")

@@ -7,14 +7,14 @@ extension FailureLimit: ExpressibleByArgument {}
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
-        abstract: "Join the shards of a job to one output, as one machine would have made it.",
+        abstract: "Join the shards of a job to the output of one run.",
         usage: "phibatch merge <output> --shards <n> [--max-failures <n | p%>]",
         discussion: """
-            Each shard of a job (shard: I/N, --shard) writes OUTPUT.shard-I-of-N. Once all of them are complete, this joins \
-            them in the input's order: byte for byte what a run without shards makes, but for its timing. A shard that is \
-            missing, not complete, edited, or of another job or another version of the input is named, and nothing is written. \
-            If more lines failed in all shards together than max_failures allows, it ends with 3. The shards stay, and another output that was there as OUTPUT.old-1 \
-            or so.
+            Each shard of a job (shard: I/N, --shard) writes OUTPUT.shard-I-of-N. When all are complete, this joins \
+            them in the input's order: byte for byte the output of a run without shards, except timing. If a shard is \
+            missing, incomplete, edited, of another job or of another version of the input, it is named and nothing is \
+            written. If more lines failed in all shards together than max_failures allows, it ends with 3. The shards \
+            stay; an earlier output stays as OUTPUT.old-1 or the next number.
 
             EXAMPLE:
               phibatch run job.yaml --shard 1/2 & phibatch run job.yaml --shard 2/2 & wait
@@ -24,12 +24,12 @@ struct MergeCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The output that the job names.", valueName: "output"), completion: .file())
     var output: String
 
-    @Option(help: "How many shards there are.")
+    @Option(help: "The number of shards.")
     var shards: Int
 
     @Option(
         help: ArgumentHelp(
-            "How many lines may fail in all shards together, or which share (default: what the shards were run with).",
+            "The most lines that may fail in all shards together, or a share (default: as in the shards' runs).",
             valueName: "n|p%"))
     var maxFailures: FailureLimit?
 
@@ -43,7 +43,7 @@ struct MergeCommand: ParsableCommand {
             let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
             let console = Console(isQuiet: false)
             for warning in merge.warnings { console.warn("\(warning)") }
-            if let name = merge.keptName { console.say("the output that was there is kept as \(name)") }
+            if let name = merge.keptName { console.say("the earlier output is kept as \(name)") }
             console.say(
                 "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"
             )

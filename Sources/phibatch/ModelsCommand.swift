@@ -6,7 +6,7 @@ import OperatingSystem
 struct ModelsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "models",
-        abstract: "List the models that have names, and those that are on this machine.",
+        abstract: "List named models, and models on this machine.",
         discussion: """
             EXAMPLE:
               phibatch models
@@ -58,7 +58,7 @@ struct ModelsCommand: ParsableCommand {
     }
 }
 
-/// Table of `phibatch models`: names in the order of the list, then the other repositories that are here.
+/// Table of `phibatch models`: named models in order, then other repositories on this machine.
 struct ModelTable {
     let entries: [HubCache.Entry]
 

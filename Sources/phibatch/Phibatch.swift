@@ -30,7 +30,7 @@ struct Phibatch: ParsableCommand {
         ])
 
     static let version = ProgramVersion.current
-    /// The version's date, for packages.
+    /// Date of the version, for packages.
     static let released = "November 23, 2026"
 
     static func main() {
@@ -68,7 +68,7 @@ struct Phibatch: ParsableCommand {
         }
     }
 
-    /// Wrong usage is told as any other fault: in one message, escaped, without the parser's own layout.
+    /// Reports wrong usage like any other error: in one escaped message, without the parser's layout.
     private static func leave(_ error: any Error) -> Never {
         let code = exitCode(for: error)
         if code == .success, let slip = Arguments.slip(in: ProgramCall.arguments) {

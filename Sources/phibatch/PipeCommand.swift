@@ -15,15 +15,15 @@ struct PipeCommand: ParsableCommand {
         abstract: "Answer another program's requests, from stdin to stdout.",
         usage: "phibatch pipe <model> [--<setting> <value> ...] [--offline] [--quiet]",
         discussion: """
-            The model is loaded once, and answers as long as stdin is open: requests in JSON, one a line, all at once or \
-            one by one. Those that are there together share the steps. A result is the one that a job with the same line \
-            and settings has. "phibatch help pipe" has the messages.
+            The model is loaded once and answers while stdin is open: requests in JSON, one a line, all at once or one \
+            by one. Concurrent requests are batched. A result is the same as in a job with the same line and settings. \
+            "phibatch help pipe" describes the messages.
 
             EXAMPLE:
               echo '{"request": 1, "line": {"prompt": "What is salt?"}}' | phibatch pipe phi-4-mini
 
             EXIT CODES:
-              0    stdin has ended, and each request is answered
+                0    stdin has ended, and each request was answered
               64   wrong usage                69   the model can't be used
               74   stdin or stdout failed     129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM
             """)
@@ -42,7 +42,7 @@ struct PipeCommand: ParsableCommand {
                 progress: service.logFormat == .json ? .json : .auto)
             LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
             var job = try BatchJob(.pipe(model: model, name: model, options: options.given))
-            // Wrong settings are told before anything is fetched.
+            // Before anything is fetched.
             job.settings.model = try ModelFetch(console: console, isOffline: service.offline).folder(
                 model, path: model)
             job.cache = .standard()

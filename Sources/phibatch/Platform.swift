@@ -1,6 +1,6 @@
 import FoundationShim
 
-/// The system's calls about signals and terminals. Only files of this name call it.
+/// System calls for signals and terminals. Only files of this name make them.
 enum Platform {
     /// Signals that ask a program to stop.
     static let stopSignals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")]
@@ -10,7 +10,7 @@ enum Platform {
 
     static func ignore(_ number: Int32) { signal(number, SIG_IGN) }
 
-    /// Failed writes then show as errors, not as a silent end: a closed pipe, a limit on the size of files
+    /// Makes failed writes show as errors instead of killing the process: a closed pipe, a limit on the size of files
     /// (ulimit -f).
     static func ignoreFailedWrites() {
         ignore(SIGPIPE)
@@ -25,7 +25,7 @@ enum Platform {
         #else
             guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
         #endif
-        // In bytes on Apple's systems.
+        // Apple's systems report bytes.
         #if canImport(Darwin)
             return Int(usage.ru_maxrss)
         #else
@@ -46,7 +46,7 @@ enum Platform {
         return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Calls `handler` with the number, on whichever thread. System calls go on afterwards.
+    /// Calls `handler` with the number, on any thread. System calls continue afterwards.
     static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
         var action = sigaction()
         #if canImport(Darwin)
@@ -69,9 +69,9 @@ enum Platform {
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
-    // MARK: For handlers, which may neither allocate nor lock
+    // MARK: For signal handlers, which may neither allocate nor lock
 
-    /// Sends `alarm` after this time. Needs no thread.
+    /// Sends `alarm` after this time, without a thread.
     static func setAlarm(milliseconds: Int) {
         var timer = itimerval()
         timer.it_value.tv_sec = milliseconds / 1000
@@ -87,17 +87,17 @@ enum Platform {
 
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) != 0 }
 
-    /// In a signal's handler too.
+    /// May be used in a signal handler.
     static var secondsSince1970: Int { Int(time(nil)) }
 
-    /// A text as bytes that stay where they are, made before a handler needs them.
+    /// Returns a text as bytes at a fixed address, made before a handler needs them.
     static func lasting(_ text: String) -> UnsafeMutableRawBufferPointer {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
         copy.copyBytes(from: text.utf8)
         return copy
     }
 
-    /// Writes to stderr, if it takes that at once.
+    /// Writes to stderr without waiting.
     static func writeError(_ bytes: UnsafeMutableRawBufferPointer) {
         let before = errno
         var entry = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
@@ -107,7 +107,7 @@ enum Platform {
 
     // MARK: Terminals and input
 
-    /// Rows and columns; nil if the descriptor is no terminal or doesn't say.
+    /// Returns rows and columns; nil if the descriptor is no terminal or doesn't know.
     static func terminalSize(_ descriptor: Int32) -> (rows: Int, columns: Int)? {
         var size = winsize()
         #if canImport(Musl)
@@ -119,7 +119,7 @@ enum Platform {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// - Returns: the bytes that are there, up to a limit; empty at the end; nil if the call was broken off.
+    /// - Returns: the available bytes, up to a limit; empty at the end; nil if the call was interrupted.
     static func readSome(_ descriptor: Int32, limit: Int = 1 << 16) -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: limit)
         let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
@@ -127,7 +127,7 @@ enum Platform {
         return Array(chunk[..<count])
     }
 
-    /// Waits until there is something to read, or the time is over, or a signal has come.
+    /// Waits for input, the end of the time, or a signal.
     static func hasInput(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, milliseconds) > 0

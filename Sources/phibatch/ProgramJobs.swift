@@ -6,15 +6,15 @@ import Logging
 import ModelHub
 import OperatingSystem
 
-/// The jobs of one call of the program, run to their ends. Those that can share a model run together; the others come
-/// one after the other. What goes wrong with one job is its own affair.
+/// Jobs of one call of the program, run to their ends. Jobs that can share a model run together, the others one after
+/// the other. An error of one job doesn't affect the others.
 final class ProgramJobs {
     struct Options {
         var console: Console
-        /// If another run writes an output, its job is left to that, and counts as done.
+        /// Whether a job whose output another run is writing counts as done.
         var skipsIfRunning = false
         var follows = false
-        /// Nothing may be fetched or sent.
+        /// Whether nothing may be fetched or sent.
         var isOffline = false
     }
 
@@ -22,10 +22,10 @@ final class ProgramJobs {
         let name: Message
         var job: BatchJob
         let console: Console
-        /// Its exit code, once it has ended.
+        /// Exit code, once it has ended.
         var status: Int32?
         var statistics = RunStatistics()
-        /// Its input is followed no more.
+        /// Whether its input is no longer followed.
         var isOver = false
         /// Outcome of its last round.
         var outcome: RunOutcome?
@@ -43,9 +43,9 @@ final class ProgramJobs {
     private let signals: SignalWatch
     private let progress: ProgressReport
     private var members: [Member] = []
-    /// Each model with all jobs that share it, by their places.
+    /// Each model with the indices of all jobs that share it.
     private var models: [(members: [Int], loader: ModelLoader)] = []
-    /// The exit codes of jobs that never began.
+    /// Exit codes of jobs that could not begin.
     private var refusals: [Int32] = []
 
     init(_ options: Options, signals: SignalWatch, progress: ProgressReport) {
@@ -54,7 +54,7 @@ final class ProgramJobs {
         self.progress = progress
     }
 
-    /// - Throws: `JobError` if the job needs a stream that one before it has.
+    /// - Throws: `JobError` if an earlier job uses the same stream.
     static func checkStreams(_ job: JobSettings, besides others: [JobSettings]) throws {
         if job.output == "-", others.contains(where: { $0.output == "-" }) {
             throw JobError(.badJob, "output is -, as of a job before it; only one can have stdout.")
@@ -64,7 +64,7 @@ final class ProgramJobs {
         }
     }
 
-    /// - Parameter isOneOfSeveral: its lines say which job they are of.
+    /// - Parameter isOneOfSeveral: whether its lines name the job.
     func add(_ job: BatchJob, name: Message, isOneOfSeveral: Bool) {
         let console = isOneOfSeveral ? Console(options.console, label: name) : options.console
         members.append(Member(name, job, console))
@@ -76,14 +76,14 @@ final class ProgramJobs {
         }
     }
 
-    /// A job that can't begin.
+    /// Records a job that can't begin.
     func refuse(_ error: any Error, name: Message) {
         Console(options.console, label: name).error("\(error)")
         refusals.append(ExitStatus.of(error))
         progress.end(name, RunStatistics(), status: ExitStatus.of(error))
     }
 
-    /// - Returns: the exit code: that of the first job that didn't end well.
+    /// - Returns: the exit code of the first job that failed, or 0.
     func run() -> Int32 {
         repeat {
             let seen = InputState(members.map(\.job.settings))
@@ -108,7 +108,7 @@ final class ProgramJobs {
         }
     }
 
-    /// Between two rounds: where lines are known by their number, a file must not come before others, nor go.
+    /// Checks between two rounds that no file comes before others, or is gone, if lines are known by number.
     private func checkInputs(of member: Member) {
         let now = member.job.settings.input
         if let outcome = member.outcome, outcome.hasNumbered, member.job.settings.output != "-",
@@ -123,7 +123,7 @@ final class ProgramJobs {
         for path in now where member.files[path] == nil { member.files[path] = Files.identity(of: path) }
     }
 
-    /// Change of a list of files that is more than that some were added at its end.
+    /// Returns a change in a list of files other than additions at its end.
     static func shift(from old: [String], to new: [String]) -> (path: String, what: Message)? {
         guard let place = old.indices.first(where: { $0 >= new.count || new[$0] != old[$0] }) else {
             return nil
@@ -132,7 +132,7 @@ final class ProgramJobs {
         return (new[place], "has come, and sorts before \(old[place])")
     }
 
-    /// Returns a sentence about the files of a followed input that are others by now.
+    /// Returns a sentence about replaced files of a followed input.
     private func replacedFiles(of member: Member) -> Message {
         let replaced = member.files.filter { path, identity in Files.identity(of: path) != identity }.keys
             .sorted()
@@ -147,13 +147,13 @@ final class ProgramJobs {
         var running: [(member: Member, session: JobSession, stopFlag: StopFlag)] = []
         for member in group {
             guard let session = open(member) else { continue }
-            // One that runs alone is told of signals itself: it may be too late for them.
+            // A single job handles late signals itself.
             let isAlone = members.count == 1 && !options.follows
             running.append((member, session, isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag)))
         }
         guard !running.isEmpty else { return }
         for (member, _, _) in running { progress.begin(member.name) }
-        // On this thread: a machine that gives no more of them still runs the jobs.
+        // On this thread, which works even if no thread can be created.
         JobSession.run(running.map { ($0.session, $0.stopFlag) }, on: models, follows: options.follows) {
             [progress] number, statistics in
             let member = running[number].member
@@ -185,7 +185,7 @@ final class ProgramJobs {
 
     private func fail(_ member: Member, _ error: any Error) {
         let status = ExitStatus.of(error)
-        // As any filter, it ends silently when nobody reads its output.
+        // Like any filter, it ends silently when nobody reads its output.
         if status != ExitStatus.closedOutput { member.console.error("\(error)") }
         (member.status, member.isOver) = (status, true)
         progress.end(member.name, member.statistics, status: status)
@@ -202,7 +202,7 @@ final class ProgramJobs {
             if let journal = session.journal?.journalPath {
                 let goesOn = (error as? StoreError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
-                member.console.error("what was done is kept in \(journal)\(advice)")
+                member.console.error("finished results are kept in \(journal)\(advice)")
             }
         case .success(let outcome):
             let isFirst = member.status == nil
@@ -220,7 +220,7 @@ final class ProgramJobs {
                     member.console.say(line.message, line.figures)
                 }
             }
-            // Notes that are the same each time that the input grows are said once.
+            // Notes that repeat with each round are said once.
             member.job.log.logLevel = .notice
             for warning in summary.warnings { member.console.warn(warning.message, warning.figures) }
             if code == 0 { code = send(member) }
@@ -233,7 +233,7 @@ final class ProgramJobs {
         }
     }
 
-    /// Sends a complete output where it belongs, if that is elsewhere.
+    /// Uploads a complete output if it is remote.
     /// - Returns: the exit code.
     private func send(_ member: Member) -> Int32 {
         let settings = ModelFetch(console: member.console, isOffline: options.isOffline).settings
@@ -262,7 +262,7 @@ final class ProgramJobs {
     }
 }
 
-/// State of all inputs, which tells whether they have grown.
+/// State of all inputs, to detect growth.
 private struct InputState: Equatable {
     private struct Entry: Equatable {
         var path: String

@@ -4,19 +4,19 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// Form in which progress shows.
+/// Form of progress.
 enum ProgressForm: String, CaseIterable {
-    /// On a terminal as a line that is drawn over, else as a line from time to time.
+    /// A redrawn line on a terminal, else a line from time to time.
     case auto
-    /// As objects, for programs.
+    /// Objects for programs.
     case json
 }
 
-/// Messages of a run about itself: while it goes on, and at its end.
+/// A run's messages about itself, during the run and at its end.
 final class ProgressReport {
-    /// Seconds between plain lines where no line can be drawn over.
+    /// Seconds between plain lines.
     static let plainInterval = 30.0
-    /// Seconds between two writings of the metrics.
+    /// Seconds between two updates of the metrics.
     private static let metricsInterval = 5.0
     private let console: Console
     private let form: ProgressForm
@@ -39,12 +39,12 @@ final class ProgressReport {
         write(RunStatistics(), of: job, isRunning: true, status: nil)
     }
 
-    /// The last numbers of a run that has ended.
+    /// Writes the last numbers of a run that has ended.
     func end(_ job: Message, _ statistics: RunStatistics, status: Int32) {
         write(statistics, of: job, isRunning: false, status: status)
     }
 
-    /// A monitor that can't be told is no reason to end a run.
+    /// Failing to write metrics doesn't end a run.
     private func write(_ statistics: RunStatistics, of job: Message, isRunning: Bool, status: Int32?) {
         if form == .json { console.report(Self.object(statistics, of: job, status)) }
         do {
@@ -55,8 +55,8 @@ final class ProgressReport {
     }
 
     /// - Parameters:
-    ///   - statistics: of all jobs that run.
-    ///   - own: of the one that has something new.
+    ///   - statistics: of all running jobs together.
+    ///   - own: of the job with news.
     func update(_ statistics: RunStatistics, of job: Message, _ own: RunStatistics) {
         let now = now()
         if metrics != nil, nextMetrics[job.text].map({ now >= $0 }) ?? true {
@@ -111,7 +111,7 @@ final class ProgressReport {
         }.text
     }
 
-    /// The same numbers at the same places from the first second on.
+    /// The same numbers in the same places from the first second on.
     static func text(_ statistics: RunStatistics) -> Message {
         func right(_ text: String, _ width: Int) -> String {
             String(repeating: " ", count: max(0, width - text.utf8.count)) + text
@@ -123,7 +123,7 @@ final class ProgressReport {
             )
         } else {
             let total = statistics.total.map { "\($0)" } ?? "?"
-            // Down, so that 100 % means all.
+            // Rounded down, so that 100 % means all.
             let percent = statistics.total.map { $0 > 0 ? "\(100 * statistics.finished / $0)" : "100" } ?? "?"
             parts.append(
                 "\(right("\(statistics.finished)", total.utf8.count))/\(total) \(right(percent, 3)) %")

@@ -5,15 +5,15 @@ import ModelHub
 struct PullCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Fetch a model from Hugging Face, or what of it is missing or has changed.",
+        abstract: "Fetch a model from Hugging Face, or its missing and changed files.",
         discussion: """
-            Takes a name of "phibatch models", or any org/name[@revision] with a model in MLX's format. Only the \
-            files that a model needs are fetched, into Hugging Face's own cache, so that other programs find them. \
-            "phibatch run" fetches a missing model by itself.
+            Takes a name of "phibatch models", or any org/name[@revision] with a model in MLX's format. Only the files \
+            that a model needs are fetched, into Hugging Face's own cache, where other programs find them. "phibatch \
+            run" fetches a missing model by itself.
 
             HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_TOKEN_PATH, HF_ENDPOINT, HF_HUB_OFFLINE, HTTPS_PROXY and SSL_CERT_FILE \
-            count as they do elsewhere. A download that was stopped goes on where it was. What comes is compared with its \
-            hash; --verify reads what is here already, too, and fetches again what is damaged.
+            work as usual. An interrupted download resumes. Each file is checked against its hash; --verify also \
+            checks existing files, and fetches damaged ones again.
 
             It needs libcurl, which most systems have: "phibatch doctor" says which.
 
@@ -28,7 +28,7 @@ struct PullCommand: ParsableCommand {
         completion: .list(KnownModel.all.map(\.name) + [DemoModel.name]))
     var name: String
 
-    @Flag(help: "Read all files, and fetch those again that are not as they were published.")
+    @Flag(help: "Check all files, and fetch damaged ones again.")
     var verify = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors only.")

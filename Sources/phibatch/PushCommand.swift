@@ -8,16 +8,16 @@ import OperatingSystem
 struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Make a dataset on Hugging Face of a finished output.",
+        abstract: "Publish a finished output as a dataset on Hugging Face.",
         usage: "phibatch push <output or job file> <org/name> [--private] [--revision <branch>]",
         discussion: """
-            Writes a README that says model, settings, counts and how to verify, with the head by which the hub and \
-            Python's datasets find the data. "hf upload" (pip install huggingface_hub) sends it, the results as data/NAME, \
-            their manifest and the job file. The repository is made if it is not there. A README that is there stays, \
-            unless --replace-card is given; the license is yours to add to it.
+            Writes a README with model, settings, counts and how to verify, and with the metadata by which the hub and \
+            Python's datasets find the data. "hf upload" (pip install huggingface_hub) uploads it, the results as \
+            data/NAME, their manifest and the job file. The repository is created if missing. An existing README \
+            stays, unless --replace-card is given; add a license to it yourself.
 
-            Of an output without its job the manifest must lie beside it ("provenance: true" has each run write it). The \
-            results must be complete and up to date. hf has its token from "hf auth login" or HF_TOKEN.
+            For an output without its job the manifest must be beside it ("provenance: true" writes it with each run). \
+            The results must be complete and up to date. hf takes its token from "hf auth login" or HF_TOKEN.
 
             EXAMPLE:
               phibatch push jobs/demo.yaml my-org/my-answers --private
@@ -25,7 +25,7 @@ struct PushCommand: ParsableCommand {
             EXIT CODES:
               0    pushed
               65   the output is not complete, or out of date
-              69   hf is not there, or does not upload
+                69   hf is not installed, or fails to upload
             """)
 
     @Argument(help: ArgumentHelp("The results, or the job that made them.", valueName: "output or job file"))
@@ -34,13 +34,13 @@ struct PushCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The dataset's name.", valueName: "org/name"))
     var repository: String
 
-    @Flag(name: .customLong("private"), help: "Only its owner and who may see it there sees it.")
+    @Flag(name: .customLong("private"), help: "Make the dataset private.")
     var isPrivate = false
 
-    @Option(help: ArgumentHelp("The branch, which is made if it is not there.", valueName: "branch"))
+    @Option(help: ArgumentHelp("The branch, created if missing.", valueName: "branch"))
     var revision = RepositoryID.defaultRevision
 
-    @Flag(help: "Replace a README that is there.")
+    @Flag(help: "Replace an existing README.")
     var replaceCard = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors only.")
@@ -102,13 +102,13 @@ struct PushCommand: ParsableCommand {
         }
     }
 
-    /// Returns the output of a job, with a manifest beside it.
+    /// Returns the output of a job, and writes its manifest.
     private func made(by file: String) throws -> String {
         let settings = try JobSettings.load(file: file, bring: ModelFetch.here.bring)
         for address in settings.inputPatterns where Addresses.shown(address) != address {
             throw JobError(
                 .badJob, at: file,
-                "its input \(Addresses.shown(address)) holds what lets others in, and the job file is pushed. Take that out of it."
+                "its input \(Addresses.shown(address)) has a password or signature, and the job file is pushed. Remove it first."
             )
         }
         return try Manifest.write(settings).output

@@ -10,18 +10,18 @@ struct QuantizeCommand: ParsableCommand {
         discussion: """
             Takes a model folder with safetensors (or a name, which is fetched first), and writes one in MLX's \
             quantized format: the same tensors and config.json as mlx_lm.convert -q on a CPU, to the bit. Linear \
-            layers and the embedding are quantized, except where their columns make no whole groups. Weights are read \
-            a few rows at a time, so a model of any size goes through little memory.
+            layers and the embedding are quantized, unless their columns make no whole groups. Weights are read a few \
+            rows at a time, so a model of any size needs little memory.
 
-            --calibrate makes better use of the same bits: the model reads some pages of a text first, and scales and \
-            biases are chosen so that the columns that count most in it are met best. 4,096 tokens of any text in the \
-            languages the model is for will do. It takes the time of a prompt of so many tokens.
+            --calibrate improves quality at the same size: the model first reads some pages of a text, and scales and \
+            biases are chosen for the smallest error in the columns that matter most there. 4,096 tokens of any text \
+            in the model's languages suffice. It takes the time of a prompt of that length.
 
             --adapter merges a LoRA or DoRA adapter (of PEFT or MLX) into the weights before they are quantized; with \
             --layer '*=none' they stay floats.
 
-            --layer says how some layers are quantized: a path, in which * stands for any characters, then bits, a \
-            group size if it is another one, or none. Of several that fit, the last counts.
+            --layer sets the bits of some layers: a path, in which * stands for any characters, then bits, and \
+            optionally a group size, or none. Of several that match, the last applies.
 
             EXAMPLE:
               phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini
@@ -32,7 +32,7 @@ struct QuantizeCommand: ParsableCommand {
     @Argument(help: "The model to read: a folder or a name.", completion: .directory)
     var source: String
 
-    @Argument(help: "The model folder to make.", completion: .directory)
+    @Argument(help: "The model folder to create.", completion: .directory)
     var folder: String
 
     @Option(help: "Bits a weight: 2, 3, 4, 5, 6 or 8.")
@@ -46,7 +46,7 @@ struct QuantizeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How some layers are quantized; may be repeated.", valueName: "pattern=bits[:group]"))
+            "Bits of some layers; may be repeated.", valueName: "pattern=bits[:group]"))
     var layer: [String] = []
 
     @Option(
@@ -58,7 +58,7 @@ struct QuantizeCommand: ParsableCommand {
         completion: .directory)
     var adapter: String?
 
-    @Flag(help: "Replace a model that is in the folder.")
+    @Flag(help: "Replace an existing model in the folder.")
     var overwrite = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors only.")

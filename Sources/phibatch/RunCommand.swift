@@ -15,8 +15,8 @@ struct RunCommand: ParsableCommand {
         abstract: "Run a job: prompts in, results out.",
         usage: "phibatch run [<job file> ...] [--<setting> <value> ...] [<options>]",
         discussion: """
-            A run needs a model, an input and an output, from a job file (YAML or JSON) or from options, which go \
-            before the file. Paths in a file are relative to it, paths in options to the working directory.
+            A run needs a model, an input and an output, from a job file (YAML or JSON) or from options, which \
+            override the file. Paths in a file are relative to it, paths in options to the working directory.
 
             EXAMPLE:
               phibatch run jobs/demo.yaml
@@ -28,40 +28,40 @@ struct RunCommand: ParsableCommand {
               -o, --output  a result for each line, in their order
               --prompt, --system, --max-tokens, --temperature, --samples, --schema, ...
 
-            The same command goes on after any kind of end, and does only the lines of an edited input that are new or \
-            changed. Several job files run together, and jobs with one model share it.
+            However a run ended, the same command resumes it; after an edit of the input it does only new and changed \
+            lines. Several job files run together, and jobs with the same model share it.
 
             TOPICS ("phibatch help <topic>"):
               \(HelpTopic.all.map(\.name).joined(separator: " "))
             """)
 
-    @Flag(help: "Begin again; what is there is kept aside.")
+    @Flag(help: "Begin again; earlier results are set aside.")
     var restart = false
 
     @Option(
         help: ArgumentHelp(
-            "With results of another model or other settings: refuse to run, restart, or keep them and do what is left.",
+            "With results of another model or other settings: refuse to run, restart, or keep them and do the rest.",
             valueName: "refuse|restart|keep"))
     var ifChanged = SettingsChange.refuse
 
-    @Flag(help: "Let results go whose lines are gone, however many.")
+    @Flag(help: "Remove results whose lines are gone, however many.")
     var prune = false
 
     @Flag(help: "Wait for another run that writes the output.")
     var wait = false
 
-    @Flag(help: "If another run writes the output, leave with 0.")
+    @Flag(help: "If another run writes the output, end with 0.")
     var skipIfRunning = false
 
     @Option(
         help: ArgumentHelp(
-            "How lines on stderr look.",
+            "The form of lines on stderr.",
             valueName: "text|json"))
     var logFormat: LogForm?
 
     @Option(
         help: ArgumentHelp(
-            "How progress shows on stderr.",
+            "The form of progress on stderr.",
             valueName: "auto|json"))
     var progress = ProgressForm.auto
 
@@ -70,13 +70,13 @@ struct RunCommand: ParsableCommand {
         completion: .file())
     var metricsFile: String?
 
-    @Flag(help: "Read on while the input grows, until a signal.")
+    @Flag(help: "Keep reading while the input grows, until a signal.")
     var follow = false
 
-    @Flag(help: "Only say what the run would meet: as \"phibatch check\".")
+    @Flag(help: "Only preview the run, like \"phibatch check\".")
     var dryRun = false
 
-    @Flag(help: "Say at the end where the time went.")
+    @Flag(help: "Show at the end where the time went.")
     var verbose = false
 
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
@@ -88,12 +88,12 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var options: JobOptions
 
     func validate() throws {
-        if wait, skipIfRunning { throw ValidationError("--wait and --skip-if-running can't both be meant.") }
+        if wait, skipIfRunning { throw ValidationError("--wait and --skip-if-running can't be combined.") }
     }
 
     func run() throws { try run(redo: nil) }
 
-    /// - Parameter redo: results of their outputs that are made again.
+    /// - Parameter redo: results of the outputs to make again.
     func run(redo: RedoChoice?) throws {
         try Failure.reported {
             let inputs = ModelFetch(console: Console(isQuiet: quiet), isOffline: offline)
@@ -112,7 +112,7 @@ struct RunCommand: ParsableCommand {
                 }
                 return
             }
-            // One alone has nobody else's output to spare.
+            // With several jobs, an error of one must not stop the others.
             if jobs.count == 1 { _ = try jobs[0].settings.get() }
             let names = Self.names(jobs.map { ($0.file, try? $0.settings.get().output) })
             let code = try run(zip(names, jobs).map { ($0, $1.settings) }, redo)
@@ -120,8 +120,8 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// The name of each job's file, or else of its output: the whole path where several have one name, as lines on
-    /// stderr and numbers say by it whose they are.
+    /// Returns each job's name for stderr and metrics: that of its file, or of its output without one; the whole path
+    /// if several have one name.
     static func names(_ jobs: [(file: String?, output: String?)]) -> [Message] {
         let short = jobs.map { file, output in
             let name = Paths.name(of: file ?? output ?? "job")
@@ -133,7 +133,7 @@ struct RunCommand: ParsableCommand {
             let isOne = short.count { $0 == name } == 1
             let whole = isOne ? name : job.file ?? name
             seen[whole, default: 0] += 1
-            // A file that is given twice.
+            // A file given twice.
             let number = seen[whole] ?? 1
             return number == 1 ? "\(whole)" : "\(whole) \(number)"
         }
@@ -166,7 +166,7 @@ struct RunCommand: ParsableCommand {
                 refused.append((name, error))
             }
         }
-        // It would hold up the others' next rounds for ever.
+        // It would block the others' next rounds for ever.
         if follow, !isOne, ready.contains(where: { $0.job.settings.output == "-" }) {
             throw JobError(.usage, "--follow with output - never ends; run that job by itself.")
         }
@@ -182,7 +182,7 @@ struct RunCommand: ParsableCommand {
         return run.run()
     }
 
-    /// - Throws: what is wrong with the job, or if its model can't be had.
+    /// - Throws: the job's error, or the model's if it can't be had.
     private func prepared(_ settings: JobSettings, _ console: Console) throws -> BatchJob {
         var job = try BatchJob(settings)
         (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
@@ -192,7 +192,7 @@ struct RunCommand: ParsableCommand {
                 .usage, "--follow and until can't be combined: one never ends, and the other does.")
         }
         if follow, job.settings.input.contains("-") {
-            throw JobError(.usage, "--follow needs files; stdin is read to its end as it comes, without it.")
+            throw JobError(.usage, "--follow needs files; stdin is read to its end without it.")
         }
         job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(of: job.settings)
         console.hint(atTerminalOf: job.settings.input)

@@ -21,9 +21,9 @@ struct ServeCommand: ParsableCommand {
         usage:
             "phibatch serve <model> [--host <address>] [--port <n>] [--api-key-file <file>] [--<setting> <value> ...]",
         discussion: """
-            The model is loaded once. Requests that are there together share its steps, with the batches that were sent \
-            to /v1/batches; these go on after a restart. Only this machine is served, unless there is a key. \
-            "phibatch help serve" has the paths and the limits.
+            The model is loaded once. Concurrent requests and batches sent to /v1/batches share its forward passes; \
+            batches resume after a restart. Only this machine is served, unless there is a key. "phibatch help serve" \
+            describes the paths and the limits.
 
             EXAMPLE:
               phibatch serve phi-4-mini
@@ -32,16 +32,16 @@ struct ServeCommand: ParsableCommand {
             EXIT CODES:
               64   wrong usage                69   the model, the address or libmicrohttpd can't be used
               129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM, once open requests are answered;
-                              batches go on at the next start
+                                                batches resume at the next start
             """)
 
     @Argument(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
-    @Option(help: "The address to listen on; others than loopback take a key.")
+    @Option(help: "The address to listen on; a key is needed unless it is loopback.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 for any that is free.")
+    @Option(help: "The port to listen on; 0 for any free one.")
     var port = 8000
 
     @Option(
@@ -52,12 +52,12 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A name that requests have for the model; may come several times.", valueName: "name"))
+            "A name of the model in requests; may be repeated.", valueName: "name"))
     var name: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where files and batches are kept (default: in the cache folder).", valueName: "folder"),
+            "The folder of files and batches (default: in the cache folder).", valueName: "folder"),
         completion: .directory)
     var folder: String?
 
@@ -114,7 +114,8 @@ struct ServeCommand: ParsableCommand {
         guard let cache = cache.folder else {
             throw JobError(
                 .usage,
-                "There is no cache folder (PHIBATCH_CACHE); --folder says where files and batches are kept.")
+                "There is no cache folder (PHIBATCH_CACHE); Name a folder for files and batches with --folder."
+            )
         }
         return Paths.join(cache, "serve")
     }
@@ -129,7 +130,7 @@ struct ServeCommand: ParsableCommand {
             }
             keys += String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
             guard keys.contains(where: { !$0.isEmpty }) else {
-                throw JobError(.badJob, at: apiKeyFile, "holds no key. It has one a line.")
+                throw JobError(.badJob, at: apiKeyFile, "holds no key. Write one a line.")
             }
         }
         return keys.filter { !$0.isEmpty }

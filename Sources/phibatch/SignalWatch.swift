@@ -3,23 +3,23 @@ import Errors
 import OperatingSystem
 import Synchronization
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a request to stop. The second one leaves at once; what was
-/// finished is safe even then.
+/// Turns SIGINT, SIGTERM and SIGHUP into a request to stop. A second signal ends the program at once; finished results
+/// are safe even then.
 ///
-/// All of it happens in the signals' handler, and the time limit is the system's: no thread is needed, which
-/// might be refused or be late. A handler may neither allocate nor lock, so all texts are made before.
+/// Everything happens in the signal handler, and the time limit is the system's, so no thread is needed, which might be
+/// refused or late. A handler may neither allocate nor lock, so all texts are made before.
 final class SignalWatch: Sendable {
     let stopFlag = StopFlag()
     private let first = Atomic<Int32>(0)
-    /// Once the run has ended by itself: the exit code that fits.
+    /// Exit code of a run that has ended by itself.
     private let endStatus = Atomic<Int32>(-1)
     private let notices: [SignalNotice]
-    /// For a run that is putting its results in place, and won't stop.
+    /// Notices for a run that is putting its results in place and won't stop.
     private let endNotices: [SignalNotice]
     private let lastNotice: SignalNotice
 
-    /// Until the program leaves even if it is in the middle of something long: loading a large model, or
-    /// putting a large output in place.
+    /// Milliseconds until the program ends even in a long operation, such as loading a large model or putting a large
+    /// output in place.
     private let patience: Int
 
     /// The signal that asked to stop.
@@ -28,9 +28,9 @@ final class SignalWatch: Sendable {
         return number == 0 ? nil : number
     }
 
-    /// To be made once.
+    /// Must be created once.
     /// - Parameters:
-    ///   - resumable: whether there is a journal to go on from; with a stream as output, there is none.
+    ///   - resumable: whether there is a journal; there is none with a stream as output.
     ///   - job: its name, for a log.
     ///   - form: of the log; nil as with `Console`.
     ///   - patience: in milliseconds.
@@ -43,21 +43,21 @@ final class SignalWatch: Sendable {
             return (form ?? .text).line(time: time, job: job.text, level: "warning", message: text)
         }
         notices = Platform.stopSignals.map { number, name in
-            let text = resumable ? "saving what is under way, then stopping" : "stopping"
+            let text = resumable ? "saving running completions, then stopping" : "stopping"
             return SignalNotice(number: number, text: line("\(name): \(text)"))
         }
         endNotices = Platform.stopSignals.map { number, name in
-            let text = "all lines are done; the run is just ending by itself"
+            let text = "all lines are done; the run is about to end"
             return SignalNotice(number: number, text: line("\(name): \(text)"))
         }
-        let end = resumable ? "; what is finished is safe" : ""
+        let end = resumable ? "; finished results are safe" : ""
         lastNotice = SignalNotice(number: 0, text: line("leaving in the middle of a long step\(end)"))
         current = self
 
         Platform.ignoreFailedWrites()
         Platform.handle(Platform.alarm) { _ in current?.leave() }
         for (number, _) in Platform.stopSignals {
-            // nohup ignores SIGHUP for us; that is to stay so.
+            // nohup ignores SIGHUP for us; that must stay so.
             if number == Platform.hangUp, Platform.isIgnored(number) { continue }
             Platform.handle(number) { current?.receive($0) }
         }
@@ -80,7 +80,7 @@ final class SignalWatch: Sendable {
         Platform.leave(ended >= 0 ? ended : 128 + first.load(ordering: .relaxed))
     }
 
-    /// Notes that all is done but to leave; a signal does no more than hurry that.
+    /// Records that the run has ended; a signal now only hurries the exit.
     func runHasEnded(_ status: RunOutcome.Status) {
         switch status {
         case .complete: endStatus.store(0, ordering: .releasing)
@@ -90,18 +90,18 @@ final class SignalWatch: Sendable {
     }
 }
 
-/// Watch that the handlers work for.
+/// The watch of the handlers.
 private nonisolated(unsafe) var current: SignalWatch?
 
-/// A line on stderr, as bytes that stay where they are.
+/// A line on stderr, as bytes at a fixed address.
 private struct SignalNotice: Sendable {
     let number: Int32
-    // Made before the handlers, of which the first to run has the time written.
+    // Made before the handlers, the first of which writes the time.
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
-    /// Place of the time, if there is room for one.
+    /// Range of the time, if the line has one.
     private let time: Range<Int>?
 
-    /// - Parameter text: its line; one for a log has zeros where the time belongs.
+    /// - Parameter text: the line; for a log, with zeros in place of the time.
     init(number: Int32, text: String) {
         self.number = number
         let room = String(repeating: "0", count: UTCTime.length)
@@ -112,7 +112,7 @@ private struct SignalNotice: Sendable {
         bytes = Platform.lasting(text)
     }
 
-    /// In a signal's handler.
+    /// May be called in a signal handler.
     func write() {
         if let time {
             UTCTime(seconds: Platform.secondsSince1970).write(

@@ -9,13 +9,13 @@ import PhiModel
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say how far a job has come, why, and what to do next.",
+        abstract: "Show how far a job is, why, and what to do next.",
         usage: "phibatch status [<job file or output>] [--<setting> <value> ...] [--json]",
         discussion: """
-            Takes the same job file and settings as run, or an output alone. Looks at the files beside the output and \
-            changes nothing; a run that is going on is not disturbed. Its speed is as of the last checkpoint. All \
-            counts are of results: lines times samples. Of a finished output a job tells whether it is out of date: \
-            its input or its settings have changed. "phibatch verify --file-only" checks the output itself.
+            Takes the same job file and settings as run, or an output alone. Only reads files beside the output; a \
+            running job is not disturbed, and its speed is that of the last checkpoint. All counts are of results: \
+            lines times samples. A finished job is out of date if its input or settings have changed. "phibatch verify \
+            --file-only" checks the output itself.
 
             EXAMPLE:
               phibatch status jobs/demo.yaml
@@ -49,7 +49,7 @@ struct StatusCommand: ParsableCommand {
         }
     }
 
-    /// The output, if that is what is named in place of a job file.
+    /// Returns the output if that is named in place of a job file.
     private func outputAlone() throws -> String? {
         guard options.files.count == 1, options.isFileAlone else { return nil }
         return try JobStatus.isOutput(options.files[0]) ? options.files[0] : nil
@@ -66,7 +66,7 @@ struct StatusCommand: ParsableCommand {
 
     private func report(of job: JobSettings) throws -> StatusReport {
         guard job.output != "-" else {
-            throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
+            throw JobError(.usage, "a job with output - has no status, as it leaves no files.")
         }
         var job = job
         let name = try ModelName(job.modelName ?? job.model, path: job.model)
@@ -78,7 +78,7 @@ struct StatusCommand: ParsableCommand {
         let total =
             try job.countLines().map { max($0 * job.sampleCount, status.done) }
             ?? status.progress?.resultsTotal
-        // Results that a run is writing are not to be judged yet.
+        // Results that a run is writing are not compared yet.
         let freshness = status.state == .running ? nil : try JobFreshness(job, cache: .standard())
         var report = StatusReport(
             output: job.output, status: status, total: total,
@@ -90,19 +90,19 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// The answer, for people and for programs.
+/// The result, for people and for programs.
 struct StatusReport {
     let output: String
     let status: JobStatus
-    /// All results that the job will have; nil if its input can't be counted.
+    /// Number of results of the whole job; nil if its input can't be counted.
     let total: Int?
     let state: JobState
-    /// Run that the results should be made by, if that is known, and not said to be otherwise.
+    /// Expected run of the results, if known.
     let now: RunFingerprint?
-    /// Number of accepted rows that end the job; nil where all lines are wanted.
+    /// Number of accepted rows that end the job; nil if all lines are wanted.
     var until: Int?
 
-    /// Number of accepted rows that are to come; nil where all lines are wanted.
+    /// Number of accepted rows still to come; nil if all lines are wanted.
     private var toAccept: Int? {
         status.state == .complete ? nil : until.map { max(0, $0 - (status.tally[.accepted] ?? 0)) }
     }
@@ -195,7 +195,7 @@ extension JSONWriter {
         }
     }
 
-    /// JSON lets stand what turns a terminal's writing round; an escape says the same.
+    /// Escapes characters that change a terminal's writing direction, which JSON allows.
     var shownText: String {
         text.unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.steers, scalar.value <= 0xFFFF else { return text.unicodeScalars.append(scalar) }

@@ -4,13 +4,13 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// The lines on stderr at the end of a run.
+/// Lines on stderr at the end of a run.
 struct Summary {
     let job: JobSettings
     let outcome: RunOutcome
-    /// Nil where the results went to a stream.
+    /// Nil if the results went to a stream.
     let journal: JournalStore?
-    /// Whether the model did nothing else meanwhile.
+    /// Whether the model ran nothing else meanwhile.
     let isAlone: Bool
 
     var lines: [LogLine] {
@@ -45,7 +45,7 @@ struct Summary {
         if statistics.guessed > 0 {
             details.append(
                 LogLine(
-                    "guessed ahead: \(counted(statistics.guessed, "token")), \(statistics.rightGuesses) of them right "
+                    "drafted: \(counted(statistics.guessed, "token")), \(statistics.rightGuesses) of them right "
                         + "(speculate)",
                     ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
         }
@@ -56,7 +56,7 @@ struct Summary {
         }
         add(
             statistics.passedOver, "passed_over",
-            "passed over, as they carry an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)"
+            "skipped for an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)"
         )
         if !statistics.missing.isEmpty {
             lines.append(
@@ -66,7 +66,7 @@ struct Summary {
         }
         add(
             statistics.preempted, "preempted",
-            "the KV cache was full: \(counted(statistics.preempted, "time")) a request gave way to older ones and went on later (kv_budget)"
+            "the KV cache was full: \(counted(statistics.preempted, "time")) a request was preempted and continued later (kv_budget)"
         )
         lines += [taken, tally, comparison].compactMap { $0 }
         switch outcome.status {
@@ -77,19 +77,19 @@ struct Summary {
             lines.append(
                 LogLine(
                     job.output == "-"
-                        ? "stopped before the end; the results so far are out, and another run begins anew"
+                        ? "stopped before the end; the results so far are written, and another run begins again"
                         : "stopped before the end; run the same command again to go on"))
         case .tooFewAccepted: break
         }
         return lines
     }
 
-    /// Whether all is done and in place, and more lines failed than may.
+    /// Whether all is done and in place, and more lines failed than allowed.
     private var failedTooOften: Bool {
         if case .tooManyFailures = outcome.status { !outcome.endedEarly } else { false }
     }
 
-    /// Use of the store of answers; nil where the job has none.
+    /// Use of the store of answers; nil if the job has none.
     private var taken: LogLine? {
         guard let folder = job.answers else { return nil }
         let statistics = outcome.statistics
@@ -101,7 +101,7 @@ struct Summary {
             ])
     }
 
-    /// Ends of rows that have steps.
+    /// Rows accepted and dropped, of a job with steps.
     private var tally: LogLine? {
         let tally = outcome.statistics.tally
         guard !tally.isEmpty else { return nil }
@@ -119,17 +119,17 @@ struct Summary {
         return journal.madeBy.sentences(comparedWith: journal.fingerprint).map { LogLine($0) }
     }
 
-    /// As in: stream in 12 lines, reasoning_effort in 1 line.
+    /// Formats counts as in: stream in 12 lines, reasoning_effort in 1 line.
     static func told(missing: [String: Int]) -> Message {
         tallied(missing) { "\($0) in \(counted($1, "line"))" }
     }
 
-    /// Ends of the lines.
+    /// Numbers of lines by outcome.
     var counts: LogLine {
         let statistics = outcome.statistics
         let failed = statistics.failedResults - statistics.passedOn
         var counts: Message = "\(counted(statistics.lines, "line"))"
-        // Lines or results are counted, never both.
+        // Either lines or results are counted.
         if job.sampleCount > 1 {
             counts +=
                 " with \(job.sampleCount) samples each, as results: \(statistics.done) done, \(failed) failed"
@@ -140,12 +140,12 @@ struct Summary {
         }
         if statistics.passedOn > 0 { counts += ", \(statistics.passedOn) passed on with an earlier error" }
         if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
-        if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
+        if statistics.resumed > 0 { counts += ", \(statistics.resumed) resumed in the middle" }
         if statistics.copied > 0 { counts += ", \(statistics.copied) answered by an equal one" }
         if statistics.turnedDown > 0 {
             let (answers, isOne) = (counted(statistics.turnedDown, "answer"), statistics.turnedDown == 1)
             counts +=
-                ", \(answers) generated anew, as \(isOne ? "it was" : "they were") not what is asked for"
+                ", \(answers) generated again, as \(isOne ? "it" : "they") broke the constraint"
         }
         return LogLine(
             counts,
@@ -159,7 +159,7 @@ struct Summary {
             ])
     }
 
-    /// Lines that are said even if the run is to be quiet.
+    /// Lines that are shown even if the run is quiet.
     var warnings: [LogLine] {
         ((journal?.warnings ?? []) + outcome.inputWarnings + outcome.missingFields.warnings(job.keep)).map {
             LogLine("\($0)")
@@ -167,20 +167,20 @@ struct Summary {
             + coveredTokens
             + outcome.unfinished.map {
                 LogLine(
-                    "\($0.file):\($0.line): is half a line (\(counted($0.bytes, "byte")), no line feed, no whole JSON object). "
-                        + "It is left until it is whole.",
+                    "\($0.file):\($0.line): the last line is incomplete (\(counted($0.bytes, "byte")), no line feed, not a whole JSON object). "
+                        + "It is left out until it is complete.",
                     ["file": .string($0.file.showingBytes), "line": .int($0.line), "bytes": .int($0.bytes)])
             }
     }
 
-    /// Without a chat template the line's own prompt may well be meant to hold them.
+    /// Without a chat template the prompt may contain control tokens on purpose.
     private var coveredTokens: [LogLine] {
         let count = outcome.statistics.covered
         guard count > 0, !job.chat else { return [] }
         return [
             LogLine(
-                "texts of control tokens, such as <|end|>, are taken as text in lines: \(count). If they are meant as "
-                    + "tokens, say control_tokens: parse.", ["lines_with_control_tokens": .int(count)])
+                "control tokens in data, such as <|end|>, are treated as text; lines: \(count). If they are meant as "
+                    + "tokens, set control_tokens: parse.", ["lines_with_control_tokens": .int(count)])
         ]
     }
 
@@ -206,7 +206,7 @@ struct Summary {
             ])
     }
 
-    /// Nil where the processors don't tell, or worked for other jobs, too.
+    /// Nil if the processors don't measure it, or worked for other jobs, too.
     private var energy: LogLine? {
         let statistics = outcome.statistics
         guard isAlone, let joules = statistics.joules, let each = statistics.joulesPerThousandTokens else {
@@ -264,7 +264,7 @@ struct Summary {
             figures["redone"] = .int(report.redone)
         }
         text += ", \(report.changed) changed, \(report.new) new"
-        // Known only when the whole input was seen.
+        // Known only after the whole input was read.
         if outcome.status != .interrupted {
             text += ", \(report.gone) gone"
             figures["gone"] = .int(report.gone)
@@ -272,21 +272,21 @@ struct Summary {
         return LogLine(text, figures)
     }
 
-    /// Why the output is not written although all lines were tried.
+    /// Reason why the output is not written although all lines were tried.
     var failureReport: LogLine {
         if case .tooFewAccepted(let accepted, let wanted) = outcome.status {
             return LogLine(
-                "accepted rows: \(accepted); until wants \(wanted), and the input has no more lines. All results are kept, but \(job.output) is not written. Add lines and run again (only they are done), or want fewer with --until \(accepted).",
+                "accepted rows: \(accepted); until wants \(wanted), and the input has no more lines. All results are kept, but \(job.output) is not written. Add lines and run again (only they are done), or lower it with --until \(accepted).",
                 ["accepted": .int(accepted), "until": .int(wanted)])
         }
         guard case .tooManyFailures(let allowed) = outcome.status else { return LogLine("") }
         let failed = outcome.statistics.failed
         let advice: Message =
             job.output == "-"
-            ? "Mend them and run again, or allow failures with --max-failures \(failed)."
+            ? "Correct them and run again, or allow failures with --max-failures \(failed)."
             : (outcome.endedEarly
-                ? "All results are kept, but \(job.output) is not written. Mend the lines and run again"
-                : "\(job.errors ?? job.output) has them as error rows. Mend the lines and run again, do them again as they are with redo --failed")
+                ? "All results are kept, but \(job.output) is not written. Correct the lines and run again"
+                : "\(job.errors ?? job.output) has them as error rows. Correct the lines and run again, repeat them with redo --failed")
                 + " (only they are redone), or allow failures with --max-failures \(failed)."
         let end: Message = outcome.endedEarly ? " The run ended early; other lines may be left." : ""
         let head: Message = "failed lines: \(failed); max_failures allows \(allowed).\(end)"
@@ -312,14 +312,14 @@ struct Summary {
         if more > 0 { lines.append(LogLine("  and \(more) more", ["more": .int(more)])) }
         if outcome.statistics.errors[.invalidJSON] == outcome.statistics.lines, !lines.isEmpty {
             lines.append(
-                LogLine("  No line is JSON. If each is a prompt as it stands, say --input-format text."))
+                LogLine("  No line is JSON. If each is a prompt, add --input-format text."))
         }
         return lines
     }
 }
 
 extension JSONValue {
-    /// A measured number, with as many digits as are worth something.
+    /// Rounds a measured number to its significant digits.
     static func figure(_ value: Double) -> JSONValue {
         .double((min(value, 1e12) * 1000).rounded() / 1000)
     }

@@ -19,10 +19,10 @@ struct TokenizeCommand: ParsableCommand {
     @Option(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
-    @Flag(help: "The other way: from ids to text.")
+    @Flag(help: "Turn ids into text.")
     var decode = false
 
-    @Flag(help: "Put the tokens around a text that the tokenizer has for that, like a beginning of sequence.")
+    @Flag(help: "Add the tokenizer's tokens around a text, such as a beginning of sequence.")
     var addSpecialTokens = false
 
     @Flag(help: "End a conversation without the beginning of the answer.")
@@ -69,7 +69,7 @@ final class StandardOutput {
         buffer = []
     }
 
-    /// - Throws: `ClosedOutput`; `JobError` for what else keeps it from being written.
+    /// - Throws: `ClosedOutput`; `JobError` for any other failed write.
     static func write(_ bytes: [UInt8]) throws {
         do { try Files.write(bytes, to: 1) } catch {
             guard error.code != EPIPE else { throw ClosedOutput() }

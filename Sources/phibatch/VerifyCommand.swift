@@ -15,41 +15,41 @@ struct VerifyCommand: ParsableCommand {
                    phibatch verify [<job file>] [--<setting> <value> ...] --manifest
             """,
         discussion: """
-            The same job gives the same answers on any machine, so whoever has a dataset, its prompts and its job can \
-            check that the answers are the model's: some lines, chosen at random, are generated again and compared byte \
-            for byte. The results are only read; without a name of theirs they are the job's output. Of the whole output, \
-            and of the file of failed lines, all but the answers is checked: as many results as lines times samples, in \
-            the input's order, each byte for byte as phibatch writes it, and nothing else. If a manifest lies beside \
-            them, each of its members is compared, too. What was not looked at is said.
+            The same job gives the same answers on any machine, so anyone with a dataset, its prompts and its job can \
+            check that the answers are the model's: some lines, chosen at random, are generated again and compared \
+            byte for byte. The results are only read; by default they are the job's output. Everything but the answers \
+            is checked in the whole output and the file of failed lines: the number of results, their order, and that \
+            each is written as phibatch writes it. If a manifest is beside them, each of its members is compared, too. \
+            The last line lists what was not checked.
 
-            --file-only checks the file and needs no model: a line that was edited, put in, taken out or moved shows (but \
-            not what lies in its "timing"). Of results without a job it can't look at the input.
+            --file-only checks the file without a model: an edited, added, removed or moved line is found (but not \
+            changes in its "timing"). Without a job the input isn't checked.
 
             --manifest writes OUTPUT.manifest.json beside a job's finished output: the program's version, the run's \
-            arithmetic, the model's files and their SHA-256, its repository and commit where it comes from Hugging Face, \
-            the job's settings, the input's files and theirs, and counts. "provenance: true" in a job does so at the end \
-            of each run.
+            arithmetic, the model's files with their SHA-256, its repository and commit on Hugging Face, the job's \
+            settings, the input's files with theirs, and counts. "provenance: true" in a job does so at the end of \
+            each run.
 
             EXAMPLE:
               phibatch verify answers.jsonl jobs/demo.yaml --sample 5%
               phibatch verify answers.jsonl --file-only
 
             EXIT CODES:
-              0    all results that were made again are the same, and the whole output is one that the job makes
-              1    at least one result, or something else, is not; the first ones are shown
+                0    all results that were made again are the same, and the whole output is as the job makes it
+                1    a result or something else differs; the first differences are shown
               65   --manifest: the output is not complete, or out of date: input or settings have changed since
               64 to 75   as run would end
             """)
 
     @Option(
         help: ArgumentHelp(
-            "How many lines, or which share of them (default 1%, but at least 10).", valueName: "n|p%"))
+            "The number of lines, or a share of them (default 1%, but at least 10).", valueName: "n|p%"))
     var sample: String?
 
-    @Flag(help: "Check the file alone: generate nothing, and need no model.")
+    @Flag(help: "Check the file alone, without a model.")
     var fileOnly = false
 
-    @Flag(help: "Write what a finished output came from beside it, and check nothing.")
+    @Flag(help: "Write the manifest of a finished output beside it, and check nothing.")
     var manifest = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors and the verdict only.")
@@ -103,7 +103,7 @@ struct VerifyCommand: ParsableCommand {
             if fileOnly {
                 return try finish(OutputCheck(settings, output: path, errors: errors), path, console)
             }
-            // Nothing is written there, so that it may be where nothing can be.
+            // Nothing is written there, so a path without write access will do.
             let nowhere = FileManager.default.temporaryDirectory.path + "/" + Paths.name(of: path)
             (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
@@ -149,9 +149,9 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension Manifest {
-    /// Puts a job's manifest beside its output.
+    /// Writes a job's manifest beside its output.
     /// - Returns: the paths of both.
-    /// - Throws: what a run throws; `JobError` if the output is not complete, or out of date.
+    /// - Throws: the errors of a run; `JobError` if the output is incomplete or out of date.
     static func write(_ settings: JobSettings) throws -> (output: String, path: String) {
         var job = settings
         let cache = WeightCacheLocation.standard()
@@ -160,7 +160,7 @@ extension Manifest {
         guard freshness?.isFresh ?? true else {
             throw JobError(
                 .badJob, at: job.output,
-                "is out of date, so that the job no longer says what it came from; \"phibatch status\" says what has changed."
+                "is out of date, so its job no longer describes it; \"phibatch status\" shows the changes."
             )
         }
         return (job.output, try Manifest(job, cache: cache).put(besideOutput: job.output))

@@ -7,9 +7,9 @@ import PhiModel
 
 /// Findings of `inspect --verify` and `pull --verify`.
 struct VerifyReport {
-    /// A message for each file or tensor that is not as it should be.
+    /// A message for each file or tensor with a fault.
     private(set) var faults: [Message] = []
-    /// Files with the hash that they are named by; nil where there are no hashes.
+    /// Number of files with the hash in their names; nil if there are no hashes.
     private(set) var matching: Int?
     private(set) var files = 0
     /// Names of the files with another hash.
@@ -39,7 +39,7 @@ struct VerifyReport {
     var text: String {
         var parts: [String] = []
         if let matching {
-            parts.append("\(matching) of \(files) files have the hash they are named by")
+            parts.append("\(matching) of \(files) files have the hash in their names")
             if faults.isEmpty, matching < files { parts.append("the others have none") }
         } else {
             parts.append("there are no hashes to compare with, as the folder is not of Hugging Face's cache")

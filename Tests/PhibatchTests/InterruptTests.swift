@@ -77,7 +77,7 @@ struct InterruptTests {
                     == ["in.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
             let second = try job.run()
             #expect(second.status == 0, "\(second.errors)")
-            #expect(second.errors.contains("taken up in the middle"), "\(second.errors)")
+            #expect(second.errors.contains("resumed in the middle"), "\(second.errors)")
             #expect(job.results == expected)
             #expect(try job.files == ["in.jsonl", "out.jsonl"])
         }
@@ -157,7 +157,7 @@ struct InterruptTests {
         first.send(SIGCONT)
         #expect(try first.end().status == 143)
         let result = try patient.end()
-        #expect(result.status == 0 && result.errors.contains("taken up in the middle"), "\(result.errors)")
+        #expect(result.status == 0 && result.errors.contains("resumed in the middle"), "\(result.errors)")
         #expect(job.results?.count == 6)
     }
 

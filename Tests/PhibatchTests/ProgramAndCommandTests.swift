@@ -44,7 +44,7 @@ struct ProgramAndCommandTests {
         defer { first.remove() }
         let isStopped = try await begin(first)
         let rest = try first.run()
-        let says = isStopped ? "taken up in the middle" : "nothing to do"
+        let says = isStopped ? "resumed in the middle" : "nothing to do"
         #expect(rest.status == 0 && rest.errors.contains(says), "\(rest.errors)")
         #expect(first.results == expected)
 

@@ -78,7 +78,7 @@ struct SeveralJobsTests {
         try write(String(line.prefix(9)), "part", job)
         try FileManager.default.moveItem(
             atPath: job.folder + "/part", toPath: job.folder + "/queue/2")
-        try run.wait(for: "half a line") { run.errorsSoFar.contains("is half a line") }
+        try run.wait(for: "an incomplete line") { run.errorsSoFar.contains("line is incomplete") }
         try append(String(line.dropFirst(9)), "queue/2", job)
         try run.wait(for: "its end") { count() == 4 }
         run.send(SIGTERM)

@@ -2,14 +2,14 @@ import Errors
 import OperatingSystem
 import PhiModel
 
-/// Conversation between whoever writes the lines and a model.
+/// Conversation between a model and the author of the input's lines.
 struct Chat {
     struct Output {
         /// Shows the model's text.
         var answer: (String) throws -> Void
         /// Shows the model's reasoning before its answer.
         var reasoning: (String) throws -> Void
-        /// Tells of events.
+        /// Reports an event.
         var say: (Message) -> Void
         var fail: (Message) -> Void
         var isInterrupted: () -> Bool
@@ -26,7 +26,7 @@ struct Chat {
     /// Number of lines that failed.
     private(set) var failures = 0
 
-    /// Answers lines until they end, or one is `/quit`.
+    /// Answers lines until they end or one is `/quit`.
     /// - Throws: an error of the output.
     mutating func run(_ next: () -> ChatLine) throws {
         while true {
@@ -36,10 +36,10 @@ struct Chat {
             case .notText(let number): fail("stdin:\(number): the line is not valid UTF-8.")
             case .text("/reset"):
                 turns = []
-                output.say("what was said is forgotten")
+                output.say("the conversation is forgotten")
             case .text(let line) where line.hasPrefix("/"):
                 fail(
-                    "\(line) is not a command: /reset forgets what was said, and /quit ends the chat. With a space before it, it is a question."
+                    "\(line) is not a command: /reset forgets the conversation, and /quit ends the chat. Put a space before it to ask it as a question."
                 )
             case .text(let line): if !line.allSatisfy(\.isWhitespace) { try answer(line) }
             }
@@ -80,7 +80,7 @@ struct Chat {
         if text.last != "\n", problem == nil || !text.isEmpty { try output.answer("\n") }
         if let problem {
             let isTooLong = (problem as? ModelError)?.kind == .promptTooLong && !turns.isEmpty
-            return fail("\(problem)\(isTooLong ? " /reset forgets what was said." : "")")
+            return fail("\(problem)\(isTooLong ? " /reset forgets the conversation." : "")")
         }
         guard answer != nil || !text.isEmpty else {
             return output.say("interrupted before the answer began; the question is forgotten")
@@ -89,17 +89,17 @@ struct Chat {
         output.say(answer.map(report) ?? "interrupted")
     }
 
-    /// Returns the number of tokens, their speed, and why the answer ended, unless the model ended it.
+    /// Returns the number of tokens, their speed, and the reason of the end unless the model ended it.
     private func report(_ answer: Answer) -> Message {
         let count = answer.tokens.count
         let ending: Message =
             switch answer.ending {
             case .stop: ""
-            case .stopSequence: "; a stop string came up"
+            case .stopSequence: "; a stop string was found"
             case .reasoningLength:
-                "; the thought had no end: --max-tokens is \(maxTokens), --max-reasoning-tokens ends it"
+                "; the reasoning did not end: --max-tokens is \(maxTokens), --max-reasoning-tokens ends it"
             case .length where count >= maxTokens: "; length: --max-tokens is \(maxTokens)"
-            case .length: "; length: the model's context is full. /reset forgets what was said."
+            case .length: "; length: the model's context is full. /reset forgets the conversation."
             }
         let speed = answer.tokensPerSecond
         return "\(counted(count, "token"))\(speed > 0 ? ", \(rounded(speed)) tokens/s" : "")\(ending)"

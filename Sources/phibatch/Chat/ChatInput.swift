@@ -10,18 +10,18 @@ enum ChatLine: Equatable {
     case end
 }
 
-/// Lines of stdin, which a person edits where it is a terminal.
+/// Lines of stdin, with line editing on a terminal.
 struct ChatInput {
     static let prompt = "> "
     /// Set by Ctrl-C once the chat has begun, and cleared before each line.
     static let isInterrupted = Atomic(false)
 
     let isTerminal = Platform.isTerminal(0)
-    /// Nil where lines are not edited.
+    /// Nil without line editing.
     private var editor: LineEditor?
     private var number = 0
 
-    /// To be made once.
+    /// Must be created once.
     init() {
         Self.isInterrupted.store(false, ordering: .relaxed)
         guard isTerminal else { return }

@@ -1,7 +1,7 @@
 import FoundationShim
 import OperatingSystem
 
-/// GNU readline, or libedit, which has the same calls. Both keep their state in variables, so there is one of them.
+/// GNU readline, or libedit, which has the same calls. Both keep global state, so there is one instance.
 struct LineEditor {
     private let readline: @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
     private let addHistory: @convention(c) (UnsafePointer<CChar>) -> Void
@@ -17,7 +17,7 @@ struct LineEditor {
         return version.map { String(cString: $0) } ?? "none: \(library.reason)"
     }
 
-    /// - Returns: nil if neither library is there.
+    /// - Returns: nil if neither library is installed.
     init?() {
         guard let library = Self.library.library, let readline = library.symbol("readline"),
             let addHistory = library.symbol("add_history"),
@@ -26,17 +26,17 @@ struct LineEditor {
         else { return nil }
         self.readline = unsafeBitCast(readline, to: type(of: self.readline))
         self.addHistory = unsafeBitCast(addHistory, to: type(of: self.addHistory))
-        // Both ask the locale which bytes are a character.
+        // Both use the locale to find whole characters.
         setenv("LC_ALL", "C.UTF-8", 1)
         setlocale(LC_CTYPE, "C.UTF-8")
         library.symbol("rl_change_environment")?.storeBytes(of: 0, as: Int32.self)
         checkSignals = library.symbol("rl_check_signals").map { unsafeBitCast($0, to: CheckSignals.self) }
-        // libedit looks for it as it begins.
+        // libedit reads it when it begins.
         getKey.storeBytes(of: nextKey, as: type(of: nextKey))
         _ = unsafeBitCast(initialize, to: (@convention(c) () -> Int32).self)()
     }
 
-    /// Returns the next line; nil at the end of the input, and mostly after Ctrl-C.
+    /// Returns the next line; nil at the end of the input, and usually after Ctrl-C.
     func line() -> [UInt8]? {
         guard let line = readline(ChatInput.prompt) else { return nil }
         defer { free(line) }
@@ -47,10 +47,10 @@ struct LineEditor {
 
 private typealias CheckSignals = @convention(c) () -> Void
 
-/// Handles the signals that readline has noted; nil with libedit, which handles them as they come.
+/// Handles signals that readline has recorded; nil with libedit, which handles them at once.
 private nonisolated(unsafe) var checkSignals: CheckSignals?
 
-/// Next byte for readline, next character for libedit; -1 at the end of the input and after Ctrl-C.
+/// Returns the next byte for readline, the next character for libedit; -1 at the end of the input and after Ctrl-C.
 private let nextKey: @convention(c) (OpaquePointer?) -> Int32 = { _ in
     guard let first = ChatInput.nextByte(checkSignals) else { return -1 }
     guard checkSignals == nil, first >= 0xC0 else { return Int32(first) }

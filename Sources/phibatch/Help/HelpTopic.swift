@@ -2,8 +2,8 @@ import ArgumentParser
 import BatchPipeline
 import Errors
 
-/// Page of the help beside those of the commands: a Markdown file in `Topics`, shown as it is. Its first line is
-/// `# NAME: SUMMARY`.
+/// Page of the help besides those of commands: a Markdown file in `Topics`, shown as it is. Its first line is `# NAME:
+/// SUMMARY`.
 struct HelpTopic {
     let name: String
     let summary: String
@@ -44,7 +44,7 @@ struct HelpTopic {
         ].map { title, keys in "\n## \(title)\n\n" + keys.map(item).joined() }.joined()
     }
 
-    /// The parser's own text as it is shown: settings stand in the job's topic, and shells complete topics, too.
+    /// Adapts the parser's text: settings are in the job's topic, and shells complete topics, too.
     static func shown(_ text: String, for arguments: [String] = []) -> String {
         var text = text
         let (head, end) = ("\nSETTINGS OF THE JOB:\n", "\nOPTIONS:\n")
@@ -90,7 +90,7 @@ struct HelpTopic {
     /// Returns the page that the program's arguments ask for: a topic, or the list of commands and topics.
     ///
     /// - Parameter arguments: those of the program, without its name.
-    /// - Returns: nil for the help of a command, which the parser shows, and for all that is no call for help.
+    /// - Returns: nil for a command's help, which the parser shows, and for arguments that don't ask for help.
     /// - Throws: `ExitCode` after a message that there is no such topic.
     static func page(_ arguments: [String]) throws -> String? {
         if arguments.isEmpty || arguments.count == 1 && ["help", "--help", "-h"].contains(arguments[0]) {

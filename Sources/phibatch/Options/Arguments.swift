@@ -2,10 +2,10 @@ import BatchPipeline
 import Errors
 import OperatingSystem
 
-/// The program's arguments, made ready for the parser.
+/// Prepares the program's arguments for the parser.
 enum Arguments {
-    /// The parser divides `--name=VALUE` by characters, and a value that begins with an accent makes one character
-    /// with the sign. Such an argument is divided here, by bytes.
+    /// Splits `--name=VALUE` by bytes. The parser splits by characters, and a value that begins with a combining accent
+    /// forms one character with the sign.
     static func prepared(_ arguments: some Sequence<String>) -> [String] {
         var prepared: [String] = []
         var areOptions = true
@@ -24,7 +24,7 @@ enum Arguments {
         return prepared
     }
 
-    /// Commands that there are elsewhere, and where.
+    /// Former commands, and their replacements.
     private static let elsewhere = [
         "manifest": "'phibatch verify --manifest' writes it.",
         "score": "say 'task: score' in the job, or --task score, and 'phibatch run' it.",
@@ -33,7 +33,7 @@ enum Arguments {
         "bench --kernels": "'make tools' builds 'phibatch-dev kernels', which measures them.",
     ]
 
-    /// Returns what to use instead of a command that there is not; nil for those that there are.
+    /// Returns what to use instead of an unknown command; nil for a known one.
     static func advice(for arguments: some Collection<String>) -> String? {
         let name =
             arguments.first == "bench" && arguments.contains("--kernels")
@@ -49,7 +49,7 @@ enum Arguments {
         return "there is no command '\(name)'.\(near.isEmpty ? " 'phibatch help' lists them." : near)"
     }
 
-    /// `-chat` holds the letter h, and so is a call for help to the parser, which would end well. It is a slip.
+    /// Returns a slip such as `-chat`, which the parser would take for -h, a request for help.
     static func slip(in arguments: [String]) -> String? {
         let calls = ["-h", "--help", "-help", "help", "--help-hidden", "-help-hidden"]
         guard !arguments.contains(where: calls.contains) else { return nil }

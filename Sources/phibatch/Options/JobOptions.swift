@@ -3,7 +3,7 @@ import BatchPipeline
 import Errors
 import OperatingSystem
 
-/// The arguments that make a job: its file, and settings that replace what the file says.
+/// Arguments that make a job: its file, and settings that override it.
 struct JobOptions: ParsableArguments {
     enum All: SettingGroup { static var keys: [JobKey] { JobKey.all.filter(\.isOption) } }
 
@@ -12,13 +12,13 @@ struct JobOptions: ParsableArguments {
         completion: .file(extensions: ["yaml", "yml", "json", "jsonl"]))
     var files: [String] = []
 
-    /// The help says where they are listed, in place of all of them (`HelpTopic.shown`).
+    /// The help says where they are listed instead of listing them (`HelpTopic.shown`).
     @OptionGroup(title: "Settings of the job") var all: SettingOptions<All>
 
-    /// No settings beside it.
+    /// Whether no settings are given beside the file.
     var isFileAlone: Bool { all.given.isEmpty }
 
-    /// Command line that has these jobs done by another command.
+    /// Returns the command line that runs these jobs with another command.
     func command(_ name: String) -> Message {
         var words = ["phibatch", name] + files
         for option in all.given {
@@ -33,7 +33,7 @@ struct JobOptions: ParsableArguments {
         return "\(words.map(Self.quoted).joined(separator: " "))"
     }
 
-    /// As a shell takes it for one word.
+    /// Quotes a word for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = { (byte: UInt8) in
             switch byte {
@@ -47,11 +47,11 @@ struct JobOptions: ParsableArguments {
         return "'" + word.replacing(each: "'", with: "'\\''") + "'"
     }
 
-    /// The settings of each job file; those of the options alone, if there is none.
+    /// Returns the settings of each job file, or those of the options if there is none.
     /// - Parameters:
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
-    ///   - pins, bring: of inputs that lie elsewhere, see `JobSettings.bringInputs`.
-    /// - Throws: `JobError` for what is wrong with all of them.
+    ///   - pins, bring: for remote inputs, see `JobSettings.bringInputs`.
+    /// - Throws: `JobError` for a problem of all of them.
     func eachSettings(
         awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
@@ -66,11 +66,11 @@ struct JobOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
+    /// - Throws: `JobError`; of kind `usage` for a problem of the arguments.
     /// - Parameters:
-    ///   - output: what the output is if nothing says so.
+    ///   - output: the default output.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
-    ///   - pins, bring: of inputs that lie elsewhere, see `JobSettings.bringInputs`.
+    ///   - pins, bring: for remote inputs, see `JobSettings.bringInputs`.
     func settings(
         output: String? = nil, awaitsInput: Bool = false,
         pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
@@ -100,7 +100,7 @@ struct JobOptions: ParsableArguments {
         }
     }
 
-    /// A flag takes no value: in `--chat false` the word would be a job file. One of that name is given as `./true`.
+    /// A flag takes no value: in `--chat false` the word would be a job file. A file of that name is given as `./true`.
     private func refuseValuesOfFlags() throws {
         let flags = all.given.map(\.key).filter { $0.kind == .flag }
         guard let value = files.first(where: { ["true", "false"].contains($0) }), !flags.isEmpty else {

@@ -1,11 +1,11 @@
 import ArgumentParser
 import OperatingSystem
 
-/// The options of commands that answer other programs as long as they run.
+/// Options of commands that serve other programs.
 struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How lines on stderr look: text, or json with time, job, level and message.",
+            "The form of lines on stderr: text, or json with time, job, level and message.",
             valueName: "text|json"))
     var logFormat: LogForm?
 

@@ -1,15 +1,15 @@
 import ArgumentParser
 import BatchPipeline
 
-/// Settings that stand together in the help.
+/// Settings of one section of the help.
 protocol SettingGroup {
     static var keys: [JobKey] { get }
 }
 
-/// The options of a group of settings.
+/// Options of a group of settings.
 ///
-/// The parser finds a type's options by looking at its members. Here the members are made of the settings'
-/// declarations, so that a setting is declared once.
+/// The parser finds a type's options by its members. Here the members are made from the table of settings, so that a
+/// setting is declared once.
 struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable {
     private(set) var given: [JobOption] = []
 
@@ -51,15 +51,15 @@ extension JobKey {
             return Flag<Bool?>(
                 name: name, inversion: .prefixedNo, exclusivity: .exclusive, help: ArgumentHelp(sentence))
         case .value, .list:
-            // A list in either case: that a value came twice shows then. The word after an option is always its
-            // value, so that numbers below 0 and texts like --x can be given.
+            // A list in either case, to detect a repeated value. The word after an option is always its value, so that
+            // negative numbers and texts like --x can be given.
             return Option<[String]>(
                 wrappedValue: [], name: name, parsing: .unconditionalSingleValue,
                 help: ArgumentHelp(sentence, valueName: placeholder), completion: completion)
         }
     }
 
-    /// The option as it is given.
+    /// The option as it is written.
     var way: String {
         let names = (letter.map { "-\($0), " } ?? "") + option
         return kind == .flag ? "\(names) or --no-\(optionName)" : "\(names) <\(placeholder)>"
@@ -67,8 +67,8 @@ extension JobKey {
 
     /// The help as a sentence.
     var sentence: String {
-        let several = kind == .list && !help.contains("several times") ? "; may come several times" : ""
-        // A word of the setting's own stays as it is written.
+        let several = kind == .list && !help.contains("may be repeated") ? "; may be repeated" : ""
+        // A word of the setting's own keeps its case.
         let isWord = words.contains { help.hasPrefix($0) }
         return (isWord ? help.prefix(1) : help.prefix(1).uppercased()[...]) + help.dropFirst() + several + "."
     }

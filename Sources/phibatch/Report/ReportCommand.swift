@@ -8,14 +8,14 @@ import PhiModel
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Make one page of results, for the browser: what answers hold, and a table to search.",
+        abstract: "Make a page of results for a browser: statistics, and a table to search.",
         usage: "phibatch report <results> [<job file>] [--output <file>]",
         discussion: """
-            Shows what answers and kept fields hold, how many rows each step made and dropped, finish reasons, errors \
-            and lengths; a table of prompts and answers to search, sort and filter, also by a field; throughput and \
-            latencies. The page is one HTML file that loads nothing, so that it can be mailed or kept. The results may \
-            be those of a run that goes on, or was stopped; OpenAI's format is read too. Results have no prompts: they \
-            are taken from the input, which the job file or --input names. A job file alone stands for its output.
+            Shows statistics of answers and kept fields, rows made and dropped by each step, finish reasons, errors \
+            and lengths; a table of prompts and answers to search, sort and filter; throughput and latencies. The page \
+            is one HTML file that loads nothing, so it can be mailed or archived. The results may also be of a running \
+            or stopped job, or in OpenAI's format. Prompts are taken from the input that the job file or --input \
+            names. A job file alone stands for its output.
 
             EXAMPLE:
               phibatch report out/demo.jsonl jobs/demo.yaml
@@ -25,7 +25,7 @@ struct ReportCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The results, and the job they are of.", valueName: "results"),
+        help: ArgumentHelp("The results and their job.", valueName: "results"),
         completion: .file())
     var files: [String] = []
 
@@ -36,11 +36,11 @@ struct ReportCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong, parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("The input that the prompts are in; may come several times.", valueName: "file"),
+        help: ArgumentHelp("The input with the prompts; may be repeated.", valueName: "file"),
         completion: .file())
     var input: [String] = []
 
-    @Option(help: "How many results the table holds, the first of all; the charts are of all in any case.")
+    @Option(help: "The number of results in the table; charts always show all.")
     var rows = 100_000
 
     @Flag(name: .shortAndLong, help: "Errors only.")
@@ -62,7 +62,7 @@ struct ReportCommand: ParsableCommand {
             let size = try page.write(to: path)
             if report.source.damaged > 0 {
                 console.warn(
-                    "\(results): lines that are no results, and are left out: \(report.source.damaged)")
+                    "\(results): damaged lines, left out: \(report.source.damaged)")
             }
             guard path != "-" else { return }
             console.say(
@@ -71,7 +71,7 @@ struct ReportCommand: ParsableCommand {
         }
     }
 
-    /// Results and job that the arguments name. Every job has a model, but a report needs none.
+    /// Results and job of the arguments. A job needs no model here.
     private func subject() throws -> (results: String, job: JobSettings?) {
         guard let first = files.first, files.count <= 2 else {
             let what: Message =
@@ -84,7 +84,7 @@ struct ReportCommand: ParsableCommand {
             }
             return try JobSettings.load(file: file, options: options, bring: ModelFetch.here.bring)
         }
-        // The results may lie elsewhere than the job says.
+        // The results may be elsewhere than the job says.
         if files.count == 2 { return (first, try job(files[1], [first])) }
         if [".yaml", ".yml"].contains(where: first.hasSuffix), try !JobStatus.isOutput(first) {
             let job = try job(first, [])

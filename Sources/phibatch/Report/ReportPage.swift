@@ -8,9 +8,9 @@ import OperatingSystem
 ///     head, style, an empty page | numbers as JSON | script | rows as JSON, in pieces
 ///
 /// Nothing from the results is HTML: it is JSON without `<`, `>` and `&`, which the script puts into text nodes. The
-/// page's own policy allows this one style and this one script, by their hashes, and nothing else, no network at all.
+/// page's security policy allows this one style and this one script, by their hashes, and no network.
 struct ReportPage {
-    /// First bytes of all reports, by which they are known.
+    /// First bytes of all reports, which identify them.
     static let head = "<!doctype html>\n<!-- phibatch report 1 -->\n"
     /// Rows of a piece, whose texts are opened together.
     static let pieceLength = 20
@@ -20,7 +20,7 @@ struct ReportPage {
     let name: String
     let model: String?
 
-    /// - Returns: how many bytes the page has.
+    /// - Returns: the number of bytes written.
     func write(to path: String) throws -> Int {
         let file = try ReportFile(path, head: Array(Self.head.utf8))
         do {
@@ -49,7 +49,7 @@ struct ReportPage {
         return file.byteCount
     }
 
-    // Files of `Page`, which the package manager puts into the program. The colors keep WCAG's contrasts.
+    // Files of `Page`, embedded by the package manager. The colors have WCAG's contrasts.
     static let style = "\n" + String(decoding: PackageResources.page_css, as: UTF8.self)
     static let script = "\n" + String(decoding: PackageResources.page_js, as: UTF8.self)
 
@@ -74,7 +74,7 @@ struct ReportPage {
         "'sha256-\(Data(SHA.sha256(of: text.utf8)).base64EncodedString())'"
     }
 
-    /// JSON as a block that is not run. In it, `<`, `>` and `&` stand in strings only, and an escape says the same.
+    /// Returns JSON as a block that is not run. `<`, `>` and `&` occur only in its strings, and are escaped.
     private static func block(_ attributes: String, _ json: JSONValue) -> [UInt8] {
         var bytes = Array("<script type=\"application/json\" \(attributes)>".utf8)
         for byte in JSONWriter.text(of: json).utf8 {
@@ -122,7 +122,7 @@ struct ReportPage {
         var question = JSONValue.null
         switch prompt {
         case .text(let text, let length)?: question = shown(text, "Prompt", bytes: length)
-        case .changed?: facts.append(("Prompt", "the input has another line of this id now"))
+        case .changed?: facts.append(("Prompt", "the line with this id has changed in the input"))
         case .absent?, .gone?: facts.append(("Prompt", "not in the input"))
         case nil: break
         }
@@ -133,7 +133,7 @@ struct ReportPage {
                 JSONValue.double($0)
             }
         }
-        // A number of a page's script has 53 bits.
+        // Numbers in the page's script have 53 bits.
         let seed = result.seed.map { JSONValue.string("\($0)") } ?? .null
         return .array(
             texts + [
@@ -141,7 +141,7 @@ struct ReportPage {
             ])
     }
 
-    /// Numbers of all results that the page shows.
+    /// Numbers of all results.
     private var numbers: JSONValue {
         let (statistics, source) = (report.statistics, report.source)
         let fields = statistics.fields
