@@ -1,11 +1,7 @@
-/// What the hub's client needs of libcurl, in declarations of our own: no header of it is needed to compile, and the
-/// program looks for the library when it first fetches something. The numbers are part of libcurl's interface, which
-/// stays as it is.
+/// Declarations of our own for libcurl: no header of it is needed to compile, and the program looks for the library when it
+/// first fetches something. The numbers are part of libcurl's interface, which stays as it is.
 #ifndef PHI_CURL_H
 #define PHI_CURL_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 enum PhiCurlOption {
     PHI_CURL_LOW_SPEED_LIMIT = 19,
@@ -39,7 +35,7 @@ enum PhiCurlOption {
 
 enum PhiCurlInfo { PHI_CURL_HTTP_CONNECTCODE = 0x200000 + 22, PHI_CURL_OS_ERRNO = 0x200000 + 25 };
 
-/// How a transfer ends.
+/// Results of a transfer.
 enum PhiCurlCode {
     PHI_CURL_UNSUPPORTED_PROTOCOL = 1,
     PHI_CURL_COULDNT_RESOLVE_PROXY = 5,
@@ -53,7 +49,7 @@ enum PhiCurlCode {
 };
 
 /// Parts of an address, and flags for them.
-enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PART_USER = 2,
+enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PART_USER = 2, PHI_CURL_PART_PASSWORD = 3,
                    PHI_CURL_PART_HOST = 5, PHI_CURL_PART_PORT = 6 };
 
 #define PHI_CURL_GLOBAL_DEFAULT 3
@@ -61,33 +57,18 @@ enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PAR
 #define PHI_CURL_HTTP_AND_HTTPS 3
 #define PHI_CURL_ERROR_SIZE 256
 #define PHI_CURL_DEFAULT_PORT (1U << 0)
+#define PHI_CURL_URL_DECODE (1U << 6)
 #define PHI_CURL_URL_ENCODE (1U << 7)
 
-typedef size_t (*PhiCurlReceiver)(char *bytes, size_t size, size_t count, void *context);
-typedef int (*PhiCurlProgress)(void *context, int64_t total, int64_t here, int64_t up_total, int64_t up_here);
-
-/// curl_easy_setopt and curl_easy_getinfo, which Swift can't call: their last argument has the type that the option asks for.
+/// curl_easy_setopt and curl_easy_getinfo, which Swift can't call: the type of their last argument depends on the option.
 typedef int (*PhiCurlVariadic)(void *handle, int option, ...);
 
-static inline int phi_curl_set_number(void *setopt, void *handle, enum PhiCurlOption option, long value) {
-    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
+static inline int phi_curl_call(void *function, void *handle, int option, long value) {
+    return ((PhiCurlVariadic)function)(handle, option, value);
 }
 
-static inline int phi_curl_set_pointer(void *setopt, void *handle, enum PhiCurlOption option, const void *value) {
-    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
-}
-
-static inline int phi_curl_set_receiver(void *setopt, void *handle, enum PhiCurlOption option, PhiCurlReceiver value) {
-    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
-}
-
-static inline int phi_curl_set_progress(void *setopt, void *handle, enum PhiCurlOption option, PhiCurlProgress value) {
-    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
-}
-
-static inline long phi_curl_number(void *getinfo, void *handle, enum PhiCurlInfo info) {
-    long value = 0;
-    return ((PhiCurlVariadic)getinfo)(handle, (int)info, &value) == 0 ? value : 0;
+static inline int phi_curl_call_pointer(void *function, void *handle, int option, const void *value) {
+    return ((PhiCurlVariadic)function)(handle, option, value);
 }
 
 #endif

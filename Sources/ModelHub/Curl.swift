@@ -7,6 +7,8 @@ import OperatingSystem
 package final class Curl: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafeMutablePointer<CChar>
+    typealias Receiver = @convention(c) (Text?, Int, Int, Handle?) -> Int
+    typealias Progress = @convention(c) (Handle?, Int64, Int64, Int64, Int64) -> Int32
 
     /// Version by its own words, such as "libcurl/8.14.1 OpenSSL/3.5.1".
     package let version: String
@@ -18,8 +20,8 @@ package final class Curl: Sendable {
     let append: @convention(c) (Handle?, UnsafePointer<CChar>) -> Handle?
     let freeList: @convention(c) (Handle?) -> Void
     let makeAddress: @convention(c) () -> Handle?
-    let setPart: @convention(c) (Handle, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-    let getPart: @convention(c) (Handle, Int32, UnsafeMutablePointer<Text?>, UInt32) -> Int32
+    let setPart: @convention(c) (Handle, PhiCurlPart, UnsafePointer<CChar>?, UInt32) -> Int32
+    let getPart: @convention(c) (Handle, PhiCurlPart, UnsafeMutablePointer<Text?>, UInt32) -> Int32
     let cleanUpAddress: @convention(c) (Handle) -> Void
     let free: @convention(c) (Handle?) -> Void
     private nonisolated(unsafe) let setOption: Handle
@@ -73,27 +75,22 @@ package final class Curl: Sendable {
 /// Options of a transfer. One that this libcurl doesn't know is one that it does without.
 extension Curl {
     func set(_ handle: Handle, _ option: PhiCurlOption, _ value: Int) {
-        _ = phi_curl_set_number(setOption, handle, option, value)
+        _ = phi_curl_call(setOption, handle, Int32(option.rawValue), value)
     }
 
-    /// libcurl copies it.
+    /// libcurl copies the text.
     func set(_ handle: Handle, _ option: PhiCurlOption, _ text: String) {
-        _ = text.withCString { phi_curl_set_pointer(setOption, handle, option, $0) }
+        text.withCString { set(handle, option, pointer: $0) }
     }
 
     /// Memory that it points to must outlive the transfer.
     func set(_ handle: Handle, _ option: PhiCurlOption, pointer: UnsafeRawPointer?) {
-        _ = phi_curl_set_pointer(setOption, handle, option, pointer)
+        _ = phi_curl_call_pointer(setOption, handle, Int32(option.rawValue), pointer)
     }
 
-    func setReceiver(_ handle: Handle, _ option: PhiCurlOption, _ receiver: @escaping PhiCurlReceiver) {
-        _ = phi_curl_set_receiver(setOption, handle, option, receiver)
+    /// Returns a number that is known of a transfer; 0 if none is.
+    func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int {
+        var value = 0
+        return phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), &value) == 0 ? value : 0
     }
-
-    func setProgress(_ handle: Handle, _ progress: @escaping PhiCurlProgress) {
-        _ = phi_curl_set_progress(setOption, handle, PHI_CURL_XFERINFOFUNCTION, progress)
-    }
-
-    /// Number that is known of a transfer; 0 if none is.
-    func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int { phi_curl_number(getInfo, handle, info) }
 }

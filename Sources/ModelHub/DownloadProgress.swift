@@ -30,25 +30,16 @@ final class DownloadTally: Sendable {
         var here: [String: Int] = [:]
         var fetched = 0
         var lastReport: ContinuousClock.Instant?
-        var total: Int
     }
 
-    private let isPlanned: Bool
+    private let total: Int
     private let report: @Sendable (ModelDownload.Event) -> Void
     private let started = ContinuousClock.now
-    private let count: Mutex<Count>
+    private let count = Mutex(Count())
 
-    /// - Parameter total: the bytes of all files; nil where each tells of its own as it begins.
-    init(total: Int?, report: @escaping @Sendable (ModelDownload.Event) -> Void) {
-        isPlanned = total != nil
-        count = Mutex(Count(total: total ?? 0))
-        self.report = report
-    }
-
-    func begins(_ file: String, _ size: Int?) {
-        guard !isPlanned else { return }
-        count.withLock { $0.total += size ?? 0 }
-        report(.begins(file, files: 1, missing: size ?? 0))
+    /// - Parameter total: the bytes of all files.
+    init(total: Int, report: @escaping @Sendable (ModelDownload.Event) -> Void) {
+        (self.total, self.report) = (total, report)
     }
 
     /// - Parameters:
@@ -60,11 +51,11 @@ final class DownloadTally: Sendable {
             sum.fetched += new
             let now = ContinuousClock.now
             let done = sum.here.values.reduce(0, +)
-            if let last = sum.lastReport, (now - last).seconds < 0.2, done < sum.total { return nil }
+            if let last = sum.lastReport, (now - last).seconds < 0.2, done < total { return nil }
             guard sum.fetched > 0 else { return nil }
             sum.lastReport = now
             return DownloadProgress(
-                total: sum.total, done: done, fetched: sum.fetched, seconds: (now - started).seconds)
+                total: total, done: done, fetched: sum.fetched, seconds: (now - started).seconds)
         }
         if let progress { report(.progress(progress)) }
     }

@@ -19,96 +19,149 @@ struct FileDownload {
     /// Told when another process is fetching the file.
     let waits: @Sendable () -> Void
 
-    private var blob: String { cache.blob(id, file.etag) }
-
     /// - Throws: `HubError` or `CancellationError`.
     func run() throws {
-        do {
-            if !isHere {
+        let blob = cache.blob(id, file.etag)
+        func isHere() -> Bool { Files.state(of: blob)?.size == file.size }
+        try HubError.writing(blob) {
+            if !isHere() {
                 let lock = try FileLock.taken(
                     "\(file.etag).lock", in: OpenFolder(cache.locks(id)), client.stop, waits: waits)
                 defer { withExtendedLifetime(lock) {} }
-                if !isHere { try fetch() }
+                if !isHere() { try fetch(blob) }
             }
             counted(file.size, 0)
             for path in paths {
                 let up = String(repeating: "../", count: 2 + path.utf8.count { $0 == UInt8(ascii: "/") })
                 try folder.link("snapshots/\(commit)/\(path)", to: "\(up)blobs/\(file.etag)")
             }
-        } catch let error as Files.Failure {
-            throw HubError(.files, blob, "can't be written: \(error.reason).")
         }
     }
 
-    private var isHere: Bool { (try? OpenFile.at(blob).state().size) == file.size }
-
-    private func fetch() throws {
+    private func fetch(_ blob: String) throws {
         let part = try PartFile(HubCache.part(ofBlob: file.etag), in: folder.folder("blobs"))
         for _ in 1...2 {
             if part.size > file.size { try part.empty() }
             counted(part.size, 0)
-            try client.tries("\(id)", part) { try read(into: part) }
-            if try isRight() { return try part.move(to: file.etag) }
+            try client.tries("\(id)", part) {
+                guard part.size < file.size else { return }
+                try client.read(
+                    client.address(file.path, of: id, commit: commit), named: file.path, into: part,
+                    size: file.size, check: check, counted: counted)
+            }
+            let content = try OpenFile.at(HubCache.part(ofBlob: blob))
+            let isRight = try ContentHash.fits(content, etag: file.etag) { _ in !client.stop.isSet }
+            try client.stop.check()
+            if isRight != false { return try part.move(to: file.etag) }
             try part.empty()
         }
         throw HubError(
             .damaged, "\(id)", "\(file.path) is not what the hub promises, twice: its hash is wrong.")
     }
 
-    /// - Throws: `Retry` or `WebFailure` if another try may bring the rest.
-    private func read(into part: PartFile) throws {
-        let begun = part.size
-        guard begun < file.size else { return }
-        do {
-            try client.read(file, of: id, commit: commit, from: begun) { start in
-                if start != begun { try restart(part) }
-            } body: { bytes in
-                // A server that goes on after the promised end is not asked why.
-                let wanted = UnsafeRawBufferPointer(rebasing: bytes.prefix(file.size - part.size))
-                try part.append(wanted)
-                counted(part.size, wanted.count)
-                return wanted.count == bytes.count
-            }
-        } catch Retry.fromStart(let path) {
-            try restart(part)
-            throw Retry.fromStart(path)
+    private func check(_ response: WebResponse) throws {
+        if let packing = response.first("Content-Encoding"), packing.lowercased() != "identity" {
+            throw HubError(
+                .network, "\(id)",
+                "\(response.host) sends \(file.path) packed (\(packing)), which was not asked for.")
         }
-        guard part.size == file.size else {
-            throw Retry.later(after: nil, "the hub sends less than the whole of \(file.path)")
+        if 400..<500 ~= response.status, !response.isHub, !Patience.isPassing(response.status) {
+            // The hub signs the address for a while only, and gives a new one each time.
+            throw WebFailure(
+                "\(response.host), where the hub keeps \(file.path), answers \(response.statusText)")
         }
-    }
-
-    private func restart(_ part: PartFile) throws(Files.Failure) {
-        try part.empty()
-        counted(0, 0)
-    }
-
-    /// Whether what has come is what the hub promises.
-    private func isRight() throws -> Bool {
-        do {
-            let part = try OpenFile.at(HubCache.part(ofBlob: blob))
-            let fits = try ContentHash.fits(part, etag: file.etag) { _ in !client.stop.isSet }
-            try client.stop.check()
-            return fits ?? true
-        } catch let error as FileFault {
-            throw HubError(.files, error.path, "\(error.reason).")
-        }
+        try client.check(response, id, file: file.path)
     }
 }
 
-extension FileLock {
-    /// Waits until it can be had.
-    /// - Parameter waits: told if that is not at once.
-    /// - Throws: `Files.Failure`, `CancellationError`.
-    static func taken(_ name: String, in folder: OpenFolder, _ stop: Stop, waits: () -> Void) throws
-        -> FileLock
-    {
-        var hasWaited = false
-        while true {
-            if let lock = try take(name, in: folder) { return lock }
-            if !hasWaited { waits() }
-            hasWaited = true
-            try stop.sleep(0.2)
+extension InputStore {
+    /// Brings the file at an address of https or http, whole and of one version:
+    ///
+    ///     FOLDER/VERSION/NAME    what is here
+    ///     FOLDER/part            what is half here
+    ///     FOLDER/part.tag        the tag (ETag, or Last-Modified) of what that is a part of
+    ///     FOLDER/lock            held while something is fetched
+    ///
+    /// An attempt that was broken off goes on by a range, if the file still has the same tag; else it begins anew.
+    /// - Throws: `HubError` or `CancellationError`. What came is kept.
+    func page(
+        _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) throws -> DistantInput.File {
+        let shown = Addresses.shown(address)
+        let name = Paths.name(of: String(shown.prefix(until: "?")))
+        if let fault = Paths.fault(inForeign: name) {
+            throw HubError(.badName, shown, "its last part becomes a file's name, and \(fault).")
         }
+        let client = try HubClient(settings, patience, stop, isOfHub: false) {
+            report(.pauses(reason: $0, seconds: $1))
+        }
+        let folder = try folder(of: address)
+        return try HubError.writing(folder) {
+            // A file that takes a key is for this user only, and addresses may have one.
+            let own = try OpenFolder(folder, mode: 0o700)
+            let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: shown)) }
+            defer { withExtendedLifetime(lock) {} }
+            let part = try PartFile("part", in: own)
+            return try client.tries(shown, part) {
+                let version = try attempt(address, shown, name, client, part, own, report)
+                let path = Paths.join(folder, Self.version(version, name))
+                return DistantInput.File(path: path, source: shown, version: version)
+            }
+        }
+    }
+
+    /// - Returns: the version's tag.
+    private func attempt(
+        _ address: String, _ shown: String, _ name: String, _ client: HubClient, _ part: PartFile,
+        _ own: OpenFolder, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) throws -> String {
+        let noted = Files.text(of: Paths.join(own.path, "part.tag"), limit: 1 << 12) ?? ""
+        // Several contents may share a weak tag.
+        if noted.isEmpty || noted.hasPrefix("W/") { try part.empty() }
+        var (isKnown, tally) = (false, DownloadTally?.none)
+        let response = try client.read(address, named: shown, into: part, version: noted) { response in
+            guard response.status >= 300 else { return }
+            try client.retryIfPassing(response)
+            let said: Message = "\(response.host) answers \(response.statusText)."
+            switch response.status {
+            case 401, 403: throw HubError(.forbidden, shown, said)
+            case 404, 410:
+                throw HubError(.missing, shown, "there is no such file, or it may not be seen: \(said)")
+            default: throw HubError(.network, shown, said)
+            }
+        } begins: { response in
+            let size = response.range?.total ?? response.number("Content-Length")
+            tally = DownloadTally(total: size ?? 0, report: report)
+            guard response.status == 200 else { return true }
+            if let tag = response.tag {
+                isKnown = Files.kind(of: Paths.join(own.path, Self.version(tag, name))) == .regular
+            }
+            if isKnown { return false }
+            if let size { try ModelDownload.checkRoom(size, at: own.path, "PHIBATCH_CACHE") }
+            report(.begins(shown, files: 1, missing: size ?? 0))
+            try own.write(response.tag ?? "", to: "part.tag")
+            return true
+        } counted: {
+            tally?.count(shown, here: $0, fetched: $1)
+        }
+        if isKnown, let tag = response.tag { return tag }
+        // Without a tag, what is in it says which version it is; nothing can go on then.
+        let version =
+            try response.tag ?? "sha256 \(FileHash(of: OpenFile.at(Paths.join(own.path, "part"))).sha256)"
+        try part.move(to: Self.version(version, name))
+        return version
+    }
+
+    /// Folder of all versions of the file at an address.
+    func folder(of address: String) throws(HubError) -> String {
+        if let folder = place(address, "") { return folder }
+        throw HubError(
+            .files, Addresses.shown(address),
+            "there is no folder to keep it in while it is read: PHIBATCH_CACHE is off.")
+    }
+
+    /// Name of the version with a tag in that folder.
+    static func version(_ tag: String, _ name: String) -> String {
+        "\(FileHash.hexadecimal(SHA.sha256(of: tag.utf8).prefix(8)))/\(name)"
     }
 }

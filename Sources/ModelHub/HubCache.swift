@@ -1,4 +1,5 @@
 import Errors
+import FoundationShim
 import OperatingSystem
 
 /// Hugging Face's cache on this machine, in huggingface_hub's layout, so that either finds what the other fetched:
@@ -38,7 +39,7 @@ package struct HubCache: Sendable {
         if id.isCommit { return id.revision }
         guard let text = Files.text(of: reference(id), limit: 100) else { return nil }
         let commit = text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
-        return commit.utf8.count == 40 && commit.utf8.allSatisfy(\.isHexadecimal) ? commit : nil
+        return RepositoryID.isCommit(commit) ? commit : nil
     }
 
     /// The folder of a model that is here with all it needs; nil if anything lacks.
@@ -177,8 +178,8 @@ extension HubCache {
     private static func isDraftOfEndedProcess(_ name: String) -> Bool {
         let parts = name.split(at: ".", keepingEmpty: true)
         guard parts.count >= 3, OpenFolder.draftEndings.contains(String(parts[parts.count - 1])),
-            let process = ResponseHead.number(parts[parts.count - 2]).flatMap(Int32.init(exactly:))
+            let process = WebResponse.number(parts[parts.count - 2]).flatMap(Int32.init(exactly:))
         else { return false }
-        return !Processes.isRunning(process)
+        return kill(process, 0) != 0 && errno == ESRCH
     }
 }

@@ -1,45 +1,188 @@
 import Errors
+import FoundationShim
 import JSON
 import OperatingSystem
 
-/// Asks Hugging Face's hub, on the calling thread.
+/// Client of Hugging Face's hub, or of another host, on the calling thread.
+///
+/// The token goes to the hub's own origin only: large files lie with other hosts, whose addresses are signed. A name and a
+/// password in an address go to the origin that was asked first.
 struct HubClient: Sendable {
+    static let redirectLimit = 10
     private static let listingLimit = 16 << 20
     /// The most bytes of one file. A model has some terabytes at most, and sums of what is claimed must stay numbers.
     private static let sizeLimit = 1 << 48
 
     let settings: HubSettings
-    let curl: Curl
+    private let curl: Curl
     /// One thread uses one, and then whichever needs one next.
-    let connections = Pool<WebConnection>()
-    /// Limits on tries of a request that failed.
+    private let connections = Pool<WebConnection>()
     let patience: Patience
     let stop: Stop
-    /// Name and key of who asks.
-    let access: Access
-    /// The address that may know who asks; nil where it is the first that is asked.
-    let home: String?
+    /// Whether the hub is asked, which may know the token.
+    private let isOfHub: Bool
     /// Told why it waits, and how many seconds.
-    let pauses: @Sendable (Message, Double) -> Void
+    private let pauses: @Sendable (Message, Double) -> Void
 
     init(
-        settings: HubSettings, patience: Patience, stop: Stop, access: Access? = nil,
-        pauses: @escaping @Sendable (Message, Double) -> Void
+        _ settings: HubSettings, _ patience: Patience, _ stop: Stop, isOfHub: Bool = true,
+        pauses: @escaping @Sendable (Message, Double) -> Void = { _, _ in }
     ) throws(HubError) {
-        let curl = try Curl.load()
-        self.settings = settings
-        self.curl = curl
-        self.patience = patience
-        self.stop = stop
-        self.access = access ?? settings.token.map(Access.bearer) ?? .nobody
-        home = access == nil ? settings.endpoint : nil
+        curl = try Curl.load()
+        (self.settings, self.patience, self.stop, self.isOfHub) = (settings, patience, stop, isOfHub)
         self.pauses = pauses
     }
 
-    /// Whether something is told that lets somebody in.
-    var hasKey: Bool { if case .nobody = access { false } else { true } }
+    // MARK: Requests
 
-    func connection() throws -> WebConnection { try WebConnection(curl, settings.network, patience) }
+    /// Makes a request, and those that its redirects lead to.
+    /// - Parameters:
+    ///   - headOnly: asks only the hub: the host with the content need not be asked yet.
+    ///   - seconds: after which it is given up; nil where what comes may last.
+    ///   - body: takes what comes of the last response, and says whether to go on.
+    /// - Throws: `HubError`, `CancellationError`, `WebFailure`, and what `body` throws.
+    func request(
+        _ text: String, headOnly: Bool = false, fields: [String] = [], seconds: Double? = nil,
+        body: WebConnection.Body = { _, _ in true }
+    ) throws -> WebResponse {
+        let shown = Addresses.shown(text)
+        guard var address = WebAddress(text, curl),
+            let home = WebAddress(isOfHub ? settings.endpoint : text, curl)
+        else {
+            throw HubError(
+                .badName, shown, "is no address of http or https\(isOfHub ? " (HF_ENDPOINT)" : "").")
+        }
+        var own = isOfHub ? settings.token.map { "Bearer \($0)" } : nil
+        if own == nil { own = home.user.map { "Basic \(Data($0.utf8).base64EncodedString())" } }
+        // The size and the ETag are the file's own only if nothing is compressed.
+        let usual = ["User-Agent: phibatch", "Accept-Encoding: identity"] + fields
+        for _ in 0...Self.redirectLimit {
+            let key = address.origin == home.origin ? own.map { ["Authorization: \($0)"] } ?? [] : []
+            let response = try connections.lend(orMake: connection) { connection in
+                try connection.perform(
+                    address, hub: home.origin, headOnly: headOnly, fields: usual + key, seconds: seconds
+                ) { response, bytes in
+                    // What a redirect says besides its target is not asked for.
+                    try response.location == nil && body(response, bytes)
+                }
+            }
+            guard let location = response.location, !headOnly || response.first("X-Linked-Etag") == nil else {
+                return response
+            }
+            func fault(_ message: Message) -> HubError {
+                HubError(.network, shown, message + ": \(Addresses.shown(location)).")
+            }
+            guard let next = WebAddress(location, relativeTo: address, curl) else {
+                throw fault("leads to what is no address of http or https")
+            }
+            if headOnly, next.origin != address.origin, next.user == nil { return response }
+            guard next.scheme == "https" || address.scheme != "https" else {
+                throw fault("leads to an address without encryption")
+            }
+            guard next.user == nil || next.origin == address.origin else {
+                throw fault("leads to another host by a user's name, which is not told")
+            }
+            address = next
+        }
+        throw HubError(.network, shown, "leads on and on (\(Self.redirectLimit) redirects).")
+    }
+
+    private func connection() throws -> WebConnection {
+        try WebConnection(curl, settings.network, patience, stop)
+    }
+
+    /// Goes on until it succeeds or patience ends.
+    /// - Parameters:
+    ///   - place: subject of the error.
+    ///   - part: file that grows meanwhile. Fewer new bytes than 64 K in one try are as good as none: a host that sends a
+    ///     byte at a time is not waited for for ever.
+    /// - Throws: `HubError` if it is enough, and all but `WebFailure` that `body` throws.
+    func tries<Value>(_ place: String, _ part: PartFile? = nil, _ body: () throws -> Value) throws -> Value {
+        var (failures, furthest) = (0, part?.size ?? 0)
+        while true {
+            do { return try body() } catch let failure as WebFailure {
+                let size = part?.size ?? 0
+                failures = size - furthest >= 1 << 16 ? 1 : failures + 1
+                furthest = max(furthest, size)
+                // Without a network nothing comes; in the middle of a file it may be back soon.
+                let isHopeless =
+                    failure.kind == .lasting || part == nil && failures > 1 && failure.kind == .unknownHost
+                guard failures < patience.tries, !isHopeless else {
+                    throw HubError(.network, place, failure.reason + failure.advice)
+                }
+                let seconds = patience.pause(after: failures, asked: failure.pause)
+                pauses(failure.reason, seconds)
+                try stop.sleep(seconds)
+            }
+        }
+    }
+
+    /// Reads a file into its part, from where an earlier attempt stopped, if the host still has the same.
+    /// - Parameters:
+    ///   - name: the file's, in messages.
+    ///   - size: the whole file's; nil where only the response says it.
+    ///   - version: tag of what the part is a part of; nil where the address stands for one content.
+    ///   - check: throws if a response is a refusal.
+    ///   - begins: told before the first byte, with the response; says whether to go on.
+    /// - Throws: as `request`. A part that is of no use is empty then.
+    @discardableResult func read(
+        _ address: String, named name: String, into part: PartFile, size: Int? = nil, version: String? = nil,
+        check: (WebResponse) throws -> Void, begins: (WebResponse) throws -> Bool = { _ in true },
+        counted: (_ here: Int, _ fetched: Int) -> Void
+    ) throws -> WebResponse {
+        let start = part.size
+        var fields = start > 0 ? ["Range: bytes=\(start)-"] : []
+        if start > 0, let version {
+            fields.append("\(version.hasPrefix("\"") ? "If-Match" : "If-Unmodified-Since"): \(version)")
+        }
+        func restart() throws {
+            try part.empty()
+            counted(0, 0)
+        }
+        var (hasBegun, isWanted, total) = (false, true, size)
+        func begin(_ response: WebResponse) throws {
+            hasBegun = true
+            let (isPart, range) = (start > 0 && response.status == 206, response.range)
+            let fits =
+                range?.start == start && (size == nil || range?.total == nil || range?.total == size)
+                && (version == nil || response.tag == version)
+            if start > 0 && [412, 416].contains(response.status) || isPart && !fits {
+                try restart()
+                throw WebFailure("\(name) can't be gone on with from its middle, and is fetched anew")
+            }
+            try check(response)
+            guard isPart || response.status == 200 else {
+                throw HubError(
+                    .network, name, "\(response.host) answers \(response.statusText), and no file.")
+            }
+            if !isPart, start > 0 { try restart() }
+            if isPart { total = total ?? range?.total }
+            isWanted = try begins(response)
+        }
+        let response = try request(address, fields: fields) { response, bytes in
+            if !hasBegun { try begin(response) }
+            guard isWanted else { return false }
+            // A server that goes on after the promised end is not asked why.
+            let wanted = bytes.prefix(size.map { $0 - part.size } ?? .max)
+            try part.append(UnsafeRawBufferPointer(rebasing: wanted))
+            counted(part.size, wanted.count)
+            return wanted.count == bytes.count
+        }
+        if !hasBegun { try begin(response) }
+        if isWanted, let total, total != part.size {
+            throw WebFailure("\(response.host) sends less than the whole of \(name)")
+        }
+        return response
+    }
+
+    /// - Throws: `WebFailure` if another try may have another answer.
+    func retryIfPassing(_ response: WebResponse) throws(WebFailure) {
+        guard Patience.isPassing(response.status) else { return }
+        throw WebFailure(
+            "\(response.host) answers \(response.statusText)", pause: response.number("Retry-After"))
+    }
+
+    // MARK: The hub
 
     /// Returns the commit that a revision means now, and the files that there are.
     /// - Throws: `HubError` or `CancellationError`.
@@ -48,8 +191,7 @@ struct HubClient: Sendable {
             "\(settings.endpoint)/api/\(id.kind.plural)/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
         let bytes = try answer(address, id)
         guard let value = try? JSONValue(parsing: bytes, limits: .file),
-            case .string(let commit)? = value["sha"],
-            commit.utf8.count == 40, commit.utf8.allSatisfy(\.isHexadecimal),
+            case .string(let commit)? = value["sha"], RepositoryID.isCommit(commit),
             case .array(let siblings)? = value["siblings"]
         else {
             throw HubError(
@@ -66,23 +208,22 @@ struct HubClient: Sendable {
             }
             return path
         }
-        let isGated = value["gated"] ?? .bool(false) != .bool(false)
         return HubListing(
             commit: commit, paths: paths, isPrivate: value["private"].map { $0 == .bool(true) },
-            isGated: isGated)
+            isGated: value["gated"] ?? .bool(false) != .bool(false))
     }
 
-    /// The content of a small file. - Throws: as `listing`.
+    /// Returns the content of a small file.
+    /// - Throws: as `listing`.
     func contents(of path: String, _ id: RepositoryID, commit: String) throws -> [UInt8] {
         try answer(address(path, of: id, commit: commit), id, file: path)
     }
 
     /// Returns the hub's answer, if that is no more than a few megabytes, and a success.
-    /// - Throws: as `listing`.
     private func answer(_ address: String, _ id: RepositoryID, file: String? = nil) throws -> [UInt8] {
         try tries("\(id)") {
             var bytes: [UInt8] = []
-            let response = try HubRequest(client: self, seconds: patience.answering).send(to: address) {
+            let response = try request(address, seconds: patience.answering) {
                 bytes += $1
                 return bytes.count <= Self.listingLimit
             }
@@ -91,16 +232,16 @@ struct HubClient: Sendable {
         }
     }
 
-    /// Asks about one file. - Throws: as `listing`.
+    /// Returns size and hash of a file.
+    /// - Throws: as `listing`.
     func file(_ path: String, of id: RepositoryID, commit: String) throws -> HubFile {
         try tries("\(id)") {
-            let request = HubRequest(client: self, headOnly: true, seconds: patience.answering)
-            let response = try request.send(to: address(path, of: id, commit: commit))
+            let response = try request(
+                address(path, of: id, commit: commit), headOnly: true, seconds: patience.answering)
             if response.status >= 400 { try check(response, id, file: path) }
-            let head = response.head
-            guard let tag = head.first("X-Linked-Etag") ?? head.first("ETag"),
-                let size = head.first("X-Linked-Size")
-                    ?? (response.status < 300 ? head.first("Content-Length") : nil)
+            let length = response.status < 300 ? response.first("Content-Length") : nil
+            guard let tag = response.first("X-Linked-Etag") ?? response.first("ETag"),
+                let stated = response.first("X-Linked-Size") ?? length
             else {
                 throw HubError(.damaged, "\(id)", "the hub says neither size nor hash of \(path).")
             }
@@ -108,156 +249,45 @@ struct HubClient: Sendable {
                 throw HubError(
                     .damaged, "\(id)", "the hub gives \(path) the ETag \(tag), which names no blob.")
             }
-            guard let size = ResponseHead.number(size), size <= Self.sizeLimit else {
+            guard let size = WebResponse.number(stated), size <= Self.sizeLimit else {
                 throw HubError(
-                    .damaged, "\(id)", "the hub says that \(path) has \(size) bytes, which can't be.")
+                    .damaged, "\(id)", "the hub says that \(path) has \(stated) bytes, which can't be.")
             }
             return HubFile(path: path, etag: etag, size: size)
         }
     }
 
-    /// Reads a file from a byte on.
-    /// - Parameters:
-    ///   - begins: told, before the first byte, which one it is: `start`, or 0 if all comes again.
-    ///   - body: takes what comes, and says whether to go on.
-    /// - Throws: as `listing`; also `Retry` and `WebFailure`, and what the closures throw.
-    func read(
-        _ file: HubFile, of id: RepositoryID, commit: String, from start: Int,
-        begins: (Int) throws -> Void, body: (UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        var request = HubRequest(client: self)
-        if start > 0 { request.fields = ["Range: bytes=\(start)-"] }
-        var hasBegun = false
-        func begin(_ response: HubResponse) throws {
-            if !hasBegun { try begins(beginning(of: response, file, id, from: start)) }
-            hasBegun = true
-        }
-        try begin(
-            request.send(to: address(file.path, of: id, commit: commit)) { response, bytes in
-                try begin(response)
-                return try body(bytes)
-            })
-    }
-
-    private func beginning(of response: HubResponse, _ file: HubFile, _ id: RepositoryID, from start: Int)
-        throws -> Int
-    {
-        if let packing = response.head.first("Content-Encoding"), packing.lowercased() != "identity" {
-            throw HubError(
-                .network, "\(id)",
-                "\(response.host) sends \(file.path) packed (\(packing)), which was not asked for.")
-        }
-        switch response.status {
-        case 200: return 0
-        case 206 where start > 0:
-            // "bytes 100-199/200"; the size may be "*".
-            let parts = (response.head.first("Content-Range") ?? "")
-                .split(omittingEmptySubsequences: false) { " -/".contains($0) }
-            guard parts.count == 4, ResponseHead.number(parts[1]) == start,
-                parts[3] == "*" || ResponseHead.number(parts[3]) == file.size
-            else { throw Retry.fromStart(file.path) }
-            return start
-        case 416 where start > 0: throw Retry.fromStart(file.path)
-        case 400..<500 where !response.isHub && !Patience.isPassing(response.status):
-            // The hub signs the address for a while only, and gives a new one each time.
-            throw Retry.later(
-                after: nil,
-                "\(response.host), where the hub keeps \(file.path), answers \(response.head.statusText)")
-        default:
-            try check(response, id, file: file.path)
-            throw HubError(
-                .network, "\(id)", "the hub answers \(response.head.statusText) for \(file.path).")
-        }
-    }
-
-    /// Goes on until it succeeds or patience ends.
-    /// - Parameters:
-    ///   - place: subject of the error.
-    ///   - part: file that grows meanwhile. Fewer new bytes than 64 K in one try are as good as none: who sends a byte at a
-    ///     time is not waited for for ever.
-    /// - Throws: `HubError` if it is enough, `CancellationError`.
-    func tries<Value>(_ place: String, _ part: PartFile? = nil, _ body: () throws -> Value) throws -> Value {
-        var (failures, furthest) = (0, part?.size ?? 0)
-        while true {
-            do { return try body() } catch let error where Patience.isFinal(error) {
-                throw error
-            } catch {
-                let size = part?.size ?? 0
-                failures = size - furthest >= 1 << 16 ? 1 : failures + 1
-                furthest = max(furthest, size)
-                // Without a network nothing comes; in the middle of a file it may be back soon.
-                let isHopeless = part == nil && failures > 1 && (error as? WebFailure)?.isUnknownHost == true
-                let seconds = try patience.pause(after: isHopeless ? .max : failures, error, place)
-                pauses(Patience.reason(error), seconds)
-                try stop.sleep(seconds)
-            }
-        }
-    }
-
-    private func address(_ path: String, of id: RepositoryID, commit: String) -> String {
+    func address(_ path: String, of id: RepositoryID, commit: String) -> String {
         "\(settings.endpoint)/\(id.page)/resolve/\(commit)/\(Self.escaped(path, slashes: false))"
     }
 
-    func check(_ response: HubResponse, _ id: RepositoryID, file: String?) throws {
+    /// - Throws: `WebFailure` or `HubError` if the hub refuses.
+    func check(_ response: WebResponse, _ id: RepositoryID, file: String?) throws {
         guard response.status >= 300 else { return }
         try retryIfPassing(response)
         throw HubError(refused: response, id, file: file, settings)
     }
 
-    /// - Throws: `Retry` if another try may have another answer.
-    func retryIfPassing(_ response: HubResponse) throws {
-        guard Patience.isPassing(response.status) else { return }
-        throw Retry.later(
-            after: response.head.number("Retry-After"),
-            "\(response.host) answers \(response.head.statusText)")
-    }
-
-    /// An ETag without its quotes, as the name of a blob; nil if it can't be one.
+    /// Returns an ETag without its quotes, as the name of a blob; nil if it can't be one.
     static func name(ofTag tag: String) -> String? {
-        var text = tag[...]
-        if text.hasPrefix("W/") { text = text.dropFirst(2) }
-        let name = text.filter { $0 != "\"" }
-        return name.utf8.allSatisfy {
-            isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
-            && 1...200 ~= name.utf8.count ? name : nil
-    }
-
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
-
-    /// Returns the bytes that were escaped in an address.
-    static func unescaped(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        let name = (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]).filter { $0 != "\"" }
+        let isName = name.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) }
+        return isName && 1...200 ~= name.utf8.count ? name : nil
     }
 
     /// - Parameter slashes: whether they are escaped, too.
     static func escaped(_ text: String, slashes: Bool) -> String {
-        var escaped = ""
-        for byte in text.utf8 {
-            let isPlain =
-                isLetterOrDigit(byte) || "-._~".utf8.contains(byte) || !slashes && byte == UInt8(ascii: "/")
+        let plain = slashes ? "-._~" : "-._~/"
+        return text.utf8.reduce(into: "") { escaped, byte in
+            let isPlain = byte.isLetterOrDigit || plain.utf8.contains(byte)
             escaped += isPlain ? String(UnicodeScalar(byte)) : "%" + FileHash.hexadecimal([byte]).uppercased()
         }
-        return escaped
     }
+}
+
+extension WebResponse {
+    /// Mark of a file's version: another content has another one.
+    var tag: String? { first("ETag") ?? first("Last-Modified") }
 }
 
 /// One file of a repository, as the hub describes it.

@@ -1,4 +1,5 @@
 import Errors
+import OperatingSystem
 
 /// Why a model is not to be had: what, of which repository or file, and what would help.
 public struct HubError: Error, Equatable, CustomStringConvertible {
@@ -33,14 +34,25 @@ public struct HubError: Error, Equatable, CustomStringConvertible {
     public var description: String { explanation.text }
 }
 
-extension HubError: Fault {}
+extension HubError: Fault {
+    /// Calls `body`, which writes files.
+    /// - Parameter path: place of the error where one can't be written.
+    /// - Throws: what `body` throws, but errors of files as `HubError`.
+    static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as Files.Failure {
+            throw HubError(.files, path, "can't be written: \(error.reason).")
+        } catch let error as FileFault {
+            throw HubError(.files, error.path, "\(error.reason).")
+        }
+    }
+}
 
 extension HubError {
     /// Error for an answer of the hub that no second try will change.
-    init(refused response: HubResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
+    init(refused response: WebResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
         let status = response.status
-        let code = response.head.first("X-Error-Code") ?? ""
-        let said = response.head.first("X-Error-Message")
+        let code = response.first("X-Error-Code") ?? ""
+        let said = response.first("X-Error-Message")
         let page = "\(settings.endpoint)/\(id.page)"
         let token: Message = settings.tokenOrigin.map { "the token of \($0)" } ?? "no token"
         switch (status, code) {

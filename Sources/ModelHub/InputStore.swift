@@ -34,64 +34,56 @@ package struct InputStore: Sendable {
     package func bring(
         _ address: String, version: String?, report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) async throws -> DistantInput {
-        if let version, let known = known(address, version) { return known }
-        guard !settings.isOffline else {
-            if version == nil, let latest = latest(address), let known = known(address, latest) {
-                return known
+        try await ModelDownload.onThread("input") { stop in
+            if let version, let known = known(address, version) { return known }
+            guard !settings.isOffline else {
+                if version == nil, let latest = latest(address), let known = known(address, latest) {
+                    return known
+                }
+                throw HubError(
+                    .offline, Addresses.shown(address),
+                    "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
+                )
             }
-            throw HubError(
-                .offline, Addresses.shown(address),
-                "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
-            )
+            let brought: DistantInput
+            switch Addresses.scheme(of: address) {
+            case "hf": brought = try dataset(address, version, stop, report)
+            case "https", "http": brought = input(address, [try page(address, stop, report)])
+            default: brought = input(address, try objects(address, stop, report))
+            }
+            try note(brought)
+            return brought
         }
-        let scheme = Addresses.scheme(of: address) ?? ""
-        let brought =
-            scheme == "hf"
-            ? try await dataset(address, version: version, report)
-            : try await files(address, isPage: scheme.hasPrefix("http"), report)
-        try await ModelDownload.onThread("input") { try note(brought) }
-        return brought
     }
 
-    private func files(
-        _ address: String, isPage: Bool, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
-    ) async throws -> DistantInput {
-        let stop = Stop()
-        return try await ModelDownload.onThread("input") {
-            ThisThread.blockBrokenPipes()
-            let files = isPage ? [try page(address, stop, report)] : try objects(address, report)
-            let versions = files.map { "\($0.source)\n\($0.version ?? "")\n" }.joined()
-            let version = FileHash.hexadecimal(SHA.sha256(of: versions.utf8).prefix(8))
-            return DistantInput(address: address, version: version, files: files)
-        } onCancel: {
-            stop.set()
-        }
+    private func input(_ address: String, _ files: [DistantInput.File]) -> DistantInput {
+        let versions = files.map { "\($0.source)\n\($0.version ?? "")\n" }.joined()
+        let version = FileHash.hexadecimal(SHA.sha256(of: versions.utf8).prefix(8))
+        return DistantInput(address: address, version: version, files: files)
     }
 
     private func dataset(
-        _ address: String, version: String?, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
-    ) async throws -> DistantInput {
+        _ address: String, _ version: String?, _ stop: Stop,
+        _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) throws -> DistantInput {
         let dataset = try DatasetAddress(address)
-        let (yaml, id) = (yaml, version.map { dataset.id.at(commit: $0) } ?? dataset.id)
+        let id = version.map { dataset.id.at(commit: $0) } ?? dataset.id
         if id.isCommit, let known = known(address, id.revision) { return known }
-        var download = ModelDownload(settings: settings)
-        download.patience = patience
-        let fetched = try await download.fetch(id, report: report) { listing, contents in
+        let fetched = try ModelDownload(settings: settings, patience: patience).fetch(id, stop, report) {
+            listing, contents in
             let card = listing.paths.contains("README.md") ? try contents("README.md") : []
             let head = JSONValue.cardHead(card).flatMap(yaml)
             return try DatasetFiles(id, listing.paths, card: head).chosen(by: dataset.selector)
         }
         let snapshot = HubCache(folder: settings.cacheFolder).snapshot(id, commit: fetched.commit)
-        return DistantInput(
-            address: address, version: fetched.commit,
-            files: fetched.paths.map {
-                DistantInput.File(
-                    path: Paths.join(snapshot, $0), source: "hf://datasets/\(id.name)@\(fetched.commit)/\($0)"
-                )
-            })
+        let files = fetched.paths.map {
+            DistantInput.File(
+                path: Paths.join(snapshot, $0), source: "hf://datasets/\(id.name)@\(fetched.commit)/\($0)")
+        }
+        return DistantInput(address: address, version: fetched.commit, files: files)
     }
 
-    // MARK: What is here
+    // MARK: Files that are here
 
     func place(_ address: String, _ name: String) -> String? {
         let hash = FileHash.hexadecimal(SHA.sha256(of: Addresses.shown(address).utf8).prefix(16))
@@ -108,10 +100,9 @@ package struct InputStore: Sendable {
         else { return nil }
         let files = entries.compactMap { entry -> DistantInput.File? in
             guard case .string(let path)? = entry["path"], case .string(let source)? = entry["source"],
-                case .int(let size)? = entry["bytes"], Files.state(of: path)?.size == size
+                let size = entry["bytes"]?.integer, Files.state(of: path)?.size == size
             else { return nil }
-            var version: String?
-            if case .string(let text)? = entry["version"] { version = text }
+            let version = if case .string(let text)? = entry["version"] { text } else { String?.none }
             return DistantInput.File(path: path, source: source, version: version)
         }
         guard files.count == entries.count, !files.isEmpty else { return nil }
@@ -128,12 +119,10 @@ package struct InputStore: Sendable {
             ]
         }
         let record: JSONValue = ["address": .string(Addresses.shown(input.address)), "files": .array(files)]
-        do {
+        try HubError.writing(place) {
             let folder = try OpenFolder(Paths.folder(of: place), mode: 0o700)
             try folder.write(JSONWriter.text(of: record) + "\n", to: Paths.name(of: place))
             try folder.write(input.version, to: "latest")
-        } catch {
-            throw HubError(.files, place, "can't be written: \(error.reason).")
         }
     }
 }

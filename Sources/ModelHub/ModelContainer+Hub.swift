@@ -26,7 +26,7 @@ extension ModelContainer {
         _ name: String, _ options: EngineOptions, _ workers: Int?, _ settings: HubSettings,
         _ progress: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> ModelContainer {
-        let model = try await ModelDownload.onThread(name) { try ModelName(name, path: name) }
+        let model = try await ModelDownload.onThread(name) { _ in try ModelName(name, path: name) }
         let folder = try await model.fetchedFolder(settings) { event in
             if case .progress(let sofar) = event { progress(sofar) }
         }
@@ -44,9 +44,8 @@ extension ModelName {
         case .folder(let path): return path
         case .repository(let id):
             let cache = HubCache(folder: settings.cacheFolder)
-            if let folder = try await ModelDownload.onThread("\(id)", { cache.folder(of: id) }) {
-                return folder
-            }
+            let found = try await ModelDownload.onThread("\(id)") { _ in cache.folder(of: id) }
+            if let found { return found }
             return try await ModelDownload(settings: settings).fetch(id, report: report)
         }
     }

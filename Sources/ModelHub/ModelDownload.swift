@@ -28,42 +28,63 @@ package struct ModelDownload: Sendable {
 
     package init(settings: HubSettings) { self.settings = settings }
 
+    init(settings: HubSettings, patience: Patience) { (self.settings, self.patience) = (settings, patience) }
+
     /// - Parameter report: called on any thread, progress a few times a second.
     /// - Returns: the folder of the model, with all that it needs. Where nothing may be asked, it is the one that is here.
     /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
     package func fetch(_ id: RepositoryID, report: @escaping @Sendable (Event) -> Void) async throws -> String
     {
-        let cache = HubCache(folder: settings.cacheFolder)
-        guard !settings.isOffline else {
-            return try await Self.onThread("\(id)") {
+        try await Self.onThread("\(id)") { stop in
+            let cache = HubCache(folder: settings.cacheFolder)
+            guard !settings.isOffline else {
                 if let folder = cache.folder(of: id) { return folder }
                 throw HubError(
                     .offline, "\(id)",
                     "\(cache.absence(of: id)), and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
             }
-        }
-        let fetched = try await fetch(id, report: report) { listing, _ in
-            if let lack = ModelFiles.lack(among: listing.paths) {
-                throw HubError(
-                    .missing, "\(id)", "it is no model in MLX's format: it has no \(lack).")
+            let fetched = try fetch(id, stop, report) { listing, _ in
+                if let lack = ModelFiles.lack(among: listing.paths) {
+                    throw HubError(
+                        .missing, "\(id)", "it is no model in MLX's format: it has no \(lack).")
+                }
+                return Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
             }
-            return Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
+            return cache.snapshot(id, commit: fetched.commit)
         }
-        return cache.snapshot(id, commit: fetched.commit)
     }
 
     /// Asks which files a repository has; nil if there is no such repository or revision.
     /// - Throws: as `fetch(_:report:)`.
     package func listing(of id: RepositoryID) async throws -> HubListing? {
-        try await Self.onThread("\(id)") {
+        try await Self.onThread("\(id)") { stop in
             guard !settings.isOffline else {
                 throw HubError(.offline, "\(id)", "nothing may be asked of the hub (HF_HUB_OFFLINE).")
             }
-            ThisThread.blockBrokenPipes()
-            do {
-                return try HubClient(settings: settings, patience: patience, stop: Stop()) { _, _ in }
-                    .listing(id)
-            } catch let error as HubError where error.kind == .missing { return nil }
+            do { return try HubClient(settings, patience, stop).listing(id) } catch let error as HubError
+                where error.kind == .missing
+            {
+                return nil
+            }
+        }
+    }
+
+    /// Asks the cache or the hub on a thread of its own: both may take long.
+    /// - Parameter body: is to end soon after it is told to stop.
+    /// - Throws: what `body` throws; `HubError` if there can be no thread; `CancellationError`.
+    static func onThread<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable (Stop) throws -> Value
+    ) async throws -> Value {
+        let stop = Stop()
+        do {
+            return try await WorkerThread.result("hub") {
+                Stop.blockBrokenPipes()
+                return try body(stop)
+            } onCancel: {
+                stop.set()
+            }
+        } catch let error as WorkerThread.CannotStart {
+            throw HubError(.network, name, "there is no thread to fetch it with: \(error.reason).")
         }
     }
 
@@ -72,39 +93,11 @@ package struct ModelDownload: Sendable {
     /// - Returns: the commit, and the files as they were chosen.
     /// - Throws: as `fetch(_:report:)`, and what `choose` throws.
     func fetch(
-        _ id: RepositoryID, report: @escaping @Sendable (Event) -> Void,
-        choose: @escaping @Sendable (HubListing, (String) throws -> [UInt8]) throws -> [String]
-    ) async throws -> HubListing {
-        let stop = Stop()
-        return try await Self.onThread("\(id)") {
-            try fetch(id, stop, report, choose)
-        } onCancel: {
-            stop.set()
-        }
-    }
-
-    /// Asks the cache or the hub on a thread of its own: both may take long.
-    /// - Throws: what `body` throws; `HubError` if there can be no thread; `CancellationError`.
-    static func onThread<Value: Sendable>(
-        _ name: String, _ body: @escaping @Sendable () throws -> Value,
-        onCancel: @escaping @Sendable () -> Void = {}
-    ) async throws -> Value {
-        do {
-            return try await WorkerThread.result("hub", body, onCancel: onCancel)
-        } catch let error as WorkerThread.CannotStart {
-            throw HubError(.network, name, "there is no thread to fetch it with: \(error.reason).")
-        }
-    }
-
-    private func fetch(
         _ id: RepositoryID, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void,
-        _ choose: (HubListing, (String) throws -> [UInt8]) throws -> [String]
+        choose: (HubListing, (String) throws -> [UInt8]) throws -> [String]
     ) throws -> HubListing {
         let cache = HubCache(folder: settings.cacheFolder)
-        ThisThread.blockBrokenPipes()
-        let client = try HubClient(settings: settings, patience: patience, stop: stop) {
-            report(.pauses(reason: $0, seconds: $1))
-        }
+        let client = try HubClient(settings, patience, stop) { report(.pauses(reason: $0, seconds: $1)) }
         report(.asks(endpoint: settings.endpoint))
         let listing = try client.listing(id)
         let wanted = try choose(listing) { try client.contents(of: $0, id, commit: listing.commit) }
@@ -114,36 +107,30 @@ package struct ModelDownload: Sendable {
                 "\(wanted.count) files of it are meant, and at most \(Self.fileLimit) can be.")
         }
         let files = try Self.each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
-        // Files of one content are one blob.
-        let blobs = Dictionary(grouping: files, by: \.etag)
-        for files in blobs.values where files.contains(where: { $0.size != files[0].size }) {
+        // Files of one content are one blob. Large ones last a while; the small ones need not wait for them.
+        let blobs = Dictionary(grouping: files, by: \.etag).values
+            .sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
+        for files in blobs where files.contains(where: { $0.size != files[0].size }) {
             throw HubError(
                 .damaged, "\(id)", "the hub gives \(files[0].path) and another file one ETag and two sizes.")
         }
-        let tally = DownloadTally(total: blobs.values.reduce(0) { $0 + $1[0].size }, report: report)
-        let missing = blobs.values.reduce(0) { sum, files in
+        let tally = DownloadTally(total: blobs.reduce(0) { $0 + $1[0].size }, report: report)
+        let missing = blobs.reduce(0) { sum, files in
             let blob = cache.blob(id, files[0].etag)
             let here =
-                [blob, HubCache.part(ofBlob: blob)].compactMap { try? OpenFile.at($0).state().size }.max()
-                ?? 0
+                [blob, HubCache.part(ofBlob: blob)].compactMap { Files.state(of: $0)?.size }.max() ?? 0
             tally.count(files[0].path, here: min(here, files[0].size), fetched: 0)
             return sum + max(0, files[0].size - here)
         }
         try Self.checkRoom(missing, at: settings.cacheFolder, "HF_HOME")
+        // A model that takes a key is for this user only.
+        let isOwn = settings.token != nil && (listing.isPrivate != false || listing.isGated)
         let repository = cache.repository(id)
-        let folder: OpenFolder
-        do throws(Files.Failure) {
-            // A model that takes a key is for this user only.
-            folder = try OpenFolder(
-                repository,
-                mode: client.hasKey && (listing.isPrivate != false || listing.isGated) ? 0o700 : 0o777)
-        } catch {
-            throw HubError(.files, repository, "can't be made: \(error.reason).")
+        let folder = try HubError.writing(repository) {
+            try OpenFolder(repository, mode: isOwn ? 0o700 : 0o777)
         }
         report(.begins("\(id)", files: files.count, missing: missing))
-        // Large files last a while; the small ones need not wait for them.
-        let ordered = blobs.values.sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
-        _ = try Self.each(ordered, stop) { files in
+        _ = try Self.each(blobs, stop) { files in
             try FileDownload(
                 client: client, cache: cache, folder: folder, id: id, commit: listing.commit, file: files[0],
                 paths: files.map(\.path), counted: { tally.count(files[0].path, here: $0, fetched: $1) },
@@ -152,10 +139,8 @@ package struct ModelDownload: Sendable {
         }
         // Last, so that a revision never comes to mean a model that is not all here.
         if !id.isCommit {
-            do {
+            try HubError.writing(cache.reference(id)) {
                 try folder.write(listing.commit, to: "refs/\(id.revision)")
-            } catch {
-                throw HubError(.files, cache.reference(id), "can't be written: \(error.reason).")
             }
         }
         cache.removeLeftovers(of: id, commit: listing.commit)

@@ -24,7 +24,7 @@ struct ObjectStore: Sendable {
         let rest = address.dropFirst(scheme.utf8.count + 3)
         bucket = String(rest.prefix(until: "/"))
         key = String(rest.dropFirst(bucket.count + 1))
-        let isName = bucket.utf8.allSatisfy { HubClient.isLetterOrDigit($0) || ".-_".utf8.contains($0) }
+        let isName = bucket.utf8.allSatisfy { $0.isLetterOrDigit || ".-_".utf8.contains($0) }
         guard !bucket.isEmpty, isName, !key.isEmpty else {
             throw HubError(.badName, address, "names no object; right is \(scheme)://bucket/key.")
         }
@@ -162,7 +162,7 @@ struct ObjectStore: Sendable {
 extension InputStore {
     /// Fetches what is not here of the objects that an address means.
     func objects(
-        _ address: String, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+        _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) throws -> [DistantInput.File] {
         let store = try ObjectStore(address)
         let entries = store.isPattern ? try store.list() : try [store.entry(store.key)].compactMap { $0 }
@@ -177,10 +177,10 @@ extension InputStore {
         let bytes = missing.reduce(0) { $0 + $1.0.size }
         if let folder { try ModelDownload.checkRoom(bytes, at: folder, "PHIBATCH_CACHE") }
         report(.begins(address, files: entries.count, missing: bytes))
-        let (tally, stop) = (DownloadTally(total: bytes, report: report), Stop())
+        let tally = DownloadTally(total: bytes, report: report)
         _ = try ModelDownload.each(missing, stop) { entry, folder, name in
             let source = store.address(entry.key)
-            do {
+            try HubError.writing(folder) {
                 let own = try OpenFolder(folder, mode: 0o700)
                 let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: source)) }
                 defer { withExtendedLifetime(lock) {} }
@@ -196,8 +196,6 @@ extension InputStore {
                 }
                 try whole.move(to: name)
                 tally.count(source, here: entry.size, fetched: entry.size)
-            } catch let error as Files.Failure {
-                throw HubError(.files, folder, "can't be written: \(error.reason).")
             }
         }
         return found.map { entry, folder, name in
@@ -220,7 +218,7 @@ package enum ObjectUpload {
         guard !isOffline else {
             throw HubError(.offline, address, "nothing may be sent (--offline, HF_HUB_OFFLINE).")
         }
-        do {
+        return try HubError.writing(path) {
             let file = try FileHash(of: OpenFile.at(path))
             let notes = path + ".upload"
             let noted = Files.text(of: notes, limit: 1 << 14)
@@ -232,12 +230,10 @@ package enum ObjectUpload {
             guard let there = try store.entry(store.key), there.size == file.state.size else {
                 throw HubError(.damaged, address, "is not what was sent there; does a folder have its name?")
             }
-            try OpenFolder(Paths.folder(of: path)).write(note(there), to: Paths.name(of: notes))
+            try HubError.writing(notes) {
+                try OpenFolder(Paths.folder(of: path)).write(note(there), to: Paths.name(of: notes))
+            }
             return true
-        } catch let error as FileFault {
-            throw HubError(.files, path, "\(error.reason).")
-        } catch let error as Files.Failure {
-            throw HubError(.files, path, "can't have a note of its upload beside it: \(error.reason).")
         }
     }
 }

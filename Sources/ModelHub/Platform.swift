@@ -1,11 +1,33 @@
 import FoundationShim
 import OperatingSystem
+import Synchronization
 
-/// The thread that calls.
-enum ThisThread {
-    static func sleep(_ seconds: Double) { _ = poll(nil, 0, Int32(max(1, seconds * 1000))) }
+/// Asks the threads of a download to end.
+final class Stop: Sendable {
+    private let flag = Atomic(false)
 
-    /// Writing to a connection that the other side has closed then fails and no more, also in threads that this one
+    var isSet: Bool { flag.load(ordering: .acquiring) }
+
+    func set() { flag.store(true, ordering: .releasing) }
+
+    /// - Throws: `CancellationError` if it is set.
+    func check() throws(CancellationError) {
+        if isSet { throw CancellationError() }
+    }
+
+    /// Waits on this thread.
+    /// - Throws: `CancellationError`, soon after it is set.
+    func sleep(_ seconds: Double) throws(CancellationError) {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while true {
+            try check()
+            let left = (end - .now).seconds
+            guard left > 0 else { return }
+            WorkerThread.sleep(seconds: min(0.05, left))
+        }
+    }
+
+    /// Has writing to a connection that the other side has closed fail and no more, on this thread and those that it
     /// makes: libcurl's TLS may raise SIGPIPE, which would end the program.
     static func blockBrokenPipes() {
         var signals = sigset_t()
@@ -14,7 +36,6 @@ enum ThisThread {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }
-
 /// A lock of this process on a file, as Python's filelock takes it: `flock`, which ends with the process.
 final class FileLock: Sendable {
     private let descriptor: Int32
@@ -40,6 +61,21 @@ final class FileLock: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// Waits until it can be had.
+    /// - Parameter waits: told if that is not at once.
+    /// - Throws: `Files.Failure`, `CancellationError`.
+    static func taken(_ name: String, in folder: OpenFolder, _ stop: Stop, waits: () -> Void) throws
+        -> FileLock
+    {
+        var hasWaited = false
+        while true {
+            if let lock = try take(name, in: folder) { return lock }
+            if !hasWaited { waits() }
+            hasWaited = true
+            try stop.sleep(0.2)
+        }
+    }
 }
 
 /// A file that is being fetched.
@@ -86,10 +122,6 @@ final class PartFile {
         guard fsync(descriptor) == 0 else { throw .last }
         try folder.rename(name, to: newName)
     }
-}
-
-enum Processes {
-    static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
 }
 
 enum FolderRemoval {

@@ -57,7 +57,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        HubClient.isLetterOrDigit(byte) || "-_.".utf8.contains(byte)
+        byte.isLetterOrDigit || "-_.".utf8.contains(byte)
     }
 
     /// It becomes a file's path within `refs`.
@@ -74,10 +74,20 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     var page: String { kind == .model ? name : "\(kind.plural)/\(name)" }
 
     /// Whether the revision is a commit's full hash, which can't come to mean another one.
-    var isCommit: Bool { revision.utf8.count == 40 && revision.utf8.allSatisfy(\.isHexadecimal) }
+    var isCommit: Bool { Self.isCommit(revision) }
+
+    static func isCommit(_ text: String) -> Bool {
+        text.utf8.count == 40 && text.utf8.allSatisfy(\.isHexadecimal)
+    }
 }
 
 extension UInt8 {
+    var isLetterOrDigit: Bool {
+        let (letter, digit) = (self | 0x20, self)
+        return UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter
+            || UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit
+    }
+
     var isHexadecimal: Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
     }

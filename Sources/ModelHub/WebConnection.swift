@@ -1,22 +1,34 @@
 import CCurl
 import OperatingSystem
 
-/// Asks hosts for things, one at a time: what it has open to them is used again by its next request.
+/// A connection to hosts, for one request at a time: what is open to them is used again by the next one.
 final class WebConnection {
+    typealias Body = (WebResponse, UnsafeRawBufferPointer) throws -> Bool
+
+    /// No honest head is as long.
+    private static let headLimit = 1 << 18
+
     private let curl: Curl
     private let handle: Curl.Handle
     private let network: NetworkSettings
     private let patience: Patience
+    private let stop: Stop
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(PHI_CURL_ERROR_SIZE))
+    // Of the request under way.
+    private var response = WebResponse()
+    private var body: Body?
+    private var headBytes = 0
+    /// Error that `body` threw.
+    private var error: (any Error)?
+    /// Whether `body` has had enough.
+    private var hasEnough = false
 
-    init(_ curl: Curl, _ network: NetworkSettings, _ patience: Patience) throws(HubError) {
+    init(_ curl: Curl, _ network: NetworkSettings, _ patience: Patience, _ stop: Stop) throws(HubError) {
         guard let handle = curl.make() else {
             throw HubError(.network, "libcurl", "there is no memory for a connection.")
         }
-        self.curl = curl
-        self.handle = handle
-        self.network = network
-        self.patience = patience
+        (self.curl, self.handle, self.network, self.patience) = (curl, handle, network, patience)
+        self.stop = stop
     }
 
     deinit {
@@ -25,35 +37,34 @@ final class WebConnection {
     }
 
     /// - Parameters:
+    ///   - hub: the origin of the hub.
     ///   - seconds: after which it is given up; nil where what comes may last.
     ///   - body: takes what comes, on this thread, and says whether to go on.
-    /// - Throws: `WebFailure`, `CancellationError` soon after `stop` is set, and what `body` throws.
+    /// - Throws: `WebFailure`, `CancellationError` soon after the download is stopped, and what `body` throws.
     func perform(
-        _ address: WebAddress, headOnly: Bool = false, fields: [String], seconds: Double?,
-        stop: Stop,
-        body: (ResponseHead, UnsafeRawBufferPointer) throws -> Bool
-    ) throws -> ResponseHead {
+        _ address: WebAddress, hub: String, headOnly: Bool, fields: [String], seconds: Double?, body: Body
+    ) throws -> WebResponse {
         try withoutActuallyEscaping(body) { body in
-            let transfer = WebTransfer(stop: stop, body: body)
+            self.body = body
+            response = WebResponse(host: address.host, isHub: address.origin == hub)
+            (headBytes, error, hasEnough) = (0, nil, false)
             let proxy = network.proxy(scheme: address.scheme, host: address.host)
             prepare(address, headOnly: headOnly, seconds: seconds, proxy: proxy)
             let list = fields.reduce(nil as Curl.Handle?) { curl.append($0, $1) ?? $0 }
-            defer { curl.freeList(list) }
-            curl.set(handle, PHI_CURL_HTTPHEADER, pointer: list)
-            let code = withExtendedLifetime(transfer) {
-                let pointer = Unmanaged.passUnretained(transfer).toOpaque()
-                receive(by: pointer)
-                return curl.perform(handle)
+            defer {
+                self.body = nil
+                curl.freeList(list)
             }
-            if let error = transfer.error { throw error }
-            if code == 0 || transfer.hasEnough { return transfer.head }
-            if stop.isSet { throw CancellationError() }
+            curl.set(handle, PHI_CURL_HTTPHEADER, pointer: list)
+            let code = curl.perform(handle)
+            if let error { throw error }
+            if code == 0 || hasEnough { return response }
+            try stop.check()
             throw WebFailure(
-                code: PhiCurlCode(UInt32(code)), host: address.host, words: String(cString: words),
+                PhiCurlCode(UInt32(code)), host: address.host, words: String(cString: words),
                 systemError: Int32(truncatingIfNeeded: curl.number(handle, PHI_CURL_OS_ERRNO)),
                 proxyStatus: curl.number(handle, PHI_CURL_HTTP_CONNECTCODE), usesProxy: proxy != nil,
-                silence: patience.silence,
-                certificates: network.certificates)
+                silence: patience.silence, certificates: network.certificates)
         }
     }
 
@@ -78,49 +89,77 @@ final class WebConnection {
         curl.set(handle, PHI_CURL_NOPROXY, network.direct)
         curl.set(handle, PHI_CURL_SUPPRESS_CONNECT_HEADERS, 1)
         if proxy?.hasPrefix("socks") == false { curl.set(handle, PHI_CURL_PROXYPORT, 8080) }
+        let receiveHead: Curl.Receiver = { bytes, _, count, connection in
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+            return WebConnection.at(connection)?.receiveHead(bytes) == true ? count : 0
+        }
+        let receive: Curl.Receiver = { bytes, _, count, connection in
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+            return WebConnection.at(connection)?.receive(bytes) == true ? count : 0
+        }
+        let progress: Curl.Progress = { connection, _, _, _, _ in
+            WebConnection.at(connection)?.stop.isSet == false ? 0 : 1
+        }
+        func set<Function>(_ option: PhiCurlOption, _ function: Function, _ data: PhiCurlOption) {
+            curl.set(handle, option, pointer: unsafeBitCast(function, to: UnsafeRawPointer.self))
+            curl.set(handle, data, pointer: Unmanaged.passUnretained(self).toOpaque())
+        }
+        set(PHI_CURL_HEADERFUNCTION, receiveHead, PHI_CURL_HEADERDATA)
+        set(PHI_CURL_WRITEFUNCTION, receive, PHI_CURL_WRITEDATA)
+        set(PHI_CURL_XFERINFOFUNCTION, progress, PHI_CURL_XFERINFODATA)
+        curl.set(handle, PHI_CURL_NOPROGRESS, 0)
         guard let path = network.certificates?.path else { return }
         let isFolder = Files.kind(of: path) == .folder
         curl.set(handle, isFolder ? PHI_CURL_CAPATH : PHI_CURL_CAINFO, path)
         curl.set(handle, isFolder ? PHI_CURL_PROXY_CAPATH : PHI_CURL_PROXY_CAINFO, path)
     }
 
-    private func receive(by transfer: Curl.Handle) {
-        curl.set(handle, PHI_CURL_HEADERDATA, pointer: transfer)
-        curl.set(handle, PHI_CURL_WRITEDATA, pointer: transfer)
-        curl.set(handle, PHI_CURL_XFERINFODATA, pointer: transfer)
-        curl.setReceiver(handle, PHI_CURL_HEADERFUNCTION) { bytes, _, count, transfer in
-            let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
-            return WebConnection.transfer(transfer)?.receiveHead(bytes) == true ? count : 0
-        }
-        curl.setReceiver(handle, PHI_CURL_WRITEFUNCTION) { bytes, _, count, transfer in
-            let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
-            return WebConnection.transfer(transfer)?.receive(bytes) == true ? count : 0
-        }
-        curl.set(handle, PHI_CURL_NOPROGRESS, 0)
-        curl.setProgress(handle) { transfer, _, _, _, _ in
-            WebConnection.transfer(transfer)?.stop.isSet == false ? 0 : 1
-        }
+    private static func at(_ pointer: Curl.Handle?) -> WebConnection? {
+        pointer.map { Unmanaged<WebConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static func transfer(_ pointer: Curl.Handle?) -> WebTransfer? {
-        pointer.map { Unmanaged<WebTransfer>.fromOpaque($0).takeUnretainedValue() }
+    /// - Returns: false to end the transfer.
+    private func receiveHead(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headBytes += bytes.count
+        guard headBytes <= Self.headLimit else { return false }
+        var line = Substring(String(decoding: bytes, as: UTF8.self))
+        while let last = line.unicodeScalars.last, last.properties.isWhitespace {
+            line.unicodeScalars.removeLast()
+        }
+        response.add(String(line))
+        return true
+    }
+
+    /// - Returns: false to end the transfer.
+    private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        do {
+            hasEnough = try body?(response, bytes) != true
+        } catch {
+            self.error = error
+        }
+        return error == nil && !hasEnough
     }
 }
 
-/// Head of a response.
-struct ResponseHead {
+/// Head of a response, and the host that gave it.
+struct WebResponse {
     private(set) var status = 0
     /// As in "404 Not Found".
     private(set) var statusText = ""
     private var fields: [String: String] = [:]
+    let host: String
+    /// Whether its address is of the hub's own origin.
+    let isHub: Bool
 
-    /// A line as it comes. One that begins another head, after an interim response, begins anew.
+    init(host: String = "", isHub: Bool = false) { (self.host, self.isHub) = (host, isHub) }
+
+    /// Adds a line as it comes. One that begins another head, after an interim response, begins anew.
     mutating func add(_ line: String) {
         if line.hasPrefix("HTTP/") {
             let parts = line.split(at: " ", max: 1)
-            self = ResponseHead()
             statusText = parts.count == 2 ? String(parts[1]) : ""
             status = Int(statusText.prefix(until: " ")) ?? 0
+            fields = [:]
         } else if let colon = line.firstIndex(at: ":") {
             let name = line[..<colon].lowercased()
             let value = line[line.utf8.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
@@ -128,10 +167,23 @@ struct ResponseHead {
         }
     }
 
-    /// The first field of this name.
+    /// Returns the first field of a name.
     func first(_ name: String) -> String? { fields[name.lowercased()] }
 
-    /// A field that is a number: digits and nothing else, and one that sums can be made of.
+    /// Target of a redirect; nil if it is none.
+    var location: String? { [301, 302, 303, 307, 308].contains(status) ? first("Location") : nil }
+
+    /// First byte of a part of a file, and the whole file's size, as in "bytes 100-199/200"; the size may be "*".
+    var range: (start: Int, total: Int?)? {
+        let parts = (first("Content-Range") ?? "").split(omittingEmptySubsequences: false) {
+            " -/".contains($0)
+        }
+        guard parts.count == 4, let start = Self.number(parts[1]) else { return nil }
+        let total = Self.number(parts[3])
+        return total != nil || parts[3] == "*" ? (start, total) : nil
+    }
+
+    /// Returns a field's number: digits and nothing else, and one that sums can be made of.
     func number(_ name: String) -> Int? { first(name).flatMap(Self.number) }
 
     static func number(_ text: some StringProtocol) -> Int? {
@@ -140,57 +192,16 @@ struct ResponseHead {
     }
 }
 
-/// One request and its response, while libcurl works on it.
-final class WebTransfer {
-    /// No honest head is as long.
-    private static let headLimit = 1 << 18
-
-    private(set) var head = ResponseHead()
-    /// Error that `body` threw.
-    private(set) var error: (any Error)?
-    /// Whether `body` has had enough.
-    private(set) var hasEnough = false
-    let stop: Stop
-    private let body: (ResponseHead, UnsafeRawBufferPointer) throws -> Bool
-    private var headBytes = 0
-
-    init(stop: Stop, body: @escaping (ResponseHead, UnsafeRawBufferPointer) throws -> Bool) {
-        self.stop = stop
-        self.body = body
-    }
-
-    /// - Returns: false to end the transfer.
-    func receiveHead(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        headBytes += bytes.count
-        guard headBytes <= Self.headLimit else { return false }
-        var line = Substring(String(decoding: bytes, as: UTF8.self))
-        while let last = line.unicodeScalars.last, last.properties.isWhitespace {
-            line.unicodeScalars.removeLast()
-        }
-        head.add(String(line))
-        return true
-    }
-
-    /// - Returns: false to end the transfer.
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        do {
-            hasEnough = try !body(head, bytes)
-        } catch {
-            self.error = error
-        }
-        return error == nil && !hasEnough
-    }
-}
-
 /// An address of http or https. libcurl reads it: what a token may go to is decided on the host that it then asks.
 struct WebAddress {
+    /// Without a user's name and password.
     let text: String
     let scheme: String
     /// An IPv6 address in brackets.
     let host: String
     let port: String
-    /// Whether it has a user's name, which libcurl would tell.
-    let namesUser: Bool
+    /// As in "name:password"; nil without a name.
+    let user: String?
 
     /// Scheme, host and port: what decides whether a token may go along.
     var origin: String { "\(scheme)://\(host):\(port)" }
@@ -199,27 +210,24 @@ struct WebAddress {
     init?(_ text: String, relativeTo base: WebAddress? = nil, _ curl: Curl) {
         guard let handle = curl.makeAddress() else { return nil }
         defer { curl.cleanUpAddress(handle) }
-        func isSet(_ text: String) -> Bool {
-            curl.setPart(handle, Int32(PHI_CURL_PART_URL.rawValue), text, UInt32(PHI_CURL_URL_ENCODE)) == 0
+        for text in [base?.text, text] {
+            guard let text else { continue }
+            guard curl.setPart(handle, PHI_CURL_PART_URL, text, PHI_CURL_URL_ENCODE) == 0 else { return nil }
         }
-        func part(_ part: PhiCurlPart) -> String? {
+        func part(_ part: PhiCurlPart, _ flag: UInt32 = PHI_CURL_DEFAULT_PORT) -> String? {
             var found: Curl.Text?
-            guard
-                curl.getPart(handle, Int32(part.rawValue), &found, UInt32(PHI_CURL_DEFAULT_PORT)) == 0,
-                let found
-            else { return nil }
+            guard curl.getPart(handle, part, &found, flag) == 0, let found else { return nil }
             defer { curl.free(found) }
             return String(cString: found)
         }
-        if let base, !isSet(base.text) { return nil }
-        guard isSet(text), let scheme = part(PHI_CURL_PART_SCHEME)?.lowercased(),
-            scheme == "http" || scheme == "https", let host = part(PHI_CURL_PART_HOST)?.lowercased(),
-            let port = part(PHI_CURL_PART_PORT), let whole = part(PHI_CURL_PART_URL)
+        user = part(PHI_CURL_PART_USER, PHI_CURL_URL_DECODE).map {
+            "\($0):\(part(PHI_CURL_PART_PASSWORD, PHI_CURL_URL_DECODE) ?? "")"
+        }
+        for part in [PHI_CURL_PART_USER, PHI_CURL_PART_PASSWORD] { _ = curl.setPart(handle, part, nil, 0) }
+        guard let scheme = part(PHI_CURL_PART_SCHEME)?.lowercased(), scheme == "http" || scheme == "https",
+            let host = part(PHI_CURL_PART_HOST)?.lowercased(), let port = part(PHI_CURL_PART_PORT),
+            let whole = part(PHI_CURL_PART_URL)
         else { return nil }
-        self.text = whole
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-        namesUser = part(PHI_CURL_PART_USER) != nil
+        (self.text, self.scheme, self.host, self.port) = (whole, scheme, host, port)
     }
 }

@@ -2,76 +2,109 @@ import CCurl
 import Errors
 import OperatingSystem
 
-/// Why there is no response, or not all of it.
+/// Failure of a request, after which another one may succeed.
 struct WebFailure: Error {
-    let code: PhiCurlCode
-    /// Name of the host that was asked.
-    let host: String
-    /// libcurl's.
-    let words: String
-    let systemError: Int32
-    /// Status of the proxy's answer, where a tunnel through it was asked for; else 0.
-    let proxyStatus: Int
-    let usesProxy: Bool
-    /// Seconds without a byte worth the name.
-    let silence: Double
-    let certificates: (path: String, variable: String)?
-
-    /// Whether another try would end the same.
-    var isLasting: Bool {
-        code == PHI_CURL_UNSUPPORTED_PROTOCOL || lacksCertificates || isUntrusted || isRefusedByProxy
+    enum Kind {
+        /// A server has answered, and may answer otherwise.
+        case answered
+        case unreachable
+        case unknownHost
+        /// Another try would end the same.
+        case lasting
     }
-
-    var isUnknownHost: Bool { code == PHI_CURL_COULDNT_RESOLVE_HOST }
-    private var lacksCertificates: Bool { code == PHI_CURL_SSL_CACERT_BADFILE }
-    private var isRefusedByProxy: Bool {
-        400..<500 ~= proxyStatus && !Patience.isPassing(proxyStatus)
-    }
-    private var isUntrusted: Bool { code == PHI_CURL_PEER_FAILED_VERIFICATION }
 
     /// A sentence without its full stop.
-    var reason: Message {
-        if lacksCertificates {
-            guard let certificates else {
-                return
-                    "\(host) can't be known by its certificate: there are no CA certificates on this machine. The package ca-certificates brings them"
-            }
-            return
-                "\(host) can't be known by its certificate: \(certificates.variable) names \(certificates.path), and no CA certificates can be read there"
+    let reason: Message
+    var kind = Kind.answered
+    /// Seconds that the server asks to wait.
+    var pause: Int?
+
+    init(_ reason: Message, pause: Int? = nil) { (self.reason, self.pause) = (reason, pause) }
+
+    /// End of the reason, once there are no more tries.
+    var advice: Message {
+        switch kind {
+        case .answered: ", again and again."
+        case .unreachable, .unknownHost: ". Is there a network? (--offline does without)"
+        case .lasting: "."
         }
-        if isUntrusted {
-            let advice: Message =
-                certificates.map {
-                    "\($0.variable) names \($0.path), where the certificate of its CA must be"
-                }
-                ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
-            return "\(host) can't be known by its certificate: \(plainWords). \(advice)"
-        }
-        return "\(host) \(cause)"
     }
 
-    private var cause: Message {
+    /// - Parameters:
+    ///   - host: the host that was asked.
+    ///   - words: libcurl's.
+    ///   - proxyStatus: of the proxy's answer, where a tunnel through it was asked for; else 0.
+    ///   - silence: seconds without a byte worth the name.
+    init(
+        _ code: PhiCurlCode, host: String, words: String, systemError: Int32, proxyStatus: Int,
+        usesProxy: Bool,
+        silence: Double, certificates: (path: String, variable: String)?
+    ) {
+        var said = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        while said.hasSuffix(".") { said.removeLast() }
+        if said.isEmpty { said = "error \(code.rawValue) of libcurl" }
         let way: Message = usesProxy ? " through the proxy that the environment names" : ""
+        let named: Message? = certificates.map { "\($0.variable) names \($0.path), " }
+        kind = .unreachable
         switch code {
+        case PHI_CURL_SSL_CACERT_BADFILE:
+            kind = .lasting
+            let cause =
+                named.map { $0 + "and no CA certificates can be read there" }
+                ?? "there are no CA certificates on this machine. The package ca-certificates brings them"
+            reason = "\(host) can't be known by its certificate: \(cause)"
+        case PHI_CURL_PEER_FAILED_VERIFICATION:
+            kind = .lasting
+            let advice =
+                named.map { $0 + "where the certificate of its CA must be" }
+                ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
+            reason = "\(host) can't be known by its certificate: \(said). \(advice)"
         case _ where proxyStatus >= 300:
-            return "can't be reached: the proxy that the environment names answers \(proxyStatus)"
+            if proxyStatus < 500, !Patience.isPassing(proxyStatus), proxyStatus >= 400 { kind = .lasting }
+            reason = "\(host) can't be reached: the proxy that the environment names answers \(proxyStatus)"
         case PHI_CURL_COULDNT_RESOLVE_PROXY:
-            return "can't be reached: the name of the proxy that the environment names is not known"
-        case PHI_CURL_COULDNT_RESOLVE_HOST: return "can't be reached: its name is not known"
+            reason = "\(host) can't be reached: the name of the proxy that the environment names is not known"
+        case PHI_CURL_COULDNT_RESOLVE_HOST:
+            kind = .unknownHost
+            reason = "\(host) can't be reached: its name is not known"
         case PHI_CURL_COULDNT_CONNECT where systemError != 0:
-            return "can't be reached\(way): \(Files.Failure(code: systemError).reason)"
+            reason = "\(host) can't be reached\(way): \(Files.Failure(code: systemError).reason)"
         case PHI_CURL_OPERATION_TIMEDOUT:
-            return
-                "can't be waited for\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"
+            reason =
+                "\(host) can't be waited for\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"
         case PHI_CURL_GOT_NOTHING, PHI_CURL_PARTIAL_FILE:
-            return "ended the connection\(way) too early"
-        default: return "can't be reached\(way): \(plainWords)"
+            reason = "\(host) ended the connection\(way) too early"
+        default:
+            if code == PHI_CURL_UNSUPPORTED_PROTOCOL { kind = .lasting }
+            reason = "\(host) can't be reached\(way): \(said)"
         }
     }
+}
 
-    private var plainWords: String {
-        var text = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        while text.hasSuffix(".") { text.removeLast() }
-        return text.isEmpty ? "error \(code.rawValue) of libcurl" : text
+/// Limits on tries and pauses: a network that is gone for some seconds is no reason to give up.
+struct Patience: Sendable {
+    /// Bytes a second; less is as good as nothing.
+    static let slowest = 1024
+
+    /// Tries in a row that bring nothing.
+    var tries = 6
+    /// Seconds before the second try; doubled each time.
+    var firstPause = 0.5
+    var longestPause = 30.0
+    /// Seconds to wait for a connection.
+    var connecting = 10.0
+    /// Seconds of less than `slowest`, after which a request is given up.
+    var silence = 30.0
+
+    /// Seconds that an answer without a file may take.
+    var answering: Double { connecting + 4 * silence }
+
+    static func isPassing(_ status: Int) -> Bool { status == 408 || status == 429 || status >= 500 }
+
+    /// Returns the seconds to wait after a number of tries without success.
+    func pause(after failures: Int, asked: Int?) -> Double {
+        var pause = firstPause
+        for _ in 1..<max(1, failures) { pause = min(longestPause, pause * 2) }
+        return max(pause, min(300, Double(asked ?? 0)))
     }
 }

@@ -209,7 +209,7 @@ import Testing
         #expect(patience.pause(after: 1, asked: 10) == 10)
         #expect(patience.pause(after: 1, asked: .max) == 300)
         for text in ["nan", "inf", "-1", "1e9", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999999999999"] {
-            #expect(ResponseHead.number(text) == nil)
+            #expect(WebResponse.number(text) == nil)
         }
     }
 
@@ -278,7 +278,7 @@ import Testing
         faults.renamedTo = TestHub.id.name
         let (error, hub) = try await fails(faults)
         #expect(error.kind == .network && error.description.contains("leads on and on"))
-        #expect(hub.requests.count == HubRequest.redirectLimit + 1)
+        #expect(hub.requests.count == HubClient.redirectLimit + 1)
     }
 
     @Test(arguments: [
