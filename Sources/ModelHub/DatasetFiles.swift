@@ -7,10 +7,14 @@ import OperatingSystem
 struct DatasetFiles {
     private static let ends = ["jsonl", "ndjson", "json", "csv", "tsv", "txt", "parquet"]
     private static let packings = ["gz", "zst"]
-    private static let splits = [
-        ("train", ["train", "training"]), ("validation", ["validation", "valid", "dev", "val"]),
-        ("test", ["test", "testing", "eval", "evaluation"]),
-    ]
+    /// Names of splits, and words by which names of folders and files say so, between marks or digits.
+    private static var splits: [(name: String, words: Regex<Substring>)] {
+        [
+            ("train", /(?:^|[-._ 0-9])(?:train|training)(?:[-._ 0-9]|$)/),
+            ("validation", /(?:^|[-._ 0-9])(?:validation|valid|dev|val)(?:[-._ 0-9]|$)/),
+            ("test", /(?:^|[-._ 0-9])(?:test|testing|eval|evaluation)(?:[-._ 0-9]|$)/),
+        ]
+    }
     /// Files that say something of a dataset, and hold no lines.
     private static let descriptions = [
         "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json",
@@ -33,7 +37,7 @@ struct DatasetFiles {
         }
     }
 
-    /// The ending that says what is in a file; nil if none of ours does.
+    /// Returns the ending that says what is in a file; nil if none of ours does.
     private static func format(of path: String) -> String? {
         var parts = Paths.name(of: path).lowercased().split(at: ".").map(String.init)
         guard parts.count > 1 else { return nil }
@@ -47,36 +51,31 @@ struct DatasetFiles {
         if listed.contains(selector) { return [selector] }
         if Files.isPattern(selector) {
             let found = listed.filter { Self.pattern(selector, fits: $0) }
-            if found.isEmpty {
-                throw HubError(.missing, "\(id)", "no file in it matches \(selector).\(listing)")
-            }
-            return found
+            if !found.isEmpty { return found }
+            throw HubError(.missing, "\(id)", "no file in it matches \(selector).\(listing)")
         }
         let splits = configured ?? Self.named(paths)
         let hasDefault = splits.isEmpty || splits.contains(where: \.isDefault)
-        let meant = splits.filter { split in
-            if selector.isEmpty { return split.isDefault || !hasDefault }
-            return ["\(split.config)/\(split.name)", split.config].contains(selector)
-                || split.name == selector && (split.isDefault || !hasDefault)
+        func isNamed(_ split: Split) -> Bool {
+            ["\(split.config)/\(split.name)", split.config].contains(selector)
         }
-        let isNamed = meant.contains { $0.config == selector || "\($0.config)/\($0.name)" == selector }
-        if meant.count == 1, hasDefault || isNamed {
-            guard !meant[0].paths.isEmpty else {
-                throw HubError(
-                    .missing, "\(id)", "there are no files of its split \(meant[0].name).\(listing)")
-            }
-            return try ofOneFormat(meant[0].paths)
+        let meant = splits.filter {
+            isNamed($0)
+                || ($0.isDefault || !hasDefault) && (selector.isEmpty || $0.name == selector)
         }
-        if !meant.isEmpty, !hasDefault, !isNamed {
+        let isClear = hasDefault || meant.contains(where: isNamed)
+        if meant.count == 1, isClear {
+            if !meant[0].paths.isEmpty { return try ofOneFormat(meant[0].paths) }
             throw HubError(
-                .badName, "\(id)",
-                "it has several configurations, and none is the default; add one and a split to the address: \(Self.list(meant.map(address)))."
-            )
+                .missing, "\(id)", "there are no files of its split \(meant[0].name).\(listing)")
         }
-        if meant.count > 1 {
+        if !meant.isEmpty {
+            let what: Message =
+                isClear
+                ? "it has several splits; add one of them"
+                : "it has several configurations, and none is the default; add one and a split"
             throw HubError(
-                .badName, "\(id)",
-                "it has several splits; add one of them to the address: \(Self.list(meant.map(address))).")
+                .badName, "\(id)", "\(what) to the address: \(Self.list(meant.map(address))).")
         }
         let folder = selector.isEmpty ? paths : paths.filter { Paths.isWithin(selector, $0) }
         if !folder.isEmpty { return try ofOneFormat(folder) }
@@ -124,34 +123,33 @@ struct DatasetFiles {
     /// As the README says; nil if it says nothing of files.
     private var configured: [Split]? {
         guard case .array(let configs)? = card?["configs"] else { return nil }
-        let isOnly = configs.count == 1
-        let marked = configs.contains { $0["default"] == .bool(true) }
-        var splits: [Split] = []
-        for config in configs {
-            guard case .string(let name)? = config["config_name"] else { continue }
-            let isDefault = isOnly || (marked ? config["default"] == .bool(true) : name == Split.usual)
+        let isMarked = configs.contains { $0["default"] == .bool(true) }
+        let splits = configs.flatMap { config -> [Split] in
+            guard case .string(let name)? = config["config_name"] else { return [] }
+            let isUsual = isMarked ? config["default"] == .bool(true) : name == Split.usual
+            let isDefault = configs.count == 1 || isUsual
             var folder = ""
             if case .string(let given)? = config["data_dir"], !["", "."].contains(given) {
                 folder = Paths.namesFolder(given) ? given : given + "/"
             }
-            for (split, patterns) in Self.patterns(config["data_files"]) {
+            guard let data = config["data_files"] else {
+                return Self.named(paths, in: folder).map {
+                    Split(config: name, name: $0.name, isDefault: isDefault, paths: $0.paths)
+                }
+            }
+            return Self.patterns(data).map { split, patterns in
                 let found = listed.filter { path in
                     patterns.contains { folder + $0 == path }
                         || patterns.contains { Self.pattern(folder + $0, fits: path) } && paths.contains(path)
                 }
-                splits.append(Split(config: name, name: split, isDefault: isDefault, paths: found))
-            }
-            if config["data_files"] == nil {
-                splits += Self.named(paths, in: folder).map {
-                    Split(config: name, name: $0.name, isDefault: isDefault, paths: $0.paths)
-                }
+                return Split(config: name, name: split, isDefault: isDefault, paths: found)
             }
         }
         return splits.isEmpty ? nil : splits
     }
 
     /// `data_files` is a pattern, a list of them, or a list of `{split, path}`.
-    private static func patterns(_ value: JSONValue?) -> [(split: String, patterns: [String])] {
+    private static func patterns(_ value: JSONValue) -> [(split: String, patterns: [String])] {
         func texts(_ value: JSONValue?) -> [String] {
             switch value {
             case .string(let text)?: [text]
@@ -159,7 +157,7 @@ struct DatasetFiles {
             default: []
             }
         }
-        if case .array(let entries)? = value, case .object? = entries.first {
+        if case .array(let entries) = value, case .object? = entries.first {
             return entries.compactMap { entry in
                 guard case .string(let split)? = entry["split"] else { return nil }
                 return (split, texts(entry["path"]))
@@ -178,7 +176,7 @@ struct DatasetFiles {
         let numbered = Dictionary(grouping: paths) { numberedSplit(below($0)) ?? "" }
         let names = numbered.keys.filter { !$0.isEmpty }
         if !names.isEmpty {
-            let usual = Self.splits.map(\.0)
+            let usual = Self.splits.map(\.name)
             return (usual.filter(names.contains) + names.filter { !usual.contains($0) }.sorted()).map {
                 Split(name: $0, paths: numbered[$0] ?? [])
             }
@@ -187,9 +185,7 @@ struct DatasetFiles {
             let splits = Self.splits.compactMap { name, words -> Split? in
                 let found = paths.filter { path in
                     let parts = below(path).split(at: "/")
-                    return (isFolder ? parts.dropLast() : parts.suffix(1)).contains { part in
-                        words.contains { holds(Array(part.utf8), Array($0.utf8), canEnd: isFolder) }
-                    }
+                    return (isFolder ? parts.dropLast() : parts.suffix(1)).contains { $0.contains(words) }
                 }
                 return found.isEmpty ? nil : Split(name: name, paths: found)
             }
@@ -203,42 +199,26 @@ struct DatasetFiles {
         path.wholeMatch(of: /data\/([^\/]+)-[0-9]{5}-of-[0-9]{5}[^\/]*\.[^\/]*/).map { String($0.1) }
     }
 
-    /// Whether a name has a word between marks or digits, or at its beginning.
-    /// - Parameter canEnd: whether the word may be its end.
-    private static func holds(_ name: [UInt8], _ word: [UInt8], canEnd: Bool) -> Bool {
-        func parts(_ byte: UInt8) -> Bool { "-._ 0123456789".utf8.contains(byte) }
-        guard name.count >= word.count else { return false }
-        return (0...name.count - word.count).contains { start in
-            let end = start + word.count
-            return name[start..<end].elementsEqual(word) && (start == 0 || parts(name[start - 1]))
-                && (end == name.count ? canEnd : parts(name[end]))
-        }
-    }
-
-    /// `**` stands for any folders, or for all that is in them.
+    /// Whether a path fits a pattern, in which `**` stands for any folders, or for all that is in them.
     static func pattern(_ pattern: String, fits path: String) -> Bool {
-        let parts = pattern.split(at: "/").map(String.init)
-        /// Numbers of parts before which a path may stand; `**` may also stand for nothing, but at the end.
-        func closed(_ places: Set<Int>) -> Set<Int> {
-            var places = places
-            for place in parts.indices.dropLast() where parts[place] == "**" && places.contains(place) {
-                places.insert(place + 1)
+        let (parts, names) = (pattern.split(at: "/"), path.split(at: "/"))
+        var (at, place) = (0, 0)
+        // After the last `**`, and the name up to which it stands.
+        var last: (after: Int, place: Int)?
+        while place < names.count {
+            if at < parts.count, parts[at] == "**" {
+                at += 1
+                last = (at, place)
+            } else if at < parts.count, Files.pattern(String(parts[at]), fitsName: String(names[place])) {
+                (at, place) = (at + 1, place + 1)
+            } else if let stars = last {
+                last = (stars.after, stars.place + 1)
+                (at, place) = (stars.after, stars.place + 1)
+            } else {
+                return false
             }
-            return places
         }
-        var places = closed([0])
-        for name in path.split(at: "/") {
-            var next: Set<Int> = []
-            for place in places where place < parts.count {
-                if parts[place] == "**" {
-                    next.formUnion(place == parts.count - 1 ? [place, place + 1] : [place])
-                } else if Files.pattern(parts[place], fitsName: String(name)) {
-                    next.insert(place + 1)
-                }
-            }
-            places = closed(next)
-        }
-        return places.contains(parts.count)
+        return at == parts.count
     }
 }
 

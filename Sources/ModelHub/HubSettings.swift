@@ -14,7 +14,6 @@ package struct HubSettings: Sendable {
     /// Nothing may be asked of the hub.
     package var isOffline = false
     package var network = NetworkSettings()
-
 }
 
 extension HubSettings {
@@ -43,11 +42,10 @@ extension HubSettings {
         ["1", "ON", "YES", "TRUE"].contains(value?.uppercased() ?? "")
     }
 
-    /// Line feeds and spaces around it come from copying.
+    /// Line feeds and spaces come from copying.
     private static func cleaned(_ token: String) -> String? {
-        let scalars = token.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
-        let text = scalars.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }
-        return text.isEmpty ? nil : String(String.UnicodeScalarView(text.reversed()))
+        let text = token.filter { !$0.isWhitespace }
+        return text.isEmpty ? nil : text
     }
 
     /// `~` at the beginning, `$NAME` and `${NAME}` anywhere, as a shell would. A variable that is not set stays as

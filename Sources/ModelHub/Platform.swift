@@ -89,31 +89,23 @@ final class PartFile {
     init(_ name: String, in folder: OpenFolder) throws(Files.Failure) {
         (self.folder, self.name) = (folder, name)
         descriptor = try folder.file(name)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            let failure = Files.Failure(code: EINVAL)
+        guard let status = Files.status(of: descriptor), status.kind == .regular else {
             close(descriptor)
-            throw failure
+            throw Files.Failure(code: EINVAL)
         }
-        size = Int(status.st_size)
+        size = status.size
+        lseek(descriptor, 0, SEEK_END)
     }
 
     deinit { close(descriptor) }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(Files.Failure) {
-        var done = 0
-        while done < bytes.count {
-            let count = pwrite(
-                descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(size))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw count < 0 ? .last : Files.Failure(code: EIO) }
-            done += count
-            size += count
-        }
+        try Files.write(Array(bytes), to: descriptor)
+        size += bytes.count
     }
 
     func empty() throws(Files.Failure) {
-        guard ftruncate(descriptor, 0) == 0 else { throw .last }
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
         size = 0
     }
 
