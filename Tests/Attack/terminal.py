@@ -212,6 +212,10 @@ def closed(bench):
     os.close(write)
     bench.wait(process, 60).must_end_with(0, what="a closed stderr")
     expect(results(folder) == bench.expected(bench.small), "a closed stderr: other results")
+    # A file that is opened must not get the number of a stream that was closed: messages would go into it.
+    command = bench.command([*bench.small.settings, "--restart"])
+    subprocess.run(["sh", "-c", 'exec <&- >&- 2>&-; "$@"', "sh", bench.suite.program, *command], cwd=folder, check=True)
+    expect(results(folder) == bench.expected(bench.small), "closed streams: other results")
 
 
 # MARK: A chat
@@ -295,6 +299,30 @@ def chat(bench):
         # Out of a sequence or a paste that was begun, and away with the line.
         typist.write(b"x\x1b[201~")
         expect(typist.end(f"odd keys at {size}", [b"\x03", b"\x04"] * 3) == 0, lambda: f"odd keys at {size}: {ascii(typist.shown[-300:])}")
+    talkative = ["--max-tokens", "2000", "--logit-bias", "2=-100", "--threads", "1", "--temperature", "1"]
+    typist = Typist(bench, talkative, folder)
+    # Edited: a letter too many, and a word that is put before it. A paste of two lines is one question.
+    for question in (b"is rainn?\x1b[D\x7f\x01What \r", b"\x1b[200~And snow?\rAnd hail?\x1b[201~\r"):
+        typist.expect(b"\x1b[?2004h", "a prompt")
+        typist.shown = b""
+        typist.write(question)
+        typist.expect(b"\x1b[?2004l", "an answer")
+        typist.write(b"\x03")
+        typist.expect(b"interrupted", "the answer's end")
+    typist.shown = b""
+    typist.write(b"\x1b[A\x1b[A")
+    typist.expect(b"What is rain?", "the line before")
+    expect(typist.end("the end", [b"\x03", b"\x04"] * 3) == 0, "the end of a chat")
+    # The model is made to write ESC.
+    with open(os.path.join(folder, "texts"), "w") as file:
+        file.write(json.dumps({"text": "\x1b"}))
+    said = bench.run(["tokenize", "--model", bench.suite.model, "texts"], folder)
+    escape = json.loads(said.out)["ids"][0]
+    typist = Typist(bench, ["--max-tokens", "3", "--logit-bias", f"{escape}=100", "--threads", "1"], folder)
+    typist.expect(b"\x1b[?2004h", "a prompt")
+    typist.write(b"Hi\r")
+    typist.expect(b"\\u{1B}\\u{1B}", "escapes")
+    expect(typist.end("the end", [b"\x03", b"\x04"] * 3) == 0, "the end of a chat")
     for number in (signal.SIGTERM, signal.SIGHUP):
         typist = Typist(bench, ["--max-tokens", "500", "--logit-bias", "2=-100", "--threads", "1",
                                 "--temperature", "1"], folder)

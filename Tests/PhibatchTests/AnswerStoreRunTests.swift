@@ -22,29 +22,6 @@ struct AnswerStoreRunTests {
         try FileManager.default.contentsOfDirectory(atPath: job.folder + "/store").sorted()
     }
 
-    @Test(arguments: ["0", "0.8"]) func aSecondRunTakesThem(temperature: String) throws {
-        let job = try Self.job(Self.lines, "--temperature", temperature)
-        defer { job.remove() }
-        let first = try job.run()
-        #expect(first.status == 0, "\(first.errors)")
-        #expect(first.errors.contains("answers: 0 taken from store, 12 added to it"), "\(first.errors)")
-        let results = try #require(job.results)
-        let files = try segments(job)
-        #expect(files.count == 1 && results.count == 12)
-        // What else a job says makes no difference, nor how it is run.
-        let second = try job.run(["--restart", "--workers", "1", "--metrics-file", "numbers"])
-        #expect(second.errors.contains("answers: 12 taken from store, 0 added to it"), "\(second.errors)")
-        #expect(job.results == results)
-        let numbers = try String(contentsOfFile: job.folder + "/numbers", encoding: .utf8)
-        #expect(numbers.contains("\nphibatch_answers_taken{job=\"out.jsonl\"} 12\n"), "\(numbers)")
-        let third = try job.run(["--restart", "--tokens"])
-        #expect(third.errors.contains("answers: 12 taken from store, 0 added to it"), "\(third.errors)")
-        // Another arithmetic, another answer.
-        let other = try job.run(["--restart", "--kv", "f16"])
-        #expect(other.errors.contains("answers: 0 taken from store, 12 added to it"), "\(other.errors)")
-        #expect(try segments(job).count == 2 && Set(segments(job)).isSuperset(of: files))
-    }
-
     /// The records of all segments that are whole.
     private func records(in folder: String) throws -> [AnswerRecord] {
         var records: [AnswerRecord] = []

@@ -57,22 +57,4 @@ struct BenchCommandTests {
             #expect(run.steps.allSatisfy { (1e7..<1e13).contains($0.memoryBytesPerSecond) })
         }
     }
-
-    @Test func tableHasALineATest() throws {
-        let result = try bench(Self.small)
-        #expect(result.status == 0, "\(result.errors)")
-        let lines = result.output.split(separator: "\n")
-        #expect(lines.count == 6, "\(result.output)")
-        for (line, name) in zip(
-            lines.dropFirst(2), ["prefill 520", "generate 3, batch 1", "generate 3, batch 2"])
-        {
-            #expect(line.contains("| \(name) "), "\(line)")
-        }
-    }
-
-    @Test(arguments: [["--batch", "1,x"], ["--generate", "0"]])
-    func badOptionsAreRefused(options: [String]) throws {
-        let result = try bench(options)
-        #expect(result.status == 64 && !result.errors.isEmpty, "\(result.errors)")
-    }
 }

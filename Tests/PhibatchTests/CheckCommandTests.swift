@@ -73,19 +73,4 @@ struct CheckCommandTests {
         #expect(
             json.contains(#""validated":["#) && json.contains(#""shortest":"{\"age\":0}""#), "\(json)")
     }
-
-    @Test(arguments: [
-        (#"{"$ref": "http://example.com/a"}"#, "#/$ref: "),
-        (#"{"properties": {"a": {"pattern": "(?=a)"}}}"#, "#/properties/a/pattern: "),
-        (#"{"type": "text"}"#, "#/type: "), ("{", "is not valid JSON"),
-        (#"{"allOf": [{"type": "string"}, {"type": "null"}]}"#, "#: no value obeys this schema"),
-        (#"{"typ": "string"}"#, "#/typ: typ is no keyword"),
-    ])
-    func aSchemaThatCannotBeUsedSaysWhere(schema: String, message: String) throws {
-        let job = try job(schema: schema)
-        defer { job.remove() }
-        let said = try check(job)
-        #expect([64, 65].contains(said.status) && said.errors.contains(message), "\(said.errors)")
-        #expect(said.errors.split(separator: "\n").count == 1)
-    }
 }

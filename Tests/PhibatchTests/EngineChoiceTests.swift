@@ -52,19 +52,6 @@ struct EngineChoiceTests {
         }
     }
 
-    @Test func anMLXThatCantBeUsedIsNotPassedOverInSilence() throws {
-        try withJob("auto") { job in
-            for name in ["so", "dylib"] {
-                try "no library".write(
-                    toFile: job.folder + "/libphibatch-mlx.\(name)", atomically: true, encoding: .utf8)
-            }
-            let run = try job.run(["--quiet"], environment: ["PHIBATCH_MLX": job.folder])
-            #expect(run.status == 0, "\(run.errors)")
-            #expect(run.errors.contains("warning: engine: auto takes the CPU"), "\(run.errors)")
-            #expect(run.errors.contains("can't be loaded"), "\(run.errors)")
-        }
-    }
-
     @Test func makeFetchesIt() throws {
         try withJob("mlx") { job in
             // A copy, beside which there is no MLX.

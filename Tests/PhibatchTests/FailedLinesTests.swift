@@ -96,25 +96,4 @@ struct FailedLinesTests {
             #expect(run.status == status && run.errors.contains(what), "\(run.errors)")
         }
     }
-
-    @Test func aPatternNamesFilesInOrder() throws {
-        let job = try DemoJob([], Self.settings)
-        defer { job.remove() }
-        for name in ["b", "a", "c*"] {
-            try #"{"id": "\#(name)", "prompt": "Hello"}"#.write(
-                toFile: job.folder + "/\(name).part", atomically: true, encoding: .utf8)
-        }
-        func run(_ pattern: String) throws -> (Program.Result, [String]) {
-            let run = try RunningProgram(
-                ["run", "--model", job.model, "--output", "-", "--max-tokens", "1", "--input", pattern],
-                folder: job.folder
-            ).end()
-            return (run, run.output.matches(of: /"id":"([^"]*)"/).map { String($0.1) })
-        }
-        #expect(try run("*.part").1 == ["a", "b", "c*"])
-        #expect(try run("[ab].part").1 == ["a", "b"])
-        #expect(try run("c*.part").1 == ["c*"])
-        let none = try run("*.none").0
-        #expect(none.status == 66 && none.errors.contains("*.none: no file matches"), "\(none.errors)")
-    }
 }

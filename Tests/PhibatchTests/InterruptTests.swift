@@ -144,6 +144,8 @@ struct InterruptTests {
         first.send(SIGSTOP)
         let second = try job.run()
         #expect(second.status == 75 && second.errors.contains("process \(first.id)"), "\(second.errors)")
+        let left = try job.run(["--skip-if-running"])
+        #expect(left.status == 0 && left.errors.isEmpty && left.output.isEmpty, "\(left.errors)")
         let brokenOff = try job.start(["--wait"])
         let patient = try job.start(["--wait"])
         for program in [brokenOff, patient] {

@@ -66,45 +66,4 @@ struct OpenAIBatchTests {
         // Calls by name, with arguments that parse.
         #expect(found[4][3].hasPrefix("paint {\"color\"") && found[5][3].hasPrefix("paint {\"color\""))
     }
-
-    /// What an answer can do without is left out if the job says so, and counted by name; the rest stays refused.
-    @Test func whatCannotBeDoneIsLeftOutIfTheJobSaysSo() throws {
-        let body =
-            #""messages":[{"role":"user","content":"Hi"}],"max_tokens":3,"model":"gpt","temperature":0"#
-        func line(_ id: String, _ more: String) -> String {
-            #"{"custom_id":"\#(id)","method":"POST","url":"/v1/chat/completions","body":{\#(body)\#(more)}}"#
-        }
-        let lines = [
-            line("plain", ""), line("a", #","stream":true,"reasoning_effort":"low""#),
-            line("b", #","stream":true"#),
-            line("image", #","tools":[{"type":"function"}]"#).replacing(
-                "\"Hi\"", with: #"[{"type":"image_url"}]"#),
-            #"{"custom_id":"get","method":"GET","url":"/v1/models"}"#,
-        ]
-        let job = try DemoJob(lines, ["--max-failures", "4"])
-        defer { job.remove() }
-        func codes() throws -> [String] {
-            try String(contentsOfFile: job.folder + "/out.jsonl", encoding: .utf8).matches(
-                of: /"custom_id":"(\w+)".*?"status_code":(\d+)/
-            ).map { "\($0.1) \($0.2)" }
-        }
-        let strict = try job.run()
-        #expect(strict.status == 0 && strict.errors.contains("1 done, 4 failed"), "\(strict.errors)")
-        #expect(!strict.errors.contains("warning"), "\(strict.errors)")
-        #expect(
-            strict.errors.contains("`stream` is not supported; it may only be false. (unsupported: ignore"))
-        #expect(try codes() == ["plain 200", "a 400", "b 400", "image 400", "get 400"])
-        let lenient = ["--unsupported", "ignore", "--restart"]
-        let check = try Program.run(
-            ["check", "--no-estimate"] + job.arguments(Array(lenient.dropLast())), folder: job.folder)
-        #expect(check.output.contains("without    stream in 2 lines, reasoning_effort in 1 line"), "\(check)")
-        let run = try job.run(lenient)
-        #expect(
-            run.errors.contains(
-                "answered without stream in 2 lines, reasoning_effort in 1 line (unsupported)"),
-            "\(run.errors)")
-        #expect(try codes() == ["plain 200", "a 200", "b 200", "image 400", "get 400"])
-        let quiet = try job.run(lenient + ["--quiet"])
-        #expect(quiet.status == 0 && !quiet.errors.contains("the field model"), "\(quiet.errors)")
-    }
 }

@@ -39,31 +39,4 @@ struct ScoreRunTests {
         let other = try job.run()
         #expect(other.status == 65 && other.errors.contains("task"), "\(other.errors)")
     }
-
-    @Test func whatCannotBeScoredIsRefusedBefore() throws {
-        let request =
-            #"{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"a"}]}}"#
-        for (line, more, message) in [
-            (request, [], "holds OpenAI's requests"),
-            (#"{"prompt":"a","answer":"b"}"#, [], "--completion '{{ answer }}'"),
-            (#"{"prompt":"a","completion":"b"}"#, ["--temperature", "1"], "temperature has no meaning"),
-            (#"{"prompt":"a","completion":"b"}"#, ["--output-format", "openai"], "openai holds answers"),
-            (
-                #"{"prompt":"a","completion":"b"}"#, ["--output-format", "csv"],
-                "csv has no columns for the results of task: score"
-            ),
-        ] {
-            let job = try DemoJob([line], more)
-            defer { job.remove() }
-            let result = try score(job)
-            let isUsage = !more.isEmpty
-            #expect(result.status == (isUsage ? 64 : 65), "\(result.errors)")
-            #expect(result.errors.contains(message), "\(result.errors)")
-            #expect(try job.files == ["in.jsonl"])
-        }
-        let job = try DemoJob([#"{"prompt":"One two","completion":" three"}"#], ["--no-chat"])
-        defer { job.remove() }
-        let check = try score(job, ["--dry-run"])
-        #expect(check.status == 0 && check.output.contains("scored     1 token"), "\(check)")
-    }
 }

@@ -90,36 +90,6 @@ struct SeveralJobsTests {
         #expect(followed == results("whole.jsonl", job))
     }
 
-    /// Lines without ids, and a file that sorts before those that are done.
-    @Test func aQueueWithoutIDsSaysWhatItCantDo() throws {
-        let job = try DemoJob([], [])
-        defer { job.remove() }
-        try FileManager.default.createDirectory(
-            atPath: job.folder + "/queue", withIntermediateDirectories: true)
-        let run = try RunningProgram(
-            [
-                "run", "--model", job.model, "--max-tokens", "2", "--input", "queue/*", "--output",
-                "out.jsonl",
-                "--follow",
-            ], folder: job.folder)
-        func count() -> Int { results("out.jsonl", job).split(separator: "\n").count }
-        let line = "{\"prompt\": \"Hi\"}\n"
-        try write(line, "b", job)
-        try FileManager.default.moveItem(atPath: job.folder + "/b", toPath: job.folder + "/queue/b")
-        try run.wait(for: "the first file") { count() == 1 }
-        try write(line + line, "c", job)
-        try FileManager.default.moveItem(atPath: job.folder + "/c", toPath: job.folder + "/queue/c")
-        try run.wait(for: "the next file") { count() == 3 }
-        let before = results("out.jsonl", job)
-        try write(line, "a", job)
-        try FileManager.default.moveItem(atPath: job.folder + "/a", toPath: job.folder + "/queue/a")
-        let end = try run.end(within: 300)
-        #expect(end.status == 65, "\(end.errors)")
-        #expect(end.errors.contains("queue/a: has come, and sorts before queue/b"), "\(end.errors)")
-        #expect(end.errors.contains("Give lines ids, or files names in the order"), "\(end.errors)")
-        #expect(results("out.jsonl", job) == before)
-    }
-
     @Test func aRotatedFileIsToldOf() throws {
         let job = try DemoJob([], [])
         defer { job.remove() }
@@ -194,19 +164,5 @@ struct SeveralJobsTests {
         try write("", "go", job)
         let end = try run.end()
         #expect(end.status == 0 && end.output.contains("\"id\":\"b\""), "\(end.errors)")
-    }
-
-    @Test func stdinIsNotFollowed() throws {
-        let run = try Program.run(
-            ["run", "--model", DemoJob.model ?? "", "--input", "-", "--output", "-", "--follow"])
-        #expect(run.status == 64 && run.errors.contains("--follow needs files"), "\(run.errors)")
-        let job = try DemoJob([], [])
-        defer { job.remove() }
-        try write(Self.lines(["a"]), "in.jsonl", job)
-        for (name, output) in [("a", "a.out"), ("b", "\"-\"")] {
-            try write("model: \(job.model)\ninput: in.jsonl\noutput: \(output)\n", "\(name).yaml", job)
-        }
-        let both = try Program.run(["run", "a.yaml", "b.yaml", "--follow"], folder: job.folder)
-        #expect(both.status == 64 && both.errors.contains("run that job by itself"), "\(both.errors)")
     }
 }

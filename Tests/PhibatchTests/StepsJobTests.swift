@@ -44,43 +44,6 @@ struct StepsJobTests {
         try Data(Self.yaml.replacing(from, with: to).utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
     }
 
-    @Test func killedAnywhereARowGoesOn() throws {
-        let undisturbed = try job()
-        defer { undisturbed.remove() }
-        let whole = try undisturbed.run()
-        #expect(whole.status == 0 && whole.errors.contains("rows: "), "\(whole.errors)")
-        let expected = try #require(undisturbed.results)
-        #expect(expected.count == Self.topics.count && expected.contains { $0.contains("\"dropped\"") })
-        let job = try job()
-        defer { job.remove() }
-        let inFlight = job.folder + "/out.jsonl.journal.inflight"
-        var rows = 0
-        for kill in 0..<6 {
-            let program = try job.start()
-            var wanted = 0
-            try program.wait(for: "a row under way, or the end") {
-                let saved = (try? String(contentsOfFile: inFlight, encoding: .utf8)) ?? ""
-                wanted += saved.contains("\"row\":") ? 1 : 0
-                return wanted > kill || job.results != nil
-            }
-            if job.results != nil {
-                _ = try program.end()
-                break
-            }
-            rows += 1
-            program.send(SIGKILL)
-            _ = try program.end()
-        }
-        #expect(rows > 0)
-        let last = try job.run()
-        #expect(last.status == 0, "\(last.errors)")
-        #expect(job.results == expected)
-        let verified = try RunningProgram(
-            ["verify"] + job.arguments(["--sample", "100%"]), folder: job.folder
-        ).end()
-        #expect(verified.status == 0, "\(verified.errors)")
-    }
-
     @Test func lookingAtAJobSaysWhatItAsks() throws {
         let job = try job()
         defer { job.remove() }

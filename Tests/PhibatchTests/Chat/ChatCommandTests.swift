@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `phibatch chat` with the embedded model, at a terminal and in a pipe.
+/// Tests `phibatch chat` in a pipe; "make attack CASE=terminal/chat" tries it at a terminal.
 @Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ChatCommandTests {
     private func folder() throws -> String {
@@ -61,88 +61,5 @@ struct ChatCommandTests {
             atPath: folder + "/models/smollm2-demo", withDestinationPath: DemoJob.model ?? "")
         let result = try Program.run(["chat", "--max-tokens", "2"], input: "Hello\n", folder: folder)
         #expect(result.status == 0 && !result.output.isEmpty, "\(result.errors)")
-    }
-
-    // MARK: At a terminal
-
-    private func atTerminal(
-        _ folder: String, temperature: Int = 0, _ more: String...
-    ) throws -> TerminalProgram {
-        try TerminalProgram(
-            ["chat", DemoJob.model ?? "", "--temperature", "\(temperature)", "--threads", "1"] + more,
-            folder: folder)
-    }
-
-    @Test func anAnswerIsInterruptedAndTheChatGoesOn() throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        // Drawn, as what repeats itself is soon at its end.
-        let program = try atTerminal(
-            folder, temperature: 1, "--max-tokens", "2000", "--logit-bias", "2=-100")
-        try program.expect("loading")
-        try program.expect("is loaded")
-        try program.expect("> ")
-        // Edited: a letter too many, and a word that is put before it.
-        program.type("is rainn?\u{1B}[D\u{7F}\u{01}What \r")
-        try program.expect("What")
-        // What readline shows once it has a line; what follows is the answer.
-        try program.expect("\u{1B}[?2004l")
-        try program.expect(" ")
-        program.type("\u{03}")
-        try program.expect("phibatch: interrupted")
-        try program.expect("> ")
-        program.type("\u{1B}[A")
-        try program.expect("What is rain?")
-        // At the prompt it drops the line.
-        program.type("\u{03}")
-        try program.expect("ends the chat")
-        try program.expect("> ")
-        // A paste of two lines is one question.
-        program.type("\u{1B}[200~And snow?\rAnd hail?\u{1B}[201~\r")
-        try program.expect("And hail?")
-        try program.expect("\u{1B}[?2004l")
-        try program.expect(" ")
-        program.type("\u{03}")
-        try program.expect("phibatch: interrupted")
-        try program.expect("> ")
-        #expect(!program.echoes)
-        program.type("\u{04}")
-        #expect(try program.end() == 0, "\(program.text)")
-        #expect(program.echoes)
-    }
-
-    @Test(
-        arguments: [SIGTERM, SIGHUP])
-    func signalsLeaveTheTerminalAsItWas(signal: Int32) throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let program = try atTerminal(folder)
-        try program.expect("> ")
-        program.type("half a line")
-        try program.expect("half a line")
-        #expect(!program.echoes)
-        program.send(signal)
-        // A signal's number is above 1000.
-        #expect(try program.end() == 1000 + signal, "\(program.text)")
-        #expect(program.echoes, "\(program.text)")
-    }
-
-    /// The model is made to write ESC.
-    @Test func answersDoNotSteerTheTerminal() throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let ids = try Program.run(
-            ["tokenize", "--model", DemoJob.model ?? ""], input: #"{"text":"\u001b"}"# + "\n"
-        ).output
-        let id = try #require(ids.firstMatch(of: /"ids":\[(\d+)\]/)?.1, "\(ids)")
-        let evil = ["--max-tokens", "3", "--logit-bias", "\(id)=100"]
-        let program = try atTerminal(folder, evil[0], evil[1], evil[2], evil[3])
-        try program.expect("> ")
-        program.type("Hi\r")
-        try program.expect("\\u{1B}\\u{1B}\\u{1B}\r\n")
-        program.type("/quit\r")
-        #expect(try program.end() == 0)
-        // In a file the text is what the model wrote.
-        #expect(try chat("Hi\n", evil[2], evil[3]).output == String(repeating: "\u{1B}", count: 12) + "\n")
     }
 }

@@ -71,19 +71,6 @@ struct JobExamplesTests {
         }
     }
 
-    @Test func whatIsNotKeptIsTold() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell("phibatch run -q jobs/answers.yaml --keep question=prompt")
-            #expect(run.status == 0, "\(run.errors)")
-            #expect(
-                run.errors.contains(
-                    "prompts.jsonl:4: keep: nothing is kept of this line, as it lacks prompt"),
-                "\(run.errors)")
-            let again = try clone.shell("phibatch run -q jobs/answers.yaml --keep question=prompt")
-            #expect(again.status == 0 && !again.errors.contains("keep:"), "\(again.errors)")
-        }
-    }
-
     /// Whatever the model makes of the notices, it is JSON that follows the schema.
     @Test func dataFromText() throws {
         try JobsClone.with { clone in
@@ -107,18 +94,6 @@ struct JobExamplesTests {
             let changed = try clone.shell(
                 "sed -i s/60/61/ jobs/notice.schema.json; phibatch status jobs/extract.yaml --max-tokens 80")
             #expect(changed.output.contains("schema"), "\(changed.output) \(changed.errors)")
-        }
-    }
-
-    @Test func textsAreSortedIntoClasses() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell("phibatch run jobs/classify.yaml")
-            #expect(run.status == 0, "\(run.errors)")
-            let lines = try clone.text("out/classified.jsonl").split(separator: "\n")
-            #expect(
-                lines.count == 6
-                    && lines.allSatisfy { $0.contains(/"probabilities":\{"positive":[\d.e-]+,"neg/) }
-            )
         }
     }
 
