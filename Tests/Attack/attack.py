@@ -4,11 +4,10 @@
     attack.py [--quick] [--list] [--keep] [--program FILE] [--model FOLDER] [NAME ...]
 
 Cases are in kills.py (kills and faults at each file call, by faults.c), resources.py and processors.py (rlimits,
-control groups), models.py, modelfiles.py and modelsettings.py (hostile model folders), sources.py (adapters, and what
-is quantized), disk.py (full disks), names.py, owners.py, lines.py, terminal.py, forms.py
-(costly schemas, patterns and grammars), hub.py (what pull meets), children.py (child programs and libraries) and
-serve.py (what serve meets). NAME is the beginning
-of cases' names: kills, resources/pids.
+control groups), models.py and modelfiles.py (hostile model folders), disk.py (full disks), names.py, owners.py,
+terminal.py, hub.py (what pull meets), children.py (child programs and libraries) and serve.py (what serve meets).
+NAME is the beginning of cases' names: kills, resources/pids. Hostile schemas, inputs, adapters and settings of models
+are tested with their modules.
 
 Each case prints ok, FAILED or skipped (where the machine doesn't allow it: some need root, Linux, control groups);
 exit status 1 if any failed. Some cases have the machine to themselves, at the end.
@@ -25,8 +24,8 @@ import traceback
 
 from harness import Bench, CASES, Failure, Skip, Suite, TOP
 
-for module in ("kills", "resources", "processors", "models", "modelfiles", "modelsettings", "disk", "names", "owners",
-               "lines", "sources", "terminal", "hub", "children", "serve", "forms", "edges"):
+for module in ("kills", "resources", "processors", "models", "modelfiles", "disk", "names", "owners",
+               "terminal", "hub", "children", "serve"):
     __import__(module)
 
 

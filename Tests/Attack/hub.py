@@ -206,39 +206,6 @@ def tls(bench):
         expect(len(proxy.heads) <= 2, f"a refusal is tried again: {proxy.heads}")
 
 
-@case("hub/verify", quick=True)
-def verify(bench):
-    """pull --verify finds a byte that is wrong and fetches the file again; without the network it says so."""
-    files = {}
-    for name in os.listdir(bench.suite.model):
-        with open(os.path.join(bench.suite.model, name), "rb") as file:
-            files[name] = file.read()
-    folder = bench.subfolder("verify")
-    weights = files["model.safetensors"]
-
-    def damage():
-        with open(blob(folder, weights), "r+b") as file:
-            file.seek(len(weights) // 2)
-            file.write(bytes([weights[len(weights) // 2] ^ 1]))
-
-    with Hub(files) as hub:
-        def pull(code, *arguments, **more):
-            run = bench.run(["pull", NAME, *arguments], folder, environment=variables(hub, folder, **more))
-            return run.must_end_with(code, what=f"pull {arguments} {more}")
-
-        pull(0)
-        count = len(hub.requests)
-        run = pull(0, "--verify", HF_HUB_OFFLINE="1")
-        expect(b"have the hash" in run.err and len(hub.requests) == count, f"without the network: {run}")
-        damage()
-        pull(0)
-        run = pull(69, "--verify", HF_HUB_OFFLINE="1")
-        expect(b"model.safetensors" in run.err and b"another hash" in run.err, f"without the network: {run}")
-        run = pull(0, "--verify")
-        expect(b"warning" in run.err and b"have the hash" in run.err, f"damaged: {run}")
-        is_whole(folder, {name: files[name] for name in files if name in ("config.json", "model.safetensors")})
-
-
 @case("hub/kills", quick=True)
 def kills(bench):
     """A pull that is killed leaves what the next one goes on with, and nothing else."""

@@ -1,4 +1,4 @@
-"""Names: of one character, not UTF-8, those of our own files; links; the cache folder."""
+"""Names of our own files; links; the cache folder; names in SQL."""
 import json
 import os
 
@@ -40,112 +40,7 @@ def own_names(bench):
     return spread(names, 5) if bench.quick else names
 
 
-# MARK: Short and strange
-
-@case("names/one-character", quick=True)
-def one_character(bench):
-    expected = bench.expected(bench.small)
-    for output, made in (("X", "X"), ("é", "é"), ("n/o.jsonl", "n/o.jsonl"), ("./Z", "Z"), ("a/b", "a/b"),
-                         ("a//b///c", "a/b/c"), ("Y/", "Y"), ("/", None), ("//", None), (".", None), ("..", None),
-                         ("./", None), ("", None), (" ", " "), ("\\", "\\"), ("~", "~"), ("in.jsonl/", None),
-                         ("x/..", None), ("../", None)):
-        folder = bench.subfolder("x")
-        bench.small.write(folder)
-        what = f"--output {output!r}"
-        run = bench.run(bench.command(bench.small.settings, output=output), folder, what=what)
-        run.must_end_with(0, *REFUSALS, what=what)
-        if made is None:
-            expect(run.code != 0, f"{what}: status 0")
-        elif made != "Y":
-            run.must_end_with(0, what=what)
-        if run.code == 0:
-            expect(results(folder, made) == expected, f"{what}: other results")
-    folder = bench.subfolder("x")
-    os.symlink(bench.suite.model, os.path.join(folder, "m"))
-    bench.small.write(folder, "i")
-    with open(os.path.join(folder, "j"), "w") as file:
-        json.dump({"model": "m", "input": "i", "output": "o", "max_tokens": 3, "threads": 1, "workers": 2, "seed": 3,
-                   "max_failures": 1}, file)
-    bench.run(["run", "j"], folder, what="run j").must_end_with(0, what="run j")
-    expect(results(folder, "o") == expected, "run j: other results")
-    for arguments in (["status", "j"], ["run", "k"], ["run", ""], ["run", "/"], ["run", "."], ["status", ""]):
-        run = bench.run(arguments, folder, what=" ".join(arguments))
-        run.must_end_with(0, 64, 65, 66, what=" ".join(arguments))
-    bench.run(["run", "./j", "--restart"], folder).must_end_with(0, what="run ./j --restart")
-
-
-@case("names/long")
-def long_names(bench):
-    """Names that fit, but leave no room for ours beside them."""
-    for length in (200, 240, 247, 250, 255, 256, 5000):
-        folder = bench.subfolder("long")
-        bench.small.write(folder)
-        name = "o" * length
-        what = f"an output's name of {length} bytes"
-        run = bench.run(bench.command(bench.small.settings, output=name), folder, what=what)
-        refused_or_complete(bench, run, folder, what, name)
-        if run.code:
-            expect(os.listdir(folder) == ["in.jsonl"], f"{what}: left {os.listdir(folder)}")
-
-
-@case("names/no-folder")
-def no_folder(bench):
-    """The working folder is gone."""
-    for arguments in (bench.command(bench.small.settings), ["run", "j"], ["status", "j"]):
-        folder = bench.subfolder("gone")
-        script = ["-c", 'rmdir "$PWD" && exec "$0" "$@"', bench.suite.program, *arguments]
-        run = bench.wait(bench.start(script, folder, program="/bin/sh"))
-        run.must_end_with(*REFUSALS, what=f"{arguments[0]} in a folder that is gone")
-
-
-@case("names/not-utf8", quick=True)
-def not_utf8(bench):
-    expected = bench.expected(bench.small)
-    probe = os.fsencode(bench.subfolder("probe"))
-    try:
-        open(os.path.join(probe, b"\xff"), "w").close()
-    except OSError:
-        raise Skip("the file system takes UTF-8 only") from None
-    for name in (b"o\xff.jsonl", b"\xfe", b"o\xcc\x81\xc3.jsonl", b"d\xff/o.jsonl", b"o\xed\xa0\x80",
-                 b"e\xcc\x81.jsonl"):
-        folder = os.fsencode(bench.subfolder("bytes"))
-        bench.small.write(os.fsdecode(folder))
-        os.rename(os.path.join(folder, b"in.jsonl"), os.path.join(folder, b"i\xfe.jsonl"))
-        os.symlink(bench.suite.model, os.path.join(folder, b"m\xff"))
-        command = bench.command(bench.small.settings, model=b"m\xff", input=b"i\xfe.jsonl", output=name)
-        for attempt in ("", ", once more"):
-            bench.run(command, folder, what=f"{name}{attempt}").must_end_with(0, what=f"{name}{attempt}")
-            expect(results(folder, name) == expected, f"{name}{attempt}: other results")
-            there = set(os.listdir(folder)) - {b"i\xfe.jsonl", b"m\xff", name.split(b"/")[0], name + b".log"}
-            expect(not there, f"{name}: there is also {there}")
-        status = bench.run(["status", *command[1:]], folder)
-        status.must_end_with(0, what=f"status of {name}")
-    folder = os.fsencode(bench.subfolder("job"))
-    bench.small.write(os.fsdecode(folder))
-    with open(os.path.join(folder, b"j\xff.yaml"), "w") as file:
-        file.write(f"model: {bench.suite.model}\ninput: in.jsonl\noutput: out.jsonl\nmax_failures: 1\nmax_tokens: 3\n")
-    bench.run([b"run", b"j\xff.yaml"], folder).must_end_with(0, what="a job file's name that is not UTF-8")
-
-
 # MARK: Our own names
-
-@case("names/input-like-ours", quick=True)
-def input_like_ours(bench):
-    """An input is never written, whatever its name."""
-    bench.expected(bench.small)
-    for suffix in own_names(bench):
-        for restart in [[]] if bench.quick else [[], ["--restart"]]:
-            folder = bench.subfolder("input")
-            bench.small.write(folder, "in" + suffix)
-            before = snapshot(folder)
-            what = f"--input in{suffix} --output in"
-            command = bench.command(bench.small.settings + restart, input="in" + suffix, output="in")
-            for _ in range(2):
-                run = bench.run(command, folder, what=what)
-                after = snapshot(folder).get(("in" + suffix).encode())
-                expect(after == before[("in" + suffix).encode()], f"{what}: the input is changed or gone, {run}")
-                refused_or_complete(bench, run, folder, what, "in")
-
 
 @case("names/foreign-like-ours", quick=True)
 def foreign_like_ours(bench):
@@ -277,33 +172,6 @@ def sql_field(bench):
         keep = {name: "v" for name in names}
         made = tables(bench, "kept fields' names", {"prompt": "Hi", "keep": keep, "max_tokens": 2}, {"id": "a", "v": 7})
         expect(all(made.get(name) == 7 for name in names), lambda: f"other names: {ascii(sorted(made))}")
-
-
-@case("names/sql-member")
-def sql_member(bench):
-    for names in (hostile(1)[:1], hostile(1)[1:]):
-        line = {"id": "a", "v": {name: [name] for name in names}}
-        made = tables(bench, "a kept object's member", {"prompt": "Hi", "keep": ["v"], "max_tokens": 2}, line)
-        expect(made.get("v") == line["v"], lambda: ascii(made))
-
-
-@case("names/sql-label")
-def sql_label(bench):
-    labels = [name for name in hostile(1) if "\0" not in name and "\n" not in name]
-    for some in ([labels[0], "b"], labels[1:6]):
-        made = tables(bench, "labels", {"prompt": "Hi", "choices": some}, {"id": "a"}, keep={"p": "probabilities"})
-        expect(set(made.get("p") or ()) == set(some), lambda: ascii(made))
-
-
-@case("names/sql-answer")
-def sql_answer(bench):
-    """A member of the model's own JSON answer, which a step's result has."""
-    for name in hostile(1)[:1] + ["it'\u0301"]:
-        schema = {"type": "object", "properties": {name: {"const": 1}}, "required": [name],
-                  "additionalProperties": False}
-        step = {"name": "one", "prompt": "Hi", "schema": schema}
-        made = tables(bench, "a member of an answer", {"steps": [step], "results": "lean"}, {"id": "a"})
-        expect(made.get("one") == {name: 1}, lambda: f"{ascii(name)}: {ascii(made)}")
 
 
 @case("names/sql-honest", quick=True)
