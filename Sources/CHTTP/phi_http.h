@@ -1,6 +1,5 @@
-/// What the server needs of GNU libmicrohttpd, in declarations of our own: no header of it is needed to compile, and the
-/// program looks for the library when it is to serve. The numbers are part of the library's interface (its soname is 12),
-/// which stays as it is.
+/// Declarations of the functions that the server uses of GNU libmicrohttpd: no header of it is needed to compile, and
+/// the library is loaded only to serve. The numbers are part of its stable interface (soname 12).
 #ifndef PHI_HTTP_H
 #define PHI_HTTP_H
 
@@ -8,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Poll in a thread of its own, connections that can be suspended, and no log on stderr.
+/// Poll in its own thread, connections that can be suspended, and no log on stderr.
 #define PHI_HTTP_FLAGS (64U | 8U | 8192U | 1024U)
 
 enum PhiHttpOptionName {
@@ -25,14 +24,14 @@ enum PhiHttpOptionName {
 enum PhiHttpCode {
     PHI_HTTP_NO = 0,
     PHI_HTTP_YES = 1,
-    /// Where a request has its values.
+    /// Place of a request's values.
     PHI_HTTP_HEADER = 1,
     PHI_HTTP_ARGUMENT = 8,
-    /// How it ended.
+    /// End of a request.
     PHI_HTTP_COMPLETED_OK = 0,
-    /// What became of a connection.
+    /// Event of a connection.
     PHI_HTTP_OPENED = 0,
-    /// What is asked of one.
+    /// Question about a connection.
     PHI_HTTP_DESCRIPTOR = 6,
     PHI_HTTP_SOCKET_CONTEXT = 7,
     /// Bytes are copied.
@@ -61,7 +60,7 @@ typedef int (*PhiHttpField)(
     void *context, int kind, const char *name, const char *file, const char *type, const char *encoding,
     const char *bytes, uint64_t offset, size_t count);
 
-/// MHD_start_daemon and MHD_get_connection_info, which Swift can't call: their last arguments vary.
+/// MHD_start_daemon and MHD_get_connection_info, which are variadic, so Swift can't call them.
 typedef void *(*PhiHttpStart)(
     unsigned flags, uint16_t port, void *accept, void *accept_context, PhiHttpHandler handler, void *context, ...);
 typedef const void *(*PhiHttpInfo)(void *connection, int what, ...);

@@ -1,23 +1,23 @@
-/// A JSON number as a decimal: `significand * 10^exponent`, so that nothing is lost in comparing and dividing.
+/// A JSON number as a decimal, `significand * 10^exponent`, for exact comparison and division.
 ///
-/// A Double stands for the shortest decimal that reads back as it.
+/// A Double counts as the shortest decimal that reads back as it.
 package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let isNegative: Bool
-    /// Digits, 0 to 9 each, without zeros at either end; none, with the exponent 0, for zero.
+    /// Digits, 0 to 9 each, without zeros at either end; empty, with exponent 0, for zero.
     package let digits: [UInt8]
     package let exponent: Int
 
-    /// Beyond it exponents are taken for this: no sum of two overflows.
+    /// Bound of exponents, so that no sum of two overflows.
     private static let farthestExponent = 1_000_000_000
 
     package init(_ value: Int) { self.init(text: String(value)) }
 
-    /// - Precondition: the number is finite; JSON has no others.
+    /// - Precondition: the number is finite, as in JSON.
     package init(_ value: Double) { self.init(text: value.description) }
 
     package init(_ number: JSONNumber) { self.init(text: number.text) }
 
-    /// nil for what is no number.
+    /// Nil for a value that is no number.
     package init?(_ value: JSONValue) {
         switch value {
         case .int(let number): self.init(number)
@@ -26,7 +26,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
         }
     }
 
-    /// - Parameter text: of JSON's grammar.
+    /// - Parameter text: a number by JSON's grammar.
     package init(text: String) {
         var digits: [UInt8] = []
         var exponent = 0
@@ -44,7 +44,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
                 break reading
             default:
                 if isAfterPoint { exponent -= 1 }
-                // Zeros in front say nothing.
+                // Leading zeros mean nothing.
                 if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte & 15) }
             }
         }
@@ -78,7 +78,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
         return sign + digits + "e" + String(exponent)
     }
 
-    /// The value as an Int if it is an integer that fits.
+    /// The value as an Int if it is an integer in range.
     package var integer: Int? {
         guard exponent >= 0, exponent < 20 else { return nil }
         return Int(description)
@@ -92,17 +92,17 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
     private static func isSmaller(_ a: ExactNumber, _ b: ExactNumber) -> Bool {
         if a.isZero || b.isZero { return a.isZero && !b.isZero }
         let (aPlaces, bPlaces) = (a.digits.count + a.exponent, b.digits.count + b.exponent)
-        // As many digits before the point: then the first that differs decides.
+        // With as many digits before the point, the first different digit decides.
         return aPlaces == bPlaces ? a.digits.lexicographicallyPrecedes(b.digits) : aPlaces < bPlaces
     }
 
-    /// Whether it is an integer times `divisor`.
+    /// Whether it is an integer multiple of `divisor`.
     package func isMultiple(of divisor: ExactNumber) -> Bool {
         guard !isZero else { return true }
         let shift = exponent - divisor.exponent
-        // With fewer zeros at its end than the divisor it is none.
+        // With fewer trailing zeros than the divisor it is no multiple.
         guard !divisor.isZero, shift >= 0 else { return false }
-        // A divisor of N digits has no factor 2 or 5 more often than 4N times: more zeros make no difference.
+        // A divisor of N digits has at most 4N factors 2 or 5, so more zeros make no difference.
         let zeros = repeatElement(UInt8(0), count: min(shift, 4 * divisor.digits.count))
         if let modulus = divisor.significand.map({ UInt128($0) }) {
             var rest: UInt128 = 0
@@ -110,7 +110,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
             for digit in zeros { rest = (rest * 10 + UInt128(digit)) % modulus }
             return rest == 0
         }
-        // Long division: the rest has as many digits as the divisor, and room for one more.
+        // Long division: the remainder has as many digits as the divisor, with room for one more.
         var rest = [UInt8](repeating: 0, count: divisor.digits.count + 1)
         let modulus = [0] + divisor.digits
         for digit in digits + zeros {
@@ -121,7 +121,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
         return rest.allSatisfy { $0 == 0 }
     }
 
-    /// Subtracts numbers with as many digits, of which the first is not the smaller one.
+    /// Subtracts numbers with as many digits, the smaller from the larger.
     private static func subtract(_ b: [UInt8], from a: inout [UInt8]) {
         var borrow: UInt8 = 0
         for place in a.indices.reversed() {

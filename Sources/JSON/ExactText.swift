@@ -1,4 +1,4 @@
-/// A text that equals another if its bytes do, as names in JSON do; Swift's strings are equal up to normalization.
+/// A string compared by its bytes, as names in JSON are; Swift compares strings up to normalization.
 package struct ExactText: Hashable, Comparable, Sendable {
     package let text: String
 
@@ -6,7 +6,7 @@ package struct ExactText: Hashable, Comparable, Sendable {
 
     package static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
 
-    /// Order by code points, which is that of the bytes.
+    /// Order by code points, which is also that of the bytes.
     package static func < (a: ExactText, b: ExactText) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }

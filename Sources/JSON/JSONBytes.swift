@@ -1,9 +1,9 @@
 import FoundationShim
 
-/// JSON's pieces as bytes: what `JSONWriter` is made of, for those who put them together themselves.
+/// Encoding of JSON into bytes, for `JSONWriter` and for callers that assemble JSON themselves.
 package enum JSONBytes {
-    /// Appends a JSON string. The same text always gives the same bytes. Besides what JSON demands, the
-    /// characters that some readers take for line ends are escaped: U+0085, U+2028 and U+2029.
+    /// Appends a JSON string. The same text always gives the same bytes. Besides the characters that JSON demands,
+    /// those that some readers take for line ends are escaped: U+0085, U+2028 and U+2029.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
@@ -64,7 +64,7 @@ package enum JSONBytes {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether these are the bytes of `text`: a name that was read, and one that is known.
+    /// Whether these are the bytes of `text`.
     package func spells(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         for index in 0..<count where self[index] != text.utf8Start[index] { return false }

@@ -1,9 +1,9 @@
-/// What is wrong with JSON text, and where.
+/// A fault in JSON text, and its place.
 package struct JSONFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let message: String
-    /// Bytes before the place of the fault.
+    /// Number of bytes before the fault.
     package let offset: Int
-    /// Both count from 1; a column is a byte.
+    /// Both count from 1; columns count bytes.
     package let line: Int
     package let column: Int
 
@@ -20,17 +20,17 @@ package struct JSONFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var atByte: String { "\(message) at byte \(offset + 1)" }
 }
 
-/// Bounds of what is read: JSON comes from strangers.
+/// Bounds of JSON from untrusted sources.
 package struct JSONLimits: Sendable {
     /// Levels of nesting.
     package var depth: Int
-    /// Values that become a tree. Each takes tens of bytes of memory, whatever it takes in the text.
+    /// Number of values in a tree. Each takes tens of bytes of memory, however short its text.
     package var values: Int
 
     /// A line of prompts.
     package static let line = JSONLimits(depth: 128, values: 1 << 20)
-    /// A file of a model folder; real ones nest less than ten levels.
+    /// A file of a model folder; real ones have fewer than ten levels.
     package static let file = JSONLimits(depth: 64, values: 4_000_000)
-    /// A line of a file that phibatch itself writes: a completion has some values for each token.
+    /// A line of a file that phibatch writes: a completion has several values for each token.
     package static let ownLine = JSONLimits(depth: 128, values: 1 << 26)
 }

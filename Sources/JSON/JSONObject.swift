@@ -9,8 +9,8 @@ package struct JSONMember: Sendable, Equatable {
     }
 }
 
-/// The members of a JSON object, in their order. Names are equal if their bytes are: not, as Swift's strings
-/// are, up to Unicode normalization.
+/// Members of a JSON object, in order. Names are compared by their bytes, unlike Swift's strings, which are compared up
+/// to Unicode normalization.
 package struct JSONObject: Sendable, Equatable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
     private struct Name: Hashable {
         var text: String
@@ -26,13 +26,13 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
     }
 
     private var members: [JSONMember] = []
-    /// The places of all names, once there are more than are searched one by one.
+    /// Indices of all names, once there are too many for a linear search.
     private var places: [Name: Int] = [:]
     private static let searchedOneByOne = 16
 
     package init() {}
 
-    /// The last of members with the same name counts, in the place of the first.
+    /// Of members with the same name the last counts, in the place of the first.
     package init(_ members: some Sequence<JSONMember>) {
         for member in members { self[member.name] = member.value }
     }
@@ -49,10 +49,10 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         members[position]
     }
 
-    /// Whether there may be a member of any of these names: certainly not if it says false.
+    /// Whether there may be a member with any of these names; false is certain.
     package func hasAny(of names: Set<String>) -> Bool { members.contains { names.contains($0.name) } }
 
-    /// The value of that name; nil removes it.
+    /// Value of a name; nil removes it.
     package subscript(name: String) -> JSONValue? {
         get { place(of: name).map { members[$0].value } }
         set {
@@ -65,7 +65,7 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         }
     }
 
-    /// - Returns: false, without a change, if there is a member of that name.
+    /// - Returns: false, without a change, if there is a member with that name.
     package mutating func insert(_ value: JSONValue, for name: String) -> Bool {
         guard place(of: name) == nil else { return false }
         append(value, for: name)

@@ -13,7 +13,7 @@ extension JSONScanner {
         guard takeWord("null") else { throw fault("expected null") }
     }
 
-    /// A whole number without fraction or exponent.
+    /// Reads a whole number without fraction or exponent.
     package mutating func integer() throws(JSONFault) -> Int {
         let start = position
         let text = try numberBytes()
@@ -32,7 +32,7 @@ extension JSONScanner {
         return value
     }
 
-    /// The bytes of a number that obeys JSON's grammar.
+    /// Reads the bytes of a number by JSON's grammar.
     package mutating func numberBytes() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
         try expect(.number)
         let start = position

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// A string's UTF-8 without escapes; valid until the next string is read.
+    /// Reads a string as UTF-8 without escapes; valid until the next string is read.
     package mutating func stringBytes() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
         try expect(.string)
         let start = position + 1
@@ -24,7 +24,7 @@ extension JSONScanner {
         String(decoding: try stringBytes(), as: UTF8.self)
     }
 
-    /// Bytes up to the string's end, no fewer than it has without escapes.
+    /// Returns the number of bytes up to the string's end, at least its unescaped length.
     private func rawLength(from start: Int) -> Int {
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
@@ -33,7 +33,7 @@ extension JSONScanner {
         return min(end, bytes.count) - start
     }
 
-    /// Reads on, from the first backslash to the closing quote.
+    /// Unescapes from the first backslash to the closing quote.
     private mutating func unescape() throws(JSONFault) {
         while position < bytes.count {
             let byte = bytes[position]
@@ -89,12 +89,12 @@ extension JSONScanner {
     }
 }
 
-/// Memory for strings with escapes; a class so that the bytes stay put while the scanner is passed on.
+/// Memory for strings with escapes; a class, so that the bytes keep their address when the scanner is copied.
 final class UnescapedString {
     var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256)
     var count = 0
 
-    /// Forgets what it holds, and makes room: growing bit by bit would have a long string in memory twice.
+    /// Clears it and reserves memory: gradual growth would hold a long string twice.
     func begin(_ capacity: Int) {
         count = 0
         guard capacity > bytes.count else { return }

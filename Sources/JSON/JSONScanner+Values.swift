@@ -1,7 +1,7 @@
 import FoundationShim
 
 extension JSONScanner {
-    /// The one value that `text` holds, as a tree.
+    /// Reads the single value of `text` as a tree.
     package static func value(
         of text: UnsafeRawBufferPointer, limits: JSONLimits
     ) throws(JSONFault) -> JSONValue {
@@ -17,8 +17,7 @@ extension JSONScanner {
         return try result.get()
     }
 
-    /// One value as a tree. A name that stands twice in an object is an error: two readers could see two
-    /// values.
+    /// Reads one value as a tree. A duplicate name in an object is an error: two readers could see two values.
     package mutating func value() throws(JSONFault) -> JSONValue {
         let kind = try peek()
         values += 1

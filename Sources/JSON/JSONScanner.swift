@@ -1,10 +1,10 @@
 import FoundationShim
 
-/// A pull scanner over JSON text (RFC 8259 to the letter), the one that reads all of phibatch's JSON.
+/// A pull scanner over JSON text (strictly RFC 8259), which reads all of phibatch's JSON.
 ///
-/// The caller says what it expects, in order, so that no large file has to become a tree of values; `value()`
-/// makes a tree of what is small. Strings come as bytes, without a copy where they hold no escape. UTF-8 is
-/// checked once for the whole text; nesting is bounded.
+/// The caller asks for what it expects, in order, so that no large file has to become a tree; `value()` makes a tree of
+/// a small part. Strings come as bytes, without a copy unless they have escapes. UTF-8 is checked once for the whole
+/// text; nesting is bounded.
 package struct JSONScanner {
     package enum Kind: String, Sendable {
         case object = "an object"
@@ -20,7 +20,7 @@ package struct JSONScanner {
     var values = 0
     let unescaped = UnescapedString()
     private var depth = 0
-    /// Index of the next byte; may be set back to a value that was read here before.
+    /// Index of the next byte; may be set back to an earlier value of the same text.
     package internal(set) var position = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
@@ -29,7 +29,7 @@ package struct JSONScanner {
     }
 
     /// Runs `body` over `text`, which must hold exactly one JSON value.
-    /// - Throws: `JSONFault`, and what `body` throws.
+    /// - Throws: `JSONFault`, and the errors of `body`.
     package static func scan<Result>(
         _ text: UnsafeRawBufferPointer, limits: JSONLimits, _ body: (inout JSONScanner) throws -> Result
     ) throws -> Result {
@@ -51,7 +51,7 @@ package struct JSONScanner {
         guard position == bytes.count else { throw fault("something follows the JSON value") }
     }
 
-    /// A fault at `offset`, or at the current position.
+    /// Returns a fault at `offset`, or at the current position.
     package func fault(_ message: String, at offset: Int? = nil) -> JSONFault {
         let end = min(offset ?? position, bytes.count)
         var line = 1
@@ -63,12 +63,12 @@ package struct JSONScanner {
         return JSONFault(message, offset: end, line: line, column: end - lineStart + 1)
     }
 
-    /// Continues at a position taken from `position` at the same nesting depth.
+    /// Continues at an earlier `position` of the same nesting depth.
     package mutating func seek(to position: Int) { self.position = position }
 
     // MARK: Values
 
-    /// What kind of value comes next; stays before it.
+    /// Returns the kind of the next value, without reading it.
     package mutating func peek() throws(JSONFault) -> Kind {
         skipSpace()
         switch current {
@@ -84,8 +84,8 @@ package struct JSONScanner {
         }
     }
 
-    /// Calls `member` for each key, placed before its value, which it must consume. The key's bytes are
-    /// valid until the next string is read.
+    /// Calls `member` for each key, before its value, which it must consume. The key's bytes are valid until the next
+    /// string is read.
     package mutating func object(
         _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws {
@@ -107,7 +107,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Steps to the next element of an open array or object; past its end if there is none.
+    /// Moves to the next element of an open array or object, or past its end.
     mutating func hasNext(_ isFirst: Bool, end: UInt8) throws(JSONFault) -> Bool {
         if take(end) {
             depth -= 1
@@ -127,8 +127,8 @@ package struct JSONScanner {
         return key
     }
 
-    /// Steps over one value of any kind.
-    /// - Returns: its JSON, as it is written.
+    /// Skips one value of any kind.
+    /// - Returns: its JSON, as written.
     package mutating func skippedText() throws(JSONFault) -> String {
         skipSpace()
         let start = position
@@ -136,7 +136,7 @@ package struct JSONScanner {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Steps over one value of any kind.
+    /// Skips one value of any kind.
     package mutating func skip() throws(JSONFault) {
         switch try peek() {
         case .object:

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Reads text that holds exactly one value.
+    /// Parses text that has exactly one value.
     package init(parsing text: UnsafeRawBufferPointer, limits: JSONLimits) throws(JSONFault) {
         self = try JSONScanner.value(of: text, limits: limits)
     }

@@ -1,10 +1,10 @@
 import FoundationShim
 
 extension JSONValue {
-    /// Elements of a list that still stand on one line.
+    /// The most elements of a list on one line.
     private static let rowLength = 128
 
-    /// The value as indented text, with a line feed at the end; a short list of plain values is one line.
+    /// The value as indented text that ends in a line feed; a short list of plain values is one line.
     package var indentedText: String {
         var bytes: [UInt8] = []
         write(to: &bytes, indent: 0)

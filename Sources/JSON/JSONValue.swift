@@ -1,18 +1,18 @@
 import FoundationShim
 
-/// A JSON value (RFC 8259): what a line, a model's file or a template's field holds.
+/// A JSON value (RFC 8259).
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// A number without fraction and exponent that fits.
+    /// A number without fraction and exponent that is in range.
     case int(Int)
-    /// Any other.
+    /// Any other number.
     case number(JSONNumber)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
 
-    /// For messages: what kind of value this is.
+    /// Kind of the value, for messages.
     package var kindName: String {
         switch self {
         case .null: "null"
@@ -24,21 +24,21 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The value of an object's member; nil if there is none or this is no object.
+    /// Member of an object; nil if there is none or this is no object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// Null for what JSON can't write.
+    /// Null for infinities and NaN.
     package static func double(_ value: Double) -> JSONValue {
         value.isFinite ? .number(JSONNumber(value)) : .null
     }
 
-    /// A number that is written with the fewest digits that read back as the same Float.
+    /// A number written with the fewest digits that read back as the same Float.
     package static func float(_ value: Float) -> JSONValue { .double(Double("\(value)") ?? Double(value)) }
 
-    /// The value of either kind of number.
+    /// Value of either kind of number.
     package var number: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -47,7 +47,7 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The value of a whole number that fits, however it is written: of `2.0`, `1e2` and `-0` too.
+    /// Value of a whole number in range, however it is written: also of `2.0`, `1e2` and `-0`.
     package var integer: Int? {
         switch self {
         case .int(let value): value

@@ -1,6 +1,6 @@
 import FoundationShim
 
-/// Writes JSON in one line, the members in the order of the calls: same values, same bytes.
+/// Writes JSON in one line, with members in the order of the calls: the same values give the same bytes.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -9,14 +9,14 @@ package struct JSONWriter {
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// A whole document that is an object.
+    /// Writes a whole document that is an object.
     package static func object(_ body: (inout JSONWriter) -> Void) -> JSONWriter {
         var writer = JSONWriter()
         writer.object(body)
         return writer
     }
 
-    /// A whole document that is an array.
+    /// Writes a whole document that is an array.
     package static func array(_ body: (inout JSONWriter) -> Void) -> JSONWriter {
         var writer = JSONWriter()
         writer.array(body)
@@ -40,7 +40,7 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// A member's name; its value must follow.
+    /// Writes a member's name; its value must follow.
     package mutating func key(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
@@ -49,7 +49,7 @@ package struct JSONWriter {
 
     package mutating func int<Number: BinaryInteger>(_ value: Number) { raw(String(value)) }
 
-    /// A string of sixteen lower-case hexadecimal digits.
+    /// Writes a string of sixteen lower-case hexadecimal digits.
     package mutating func hex(_ value: UInt64) {
         comma()
         bytes.append(UInt8(ascii: "\""))
@@ -62,7 +62,7 @@ package struct JSONWriter {
 
     package mutating func null() { raw("null") }
 
-    /// The shortest text that reads back as the same number. JSON has no infinity: such become null.
+    /// Writes the shortest text that reads back as the same number. Infinities and NaN become null.
     package mutating func number(_ value: Double) {
         value.isFinite ? raw(Self.plain(value.description)) : null()
     }
@@ -71,14 +71,14 @@ package struct JSONWriter {
         value.isFinite ? raw(Self.plain(value.description)) : null()
     }
 
-    /// JSON that is already encoded.
+    /// Writes encoded JSON.
     package mutating func raw(_ json: String) {
         comma()
         bytes.append(contentsOf: json.utf8)
         needsComma = true
     }
 
-    /// Any value, without white space.
+    /// Writes any value, without white space.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -121,21 +121,21 @@ package struct JSONWriter {
         array(body)
     }
 
-    /// A member that is an array of what is written for each of some values.
+    /// Writes a member that is an array, with an element for each value.
     package mutating func array<Values: Sequence>(
         _ name: String, _ values: Values, _ write: (inout JSONWriter, Values.Element) -> Void
     ) {
         array(name) { writer in for value in values { write(&writer, value) } }
     }
 
-    /// A member that is an array of objects, one for each of some values.
+    /// Writes a member that is an array of objects, one for each value.
     package mutating func objects<Values: Sequence>(
         _ name: String, _ values: Values, _ write: (inout JSONWriter, Values.Element) -> Void
     ) {
         array(name, values) { writer, value in writer.object { write(&$0, value) } }
     }
 
-    /// A member that is null where there is no value.
+    /// Writes a member that is null without a value.
     package mutating func optional<Value>(
         _ name: String, _ value: Value?, _ write: (inout JSONWriter, Value) -> Void
     ) {
@@ -193,7 +193,7 @@ package struct JSONWriter {
 }
 
 extension JSONValue {
-    /// As `JSONWriter` writes the number, which is finite.
+    /// Returns a finite number as `JSONWriter` writes it.
     package static func plain(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> JSONValue {
         .number(JSONNumber(text: JSONWriter.plain(value.description)))
     }

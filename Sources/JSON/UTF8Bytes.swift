@@ -1,19 +1,19 @@
-/// Decoding and checking UTF-8 in raw bytes.
+/// Decoding and validation of UTF-8 in raw bytes.
 package enum UTF8Bytes {
-    /// What stands at a position of possibly ill-formed UTF-8.
+    /// Unit of possibly ill-formed UTF-8.
     package enum Step: Equatable {
         /// One well-formed scalar of this many bytes.
         case valid(Int)
-        /// A maximal ill-formed subpart of this many bytes; it is worth one U+FFFD.
+        /// A maximal ill-formed subpart of this many bytes, replaced by one U+FFFD.
         case invalid(Int)
-        /// The bytes end inside of what could still become a scalar.
+        /// The bytes end within what could become a scalar.
         case incomplete
     }
 
     /// U+FFFD in UTF-8.
     package static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
 
-    /// Looks at position `i < bytes.count` (Unicode, table 3-7, "well-formed UTF-8 byte sequences").
+    /// Examines position `i < bytes.count` (Unicode, table 3-7, "well-formed UTF-8 byte sequences").
     package static func step(_ bytes: UnsafeBufferPointer<UInt8>, at i: Int) -> Step {
         let lead = bytes[i]
         var low: UInt8 = 0x80
@@ -41,7 +41,7 @@ package enum UTF8Bytes {
         return .valid(length)
     }
 
-    /// The position of the first byte that is not part of well-formed UTF-8.
+    /// Returns the position of the first byte that is not part of well-formed UTF-8.
     package static func firstError(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         let raw = UnsafeRawBufferPointer(bytes)
         var i = 0
@@ -58,7 +58,7 @@ package enum UTF8Bytes {
         return nil
     }
 
-    /// How many bytes at the end begin a character that is not whole.
+    /// Returns the number of bytes at the end that begin an incomplete character.
     package static func halfCharacter(atEndOf bytes: [UInt8]) -> Int {
         bytes.withUnsafeBufferPointer { all in
             (1...3).first { length in
@@ -70,7 +70,7 @@ package enum UTF8Bytes {
         }
     }
 
-    /// The scalar at `p[i]` of bytes known to be well-formed.
+    /// Returns the scalar at `p[i]` of well-formed bytes.
     @inlinable
     @inline(__always)
     package static func decode(_ p: UnsafePointer<UInt8>, _ i: Int) -> (scalar: UInt32, length: Int) {
@@ -83,7 +83,7 @@ package enum UTF8Bytes {
         return ((a & 0x07) << 18 | b << 12 | c << 6 | UInt32(p[i + 3]) & 0x3F, 4)
     }
 
-    /// Where the scalar that ends before `i > start` begins, in bytes known to be well-formed.
+    /// Returns the beginning of the scalar that ends before `i > start`, in well-formed bytes.
     @inlinable
     @inline(__always)
     package static func previous(_ p: UnsafePointer<UInt8>, _ i: Int, start: Int) -> Int {
@@ -98,14 +98,14 @@ package enum UTF8Bytes {
     }
 }
 
-/// Turns bytes that come in pieces into well-formed UTF-8, with U+FFFD for each maximal ill-formed
-/// subpart; a tail that may still become a character is held back.
+/// Turns bytes that arrive in pieces into well-formed UTF-8, with U+FFFD for each maximal ill-formed subpart; holds
+/// back a tail that may become a character.
 package struct UTF8Repair: Sendable {
     private var tail: [UInt8] = []
 
     package init() {}
 
-    /// Appends what is certain after these bytes.
+    /// Appends the text that is certain after these bytes.
     package mutating func feed(_ bytes: [UInt8], into output: inout [UInt8]) {
         let all = tail.isEmpty ? bytes : tail + bytes
         tail.removeAll(keepingCapacity: true)
@@ -127,7 +127,7 @@ package struct UTF8Repair: Sendable {
         }
     }
 
-    /// At the end an incomplete character is one U+FFFD.
+    /// Replaces an incomplete character at the end by one U+FFFD.
     package mutating func finish(into output: inout [UInt8]) {
         if !tail.isEmpty { output.append(contentsOf: UTF8Bytes.replacement) }
         tail.removeAll()

@@ -1,7 +1,7 @@
-/// Addresses of what lies elsewhere: `hf://`, `s3://`, `gs://`, `az://`, `https://` and `http://`.
+/// Addresses of remote files: `hf://`, `s3://`, `gs://`, `az://`, `https://` and `http://`.
 package enum Addresses {
     private static let schemes = ["hf", "s3", "gs", "az", "https", "http"]
-    /// Names of parameters that let somebody in; so do those that begin with `x-amz-` and `x-goog-`.
+    /// Names of parameters that grant access; so do names that begin with `x-amz-` and `x-goog-`.
     private static let secrets: Set<String> = [
         "sig", "signature", "token", "key", "code", "auth", "authorization", "secret", "password",
         "credential",
@@ -11,18 +11,18 @@ package enum Addresses {
         "token", "signature", "secret", "password", "api_key", "api-key", "key-id",
     ]
 
-    /// Whether a text names something elsewhere, and no file.
+    /// Whether a text is an address, not a path.
     package static func isOne(_ text: String) -> Bool { scheme(of: text) != nil }
 
-    /// In small letters; nil of a path.
+    /// Scheme in lower case; nil for a path.
     package static func scheme(of text: String) -> String? {
         guard let colon = text.utf8.firstRange(of: "://".utf8) else { return nil }
         let scheme = text[..<colon.lowerBound].lowercased()
         return schemes.contains(scheme) ? scheme : nil
     }
 
-    /// The same without what would let others in: a user's name and password, a fragment, and the values of parameters
-    /// such as a signature. This is what messages, journals and manifests have.
+    /// Returns the address without secrets: user name and password, fragment, and values of parameters such as a
+    /// signature. Messages, journals and manifests have this form.
     package static func shown(_ text: String) -> String {
         guard let scheme = scheme(of: text), let colon = text.utf8.firstRange(of: "://".utf8) else {
             return text
@@ -46,13 +46,13 @@ package enum Addresses {
     }
 }
 
-/// An input that lies elsewhere, as it was brought here.
+/// A remote input after its download.
 package struct DistantInput: Sendable, Equatable {
     package struct File: Sendable, Equatable {
         package var path: String
-        /// Where it came from: the address of this file alone.
+        /// Address of this file alone.
         package var source: String
-        /// What says which content that had; nil where the source does.
+        /// Version of its content; nil if the address determines it.
         package var version: String?
 
         package init(path: String, source: String, version: String? = nil) {
@@ -60,9 +60,9 @@ package struct DistantInput: Sendable, Equatable {
         }
     }
 
-    /// As the job gives it.
+    /// Address as in the job.
     package var address: String
-    /// A commit, or what follows from the versions of all files. With the address it says what was read.
+    /// A commit, or a digest of the versions of all files. With the address it identifies the content.
     package var version: String
     package var files: [File]
 
@@ -70,9 +70,9 @@ package struct DistantInput: Sendable, Equatable {
         (self.address, self.version, self.files) = (address, version, files)
     }
 
-    /// Brings an input here.
+    /// Downloads an input.
     /// - Parameters:
-    ///   - address: as the job gives it.
-    ///   - version: which one an earlier run has begun with; nil if none has.
+    ///   - address: as in the job.
+    ///   - version: the version that an earlier run began with; nil if none has.
     package typealias Bring = (_ address: String, _ version: String?) throws -> DistantInput
 }

@@ -1,7 +1,6 @@
 import FoundationShim
 
-/// A program that runs beside this one, with files as its input and its output. What this process has of it goes when it
-/// is let go of: a child that still runs is then ended.
+/// A child process with files as its input and output. Releasing it closes the files and ends a child that still runs.
 package final class ChildProgram {
     /// End of a child.
     package enum End: Sendable, Equatable {
@@ -9,7 +8,7 @@ package final class ChildProgram {
         case signal(Int32)
     }
 
-    /// One at a time, so that no child gets another's pipe, whose end would then not be seen.
+    /// One at a time: a child that inherits another's pipe would hide its end.
     private static let starting = Lock()
     private let process: pid_t
     private let output: Int32?
@@ -17,13 +16,13 @@ package final class ChildProgram {
     private var end: End?
 
     /// - Parameters:
-    ///   - path: of the program, as `find` returns it.
-    ///   - input: a descriptor that it has as its standard input.
-    ///   - output: one that it has as its standard output; nil for a pipe that `read` reads from.
-    ///   - third: one that it has as its descriptor 3.
-    ///   - environment: names of variables that it has beside PATH, HOME and the like. A name that ends in `_` stands for
-    ///     all that begin so.
-    ///   - endsWithTerminal: an interrupt from the terminal reaches it, too.
+    ///   - path: path of the program, from `find`.
+    ///   - input: descriptor for its standard input.
+    ///   - output: descriptor for its standard output; nil for a pipe that `read` reads.
+    ///   - third: descriptor for its descriptor 3.
+    ///   - environment: names of variables to pass beside PATH, HOME and the like. A name that ends in `_` stands for
+    ///     all variables with that prefix.
+    ///   - endsWithTerminal: whether it receives interrupts from the terminal.
     /// - Throws: `FileFault` if it can't be started.
     package init(
         _ path: String, _ arguments: [String], input: Int32, output: Int32? = nil, third: Int32? = nil,
@@ -43,7 +42,7 @@ package final class ChildProgram {
             _ = close(said.write)
             if output == nil { _ = close(made.write) }
         }
-        // What nobody reads until its end must not keep it from going on: what is too much is lost.
+        // Nobody reads it until the end, so too much output is dropped instead of blocking the child.
         _ = fcntl(said.write, F_SETFL, O_NONBLOCK)
         #if canImport(Darwin)
             var (attributes, actions): (posix_spawnattr_t?, posix_spawn_file_actions_t?)
@@ -56,7 +55,7 @@ package final class ChildProgram {
             posix_spawnattr_destroy(&attributes)
             posix_spawn_file_actions_destroy(&actions)
         }
-        // As a shell starts it, but most in a group of their own: what a terminal sends is this process's to answer.
+        // As a shell starts it, but usually in its own process group: terminal signals are for this process.
         var (defaults, none) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&defaults)
@@ -92,8 +91,8 @@ package final class ChildProgram {
         if let output { _ = close(output) }
     }
 
-    /// Reads what it writes, as it comes; it waits while nobody does.
-    /// - Returns: 0 once it writes no more.
+    /// Reads its output as it comes; the child waits while nobody reads.
+    /// - Returns: 0 at the end of its output.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
         guard let output else { return 0 }
         while true {
@@ -113,7 +112,7 @@ package final class ChildProgram {
         return made
     }
 
-    /// Errors that it has told, once it has ended.
+    /// Returns its error output, once it has ended.
     package func said() -> String {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)
@@ -123,14 +122,14 @@ package final class ChildProgram {
 
     // MARK: Places and variables
 
-    /// Variables that a program needs to reach the network.
+    /// Variables that a program needs for the network.
     package static let network = [
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
         "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
     ]
 
-    /// Folders in which programs are looked for: the absolute paths in PATH. All others, also an empty one, depend on the
-    /// working directory, where anybody's files may lie.
+    /// Folders to search for programs: the absolute entries of PATH. Others, also empty ones, depend on the working
+    /// directory, where anybody's files may be.
     private static var folders: [String] {
         let path = ProgramCall.path(inVariable: "PATH")?.pathBytes ?? []
         let absolute = path.split(separator: UInt8(ascii: ":")).map { String(pathBytes: $0) }
@@ -138,14 +137,13 @@ package final class ChildProgram {
         return absolute.isEmpty ? ["/usr/bin", "/bin"] : absolute
     }
 
-    /// Returns the path of a program on PATH, or nil. Empty and relative entries of PATH are left out.
+    /// Returns the path of a program on PATH, or nil. Empty and relative entries of PATH are skipped.
     package static func find(_ name: String) -> String? {
         folders.lazy.map { Paths.join($0, name) }
             .first { Files.kind(of: $0) == .regular && access($0.cPath, X_OK) == 0 }
     }
 
-    /// Returns the environment of a child: nothing by which it would load other code than its own (`PYTHONPATH`,
-    /// `LD_PRELOAD`).
+    /// Returns the environment of a child, without variables that load foreign code (`PYTHONPATH`, `LD_PRELOAD`).
     private static func variables(_ more: [String]) -> [String] {
         let allowed = ["HOME", "LANG", "LANGUAGE", "LC_", "LOGNAME", "TMPDIR", "TZ", "USER"] + more
         var made = ["PATH=" + folders.joined(separator: ":")]
@@ -175,7 +173,7 @@ package final class ChildProgram {
     }
 }
 
-// The method has the call's own name and hides it.
+// The method has the same name and hides the function.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -1,19 +1,19 @@
-/// The control groups that this process is in, with all above them, in both versions of Linux's: their limits
-/// are those of containers and of systemd.
+/// Control groups of this process and all groups above them, in both versions of Linux's. Containers and systemd set
+/// limits by them.
 package struct ControlGroups {
-    /// One group, as a folder of the system's.
+    /// One group, as a folder of the system.
     package struct Group {
         package let folder: String
-        /// Version 2, where all controllers share one tree.
+        /// Whether it is of version 2, with one tree for all controllers.
         package let isUnified: Bool
     }
 
     private let root: String
 
-    /// - Parameter root: where /proc and /sys are; another one in tests.
+    /// - Parameter root: prefix of /proc and /sys, for tests.
     package init(root: String = "") { self.root = root }
 
-    /// The groups that a controller ("memory", "cpu") may limit, from this process's own up to the root.
+    /// Returns the groups whose controller ("memory", "cpu") may limit this process, up to the root.
     package func groups(of controller: String) -> [Group] {
         (SystemFile.text(root + "/proc/self/cgroup") ?? "").split(at: "\n").flatMap { line in
             let fields = line.split(at: ":", max: 2, keepingEmpty: true)
@@ -25,7 +25,7 @@ package struct ControlGroups {
             let top = root + "/sys/fs/cgroup" + (isUnified ? "" : "/" + controller)
             var names = fields[2].split(at: "/")
             var groups: [Group] = []
-            // In a container the path is the host's, and only the root is there.
+            // In a container the path is the host's, and only the root exists.
             while true {
                 groups.append(
                     Group(
@@ -37,12 +37,12 @@ package struct ControlGroups {
     }
 }
 
-/// The small text files in which the system tells of itself.
+/// Small text files of the system.
 package enum SystemFile {
     /// Nil if it can't be read.
     package static func text(_ path: String) -> String? { Files.text(of: path, limit: 1 << 20) }
 
-    /// The numbers in a file; words like "max" are left out.
+    /// Returns the numbers in a file, without words such as "max".
     package static func numbers(_ path: String) -> [Int] {
         (text(path) ?? "").split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
     }

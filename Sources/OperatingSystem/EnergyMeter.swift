@@ -1,13 +1,13 @@
-/// Measures the energy that the machine's processors take, where they tell it (RAPL; Linux's /sys/class/powercap):
-/// whole packages, whatever else runs on them.
+/// Measures the energy of the machine's processors, if they report it (RAPL; Linux's /sys/class/powercap): of whole
+/// packages, whatever runs on them.
 package struct EnergyMeter: Sendable {
     private struct Package {
         let file: String
-        /// Where the counter goes round, in microjoules.
+        /// Value at which the counter wraps, in microjoules.
         let end: Int
         var last: Int
 
-        /// What it has grown by since the last reading; nil if it can't be read any more.
+        /// Returns the growth since the last reading; nil if it can no longer be read.
         mutating func growth() -> Int? {
             guard let now = SystemFile.numbers(file).first else { return nil }
             defer { last = now }
@@ -18,11 +18,11 @@ package struct EnergyMeter: Sendable {
     private var packages: [Package]
     private var microjoules = 0
 
-    /// Nil where no processor tells, or only the administrator.
-    /// - Parameter root: where /sys is; another one in tests.
+    /// Nil if no processor reports energy, or only to the administrator.
+    /// - Parameter root: prefix of /sys, for tests.
     package init?(root: String = "") {
         let folder = root + "/sys/class/powercap"
-        // Parts of a package, and a second way to the same counters, have other names.
+        // Other names are parts of a package, or the same counters again.
         let names = ((try? Files.names(in: folder)) ?? []).filter { $0.hasPrefix("intel-rapl:") }
         packages = names.compactMap { name in
             let place = "\(folder)/\(name)"
@@ -35,8 +35,8 @@ package struct EnergyMeter: Sendable {
         if packages.isEmpty { return nil }
     }
 
-    /// Joules since the beginning. To be asked at least as often as a counter goes round, which takes minutes.
-    /// - Returns: nil if that can't be told any more.
+    /// Returns the joules since the beginning. Must be called within a counter's period, which is minutes.
+    /// - Returns: nil if it can no longer be read.
     package mutating func joules() -> Double? {
         for number in packages.indices {
             guard let growth = packages[number].growth() else { return nil }

@@ -1,4 +1,4 @@
-/// The SHA-256 of a file's content, and the file's state at that time.
+/// SHA-256 of a file's content, and the file's state at that time.
 package struct FileHash: Equatable, Sendable {
     package var state: FileState
     /// 64 hexadecimal digits.
@@ -31,8 +31,8 @@ package struct FileHash: Equatable, Sendable {
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// The hash that a file's name promises: in Hugging Face's cache large files lie in `blobs`, each under the
-    /// SHA-256 of its content. Nil for any other file.
+    /// Returns the hash in a file's name: Hugging Face's cache stores large files in `blobs` under the SHA-256 of their
+    /// content. Nil for any other file.
     static func promised(by path: String) -> String? {
         guard let parts = Files.canonicalPath(path)?.split(at: "/").suffix(2), parts.first == "blobs",
             let name = parts.last, name.utf8.count == 64,

@@ -1,9 +1,9 @@
 import FoundationShim
 
-/// Hashes of large files, kept from one start to the next, so that gigabytes are read but once.
+/// Hashes of large files, kept between runs, so that gigabytes are read only once.
 ///
-/// What was hashed is known again by device, inode, size and times. A file that was changed only just before it
-/// was hashed is hashed again next time: one more change at once might not show in its times.
+/// A hashed file is recognized by device, inode, size and times. If it was changed just before it was hashed, it is
+/// hashed again next time, as a further change might not show in its times.
 package struct FileHashes: Sendable {
     /// Nil if nothing is kept.
     private let folder: String?
@@ -11,12 +11,12 @@ package struct FileHashes: Sendable {
     private let now: @Sendable () -> Int
 
     private static let folderName = "hashes"
-    /// Files are kept of so many hashes; beyond it the oldest ones go.
+    /// The most hashes kept; beyond it the oldest are removed.
     private static let countLimit = 512
     static let head = Array("phibatch file hash 1\n".utf8)
 
     /// - Parameters:
-    ///   - cache: the folder in which a folder of our own is made; nil keeps nothing.
+    ///   - cache: the folder in which our own folder is created; nil keeps nothing.
     ///   - smallest: smaller files, in bytes, are hashed each time, which is as fast.
     ///   - now: a clock, in nanoseconds since 1970.
     package init(
@@ -28,11 +28,11 @@ package struct FileHashes: Sendable {
     }
 
     /// - Parameters:
-    ///   - threads: how many files are read at a time.
-    ///   - willRead: called with the bytes of the files whose hashes are not known, if there are any.
-    /// - Returns: for each path what its file, or the one that the link leads to, holds.
-    /// - Throws: `FileFault` of the first file that can't be read, changes meanwhile, or is not what its name in
-    ///   Hugging Face's cache says.
+    ///   - threads: number of files read at a time.
+    ///   - willRead: called with the bytes of the files without known hashes, if there are any.
+    /// - Returns: the hash of each path's file, links followed.
+    /// - Throws: `FileFault` of the first file that can't be read, changes meanwhile, or differs from the hash in its
+    ///   name in Hugging Face's cache.
     package func hashes(
         of paths: [String], threads: Int = Processors.usable,
         willRead: (Int) -> Void = { _ in }
@@ -76,7 +76,7 @@ package struct FileHashes: Sendable {
         return hash
     }
 
-    /// Why hashes are not kept in the cache; nil if they are, or can be.
+    /// Returns the reason why hashes are not kept in the cache; nil if they can be.
     package static func fault(in cache: String) -> FileFault? {
         do throws(FileFault) {
             _ = try OwnFolder(cache + "/" + folderName)
@@ -92,7 +92,7 @@ package struct FileHashes: Sendable {
         "\(String(state.device, radix: 16))-\(String(state.inode, radix: 16)).hash"
     }
 
-    /// All that a kept hash is, with a sum of its own at the end.
+    /// Returns a kept hash's text, which ends in its own checksum.
     private static func text(of hash: FileHash) -> [UInt8] {
         let state = hash.state
         let line =
@@ -104,7 +104,7 @@ package struct FileHashes: Sendable {
     }
 
     private func kept(_ state: FileState) -> FileHash? {
-        // A forged one would make a model of files that it isn't.
+        // A forged hash would pass a changed model for the original.
         guard let folder, let file = try? OwnFolder(folder).file(Self.name(of: state)) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 1024)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
@@ -113,11 +113,11 @@ package struct FileHashes: Sendable {
         let lines = bytes[..<count].split(separator: 0x0A, omittingEmptySubsequences: false)
         guard lines.count == 4, let last = lines[1].split(separator: 0x20).last else { return nil }
         let hash = FileHash(state: state, sha256: String(decoding: last, as: UTF8.self))
-        // Nothing in it has to be parsed but the hash: with that and the state it must be what we would write.
+        // Only the hash is parsed: with it and the state, the text must be what we would write.
         return Array(bytes[..<count]) == Self.text(of: hash) ? hash : nil
     }
 
-    /// That it can't be kept is no fault: the next start reads the file again.
+    /// Failing to keep it is harmless: the next start reads the file again.
     private func keep(_ hash: FileHash) {
         guard let folder, (try? Files.makeFolder(folder, mode: 0o700)) != nil, (try? OwnFolder(folder)) != nil
         else { return }

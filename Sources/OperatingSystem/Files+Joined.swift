@@ -1,6 +1,5 @@
 extension Files {
-    /// As `Paths.join`, but shorter where that changes nothing: a step up (`..`) from a folder that is no link leads to
-    /// where it lies.
+    /// Joins paths like `Paths.join`, but resolves `..` after a folder that is no link.
     package static func joined(_ folder: String, _ name: String) -> String {
         var (folder, rest) = (folder, name.utf8[...])
         while true {

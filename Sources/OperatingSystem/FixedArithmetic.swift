@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// Functions with the same bits on every machine, which the system's own don't promise.
+/// Functions with the same bits on every machine, unlike the system's.
 package enum FixedArithmetic {
     package static func exp(_ x: Double) -> Double { phi_exp(x) }
     /// The natural logarithm.

@@ -1,7 +1,7 @@
-/// State that is reached by one thread at a time. The lock is for a moment: what takes long is made outside of it.
+/// State that one thread at a time accesses. Hold the lock only briefly, and do long work outside.
 ///
 /// It is to this project's `Lock` what `Mutex` is to the standard library's.
-// Unchecked, as the compiler can't see that `state` is reached with the lock held only.
+// Unchecked: the compiler can't see that `state` is accessed only with the lock held.
 package final class Guarded<State>: @unchecked Sendable {
     private let lock = Lock()
     private var state: State

@@ -1,16 +1,16 @@
 import FoundationShim
 
-/// Hands things from any thread to one that waits for them, in order.
-// Unchecked, as the compiler can't see that a thing is with who puts it in, or here, or with who waits.
+/// A queue from any thread to one that waits.
+// Unchecked: the compiler can't see that an item belongs to the sender, the queue or the receiver.
 package final class Mailbox<Item>: @unchecked Sendable {
     private let condition = Condition()
-    // All below is guarded by `condition`.
+    // Everything below is guarded by `condition`.
     private var items: Queue<Item> = []
     private var isClosed = false
 
     package init() {}
 
-    /// Not to be called after `close`.
+    /// Adds an item. Must not be called after `close`.
     package func put(_ item: sending Item) {
         condition.lock()
         items.append(item)
@@ -18,7 +18,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// No more will come.
+    /// Declares that no more items will come.
     package func close() {
         condition.lock()
         isClosed = true
@@ -26,14 +26,14 @@ package final class Mailbox<Item>: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// What is there now, at most `limit`.
+    /// Takes at most `limit` waiting items, without blocking.
     package func take(_ limit: Int) -> [Item] {
         condition.lock()
         defer { condition.unlock() }
         return first(limit)
     }
 
-    /// Waits until something is there.
+    /// Waits for items.
     /// - Returns: nil once it is closed and empty.
     package func wait(_ limit: Int) -> [Item]? {
         condition.lock()
@@ -42,7 +42,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
         return items.isEmpty ? nil : first(limit)
     }
 
-    /// The same, but no longer than so many seconds; then there may be nothing.
+    /// Waits for items, at most so many seconds; then there may be none.
     package func wait(_ limit: Int, seconds: Double) -> [Item]? {
         condition.lock()
         defer { condition.unlock() }

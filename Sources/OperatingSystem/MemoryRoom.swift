@@ -1,12 +1,12 @@
-/// Whether limits of this process (`ulimit -v`, `ulimit -d`) leave room for more memory. Swift's own allocations
-/// crash where there is none; so it is asked for before, with room to spare.
+/// Checks whether limits of this process (`ulimit -v`, `ulimit -d`) leave room for more memory. Swift's allocations
+/// crash without it, so callers ask first, with a margin.
 package enum MemoryRoom {
-    /// What a program that has nothing large to do gets along with.
+    /// Memory that a program without large tasks needs.
     package static let least = 48 << 20
 
-    /// What must be left after each large block: Swift's own small allocations can't fail without a crash.
+    /// Memory to leave after each large block, as Swift's small allocations crash on failure.
     package static let spare = 32 << 20
 
-    /// Maps so many bytes and gives them back.
+    /// Maps so many bytes and unmaps them.
     package static func isThere(for bytes: Int) -> Bool { FileCalls.canMap(bytes) }
 }

@@ -2,29 +2,29 @@ import Errors
 import FoundationShim
 import JSON
 
-/// Lines for people on a descriptor, mostly stderr. It may be a pipe that nobody reads at the moment, and a job
-/// must not wait for that: information is left out then, and warnings and errors are kept until there is room.
+/// Lines for people on a descriptor, usually stderr. A job must not wait for a pipe that nobody reads: information is
+/// then dropped, and warnings and errors are kept until there is room.
 ///
-/// The descriptor is shared with other programs, so it stays as it is: blocking.
+/// The descriptor is shared with other programs, so it stays blocking.
 package final class MessageStream: Sendable {
     package enum Weight: String, Sendable {
-        /// Left out if the stream doesn't take it at once.
+        /// Dropped if the stream can't take it at once.
         case info
-        /// Kept until there is room, in the end for a second.
+        /// Kept until there is room; at the end for up to a second.
         case warning
-        /// Kept until there is room, in the end as long as it takes.
+        /// Kept until there is room; at the end as long as it takes.
         case error
     }
 
     fileprivate struct State {
         let descriptor: Int32
-        /// What is still to be written. Of the first some may be out already.
+        /// Lines not written yet. The first may be partly written.
         var waiting: Queue<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
         var leftOut = 0
-        /// The name of the job whose lines these are, where they go to a log.
+        /// Name of the job, for lines of a log.
         var job: String?
         var form = LogForm.text
-        /// Whether the last line is one that is drawn over.
+        /// Whether the last line is a progress line to draw over.
         var isDrawn = false
     }
 
@@ -32,22 +32,22 @@ package final class MessageStream: Sendable {
 
     package init(descriptor: Int32) { state = Guarded(State(descriptor: descriptor)) }
 
-    /// From now on each line has the time and the job's name, as in a log that several jobs share.
+    /// From now on each line has the time and the job's name, for a log that several jobs share.
     package func log(for job: Message, as form: LogForm) {
         state.withLock { ($0.job, $0.form) = (job.text, form) }
     }
 
-    /// A line that stays.
+    /// Writes a permanent line.
     /// - Parameters:
-    ///   - job: which of several jobs says so.
-    ///   - figures: what the message says in numbers; members of a line in JSON.
+    ///   - job: name of the job, if there are several.
+    ///   - figures: numbers of the message, which become members of a JSON line.
     package func line(
         _ message: Message, _ weight: Weight, of job: Message? = nil, figures: JSONObject = [:]
     ) {
         state.withLock { $0.line(message, weight, of: job, figures: figures) }
     }
 
-    /// A line for programs, as it is; left out if the stream doesn't take it at once.
+    /// Writes a line for programs; dropped if the stream can't take it at once.
     package func object(_ json: String) {
         state.withLock { state in
             guard state.isReady else { return }
@@ -56,7 +56,7 @@ package final class MessageStream: Sendable {
         }
     }
 
-    /// A line that the next one replaces. For terminals only.
+    /// Draws a line that the next one replaces. For terminals only.
     package func draw(_ message: Message) {
         state.withLock { state in
             guard state.isReady else { return }
@@ -66,7 +66,7 @@ package final class MessageStream: Sendable {
         }
     }
 
-    /// Writes what is still waiting. To be called once, at the end.
+    /// Writes everything that is waiting. Must be called once, at the end.
     package func finish() {
         state.withLock { state in
             let isLasting = state.waiting.contains { $0.weight == .error }
@@ -77,7 +77,7 @@ package final class MessageStream: Sendable {
 }
 
 extension MessageStream.State {
-    /// Whether the stream takes more at once, after what was waiting.
+    /// Whether the stream can take more at once, after what was waiting.
     var isReady: Bool {
         mutating get {
             flush(milliseconds: 0)
@@ -85,7 +85,7 @@ extension MessageStream.State {
         }
     }
 
-    /// A line with its line feed.
+    /// Returns a line with its line feed.
     private func entry(
         _ message: String, _ weight: MessageStream.Weight, of one: Message? = nil, _ figures: JSONObject = [:]
     ) -> String {
@@ -117,16 +117,16 @@ extension MessageStream.State {
         flush(milliseconds: 0)
     }
 
-    /// Writes as long as the stream takes it.
+    /// Writes as much as the stream takes.
     mutating func flush(milliseconds: Int32) {
         while let first = waiting.first {
-            // More than this, and a pipe that is ready could still make us wait.
+            // A larger write could block even on a ready pipe.
             let part = first.bytes.prefix(FileCalls.pipeUnit)
             guard FileCalls.isReady(descriptor, milliseconds: milliseconds) else { return }
             switch part.withUnsafeBytes({ FileCalls.write(descriptor, $0) }) {
             case .later where milliseconds == 0: return
             case .later: continue
-            // If nobody listens there any more, so be it.
+            // If nobody reads there any more, give up.
             case .failed: waiting.removeFirst()
             case .bytes(let count):
                 waiting[0].bytes = first.bytes.dropFirst(count)
@@ -136,13 +136,13 @@ extension MessageStream.State {
     }
 }
 
-/// How the lines of a log look.
+/// Form of a log's lines.
 package enum LogForm: String, Sendable, CaseIterable {
     case text, json
 
     /// - Parameters:
     ///   - time: ISO 8601.
-    ///   - figures: members after the message, in JSON only.
+    ///   - figures: further members, in JSON only.
     package func line(
         time: String, job: String, level: String, message: String, _ figures: JSONObject = [:]
     ) -> String {

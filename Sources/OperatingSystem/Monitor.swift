@@ -1,12 +1,12 @@
-/// State that threads change and threads wait for. Tasks wait for a `Watched`.
-// Unchecked, as the compiler can't see that `state` is reached with the lock held only.
+/// State that threads change and wait for. Tasks wait for a `Watched`.
+// Unchecked: the compiler can't see that `state` is accessed only with the lock held.
 package final class Monitor<State>: @unchecked Sendable {
     private let condition = Condition()
     private var state: State
 
     package init(_ state: sending State) { self.state = state }
 
-    /// Looks at the state, or changes what nobody waits for.
+    /// Accesses the state without waking waiters.
     package func withLock<Value, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Value
     ) throws(Failure) -> sending Value {
@@ -15,17 +15,17 @@ package final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Changes the state, and wakes all who wait for it.
+    /// Changes the state, and wakes all waiters.
     package func change<Value, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Value
     ) throws(Failure) -> sending Value {
-        // Not before the lock is free: who wakes takes it.
+        // After unlocking, as waiters take the lock.
         defer { condition.broadcast() }
         return try withLock(body)
     }
 
-    /// Waits until there is something to take, and wakes all who wait for it to be taken.
-    /// - Parameter take: asked again after each change while it says nil.
+    /// Waits until there is something to take, and wakes waiters on its removal.
+    /// - Parameter take: called again after each change while it returns nil.
     package func wait<Value>(_ take: (inout sending State) -> sending Value?) -> sending Value {
         condition.lock()
         while true {
@@ -38,10 +38,9 @@ package final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// The same, but no longer than so many seconds.
-    /// - Parameter wakes: whether those who wait for something to be taken are woken, as there is enough for them to do;
-    ///   they always are where there is nothing to take.
-    /// - Returns: nil if there is nothing to take then.
+    /// Waits, at most so many seconds.
+    /// - Parameter wakes: whether to wake waiters on a removal; they are always woken if there was nothing to take.
+    /// - Returns: nil after the time.
     package func wait<Value>(
         atMost seconds: Double, wakes: (State) -> Bool = { _ in true },
         _ take: (inout sending State) -> sending Value?

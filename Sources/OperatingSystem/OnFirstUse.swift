@@ -1,4 +1,4 @@
-/// A value that is made when it is first asked for. Who asks meanwhile waits for it.
+/// A value that is made on first use. Concurrent callers wait for it.
 package final class OnFirstUse<Value: Sendable>: Sendable {
     private let made = Guarded<Value?>(nil)
     private let make: @Sendable () -> Value

@@ -1,5 +1,5 @@
-/// Calls `body` with 0 ..< count, each once, on up to `threads` threads, the caller's among them. Where a
-/// thread can't be made there is one fewer.
+/// Calls `body` with 0 ..< count, each once, on up to `threads` threads, the caller's included. A thread that can't be
+/// created is left out.
 package func onThreads(_ threads: Int, count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let next = Guarded(0)
     let others = Monitor(0)

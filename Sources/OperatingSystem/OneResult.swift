@@ -1,4 +1,4 @@
-/// Carries one result from a thread to the task that waits for it.
+/// Carries one result from a thread to a waiting task.
 package final class OneResult<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -9,7 +9,7 @@ package final class OneResult<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// The first result counts.
+    /// Sets the result; only the first counts.
     package func set(_ new: Result<Value, any Error>) {
         let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             guard state.result == nil else { return nil }
@@ -20,7 +20,7 @@ package final class OneResult<Value: Sendable>: Sendable {
         waiter?.resume(with: new)
     }
 
-    /// To be awaited once. If the task is cancelled first, this throws `CancellationError` at once.
+    /// The result, to be awaited once. Throws `CancellationError` at once if the task is cancelled first.
     package var value: Value {
         get async throws {
             try await withTaskCancellationHandler {
@@ -39,9 +39,9 @@ package final class OneResult<Value: Sendable>: Sendable {
 }
 
 extension WorkerThread {
-    /// Calls `body` on a new thread; the task waits for it, and none of the threads that Swift's tasks share does.
-    /// - Parameter onCancel: called if the task is cancelled; `body` goes on and should soon end.
-    /// - Throws: `CannotStart`, what `body` throws, or `CancellationError` at once if the task is cancelled.
+    /// Calls `body` on a new thread; the task waits without blocking a thread of Swift's pool.
+    /// - Parameter onCancel: called if the task is cancelled; `body` should then end soon.
+    /// - Throws: `CannotStart`, the errors of `body`, or `CancellationError` at once if the task is cancelled.
     package static func result<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws -> Value,
         onCancel: @escaping @Sendable () -> Void = {}

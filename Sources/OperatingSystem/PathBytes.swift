@@ -1,7 +1,6 @@
-/// The system's paths are bytes, which need not be UTF-8. Inside, paths are strings all the same: a byte that is
-/// no part of a valid character stands there as a private scalar, U+10FE00 + byte, and becomes that byte again
-/// at the system call. A character of the file's own in that range is taken apart into its bytes too, so that
-/// no two paths become the same string.
+/// Paths of the system as strings. Paths are bytes, which need not be UTF-8: a byte outside any valid character becomes
+/// a private scalar, U+10FE00 + byte, and the byte again at the system call. Characters of a path in that range are
+/// split into their bytes too, so that different paths stay different strings.
 extension String {
     private static let mappedBytes: ClosedRange<UInt32> = 0x10FE80...0x10FEFF
 
@@ -9,7 +8,7 @@ extension String {
         mappedBytes.contains(scalar.value) ? UInt8(truncatingIfNeeded: scalar.value) : nil
     }
 
-    /// A path from the system. A path from a text (a job file) is made of the text's UTF-8.
+    /// Creates a string from the system's path. Paths in a text (a job file) are just its UTF-8.
     package init(pathBytes bytes: some RandomAccessCollection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self), !text.holdsMappedBytes {
             self = text
@@ -27,7 +26,7 @@ extension String {
                 text.append(scalar)
                 rest = rest.dropFirst(encoded.count)
             } else {
-                // Never an ASCII byte, which is always valid.
+                // Never an ASCII byte, as those are always valid.
                 if let scalar = Unicode.Scalar(0x10FE00 + UInt32(first)) { text.append(scalar) }
                 rest = rest.dropFirst()
             }
@@ -55,19 +54,19 @@ extension String {
         return bytes
     }
 
-    /// For a system call: the bytes and the 0 after them.
+    /// The path's bytes and a final 0, for a system call.
     package var cPath: [CChar] {
         var path = pathBytes.map { CChar(bitPattern: $0) }
         path.append(0)
         return path
     }
 
-    /// What is no path (the text of an option) as it was given; nil if that was not UTF-8.
+    /// A text that is no path (the value of an option) as given; nil if it was not UTF-8.
     package var textOfPath: String? {
         holdsMappedBytes ? String(validating: pathBytes, as: UTF8.self) : self
     }
 
-    /// For people: a byte that is no character as `\xNN`.
+    /// The path for people: a byte outside any character as `\xNN`.
     package var showingBytes: String {
         guard holdsMappedBytes else { return self }
         var text = UnicodeScalarView()
@@ -82,7 +81,7 @@ extension String {
     }
 
     private var holdsMappedBytes: Bool {
-        // All of the range begin with this byte.
+        // All scalars of the range begin with this byte.
         utf8.contains(0xF4) && unicodeScalars.contains { Self.byte($0) != nil }
     }
 }

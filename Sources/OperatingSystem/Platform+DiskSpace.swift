@@ -1,7 +1,7 @@
 import FoundationShim
 
 package enum DiskSpace {
-    /// Bytes that this user may still write at a path, which need not be there yet; nil if the system doesn't say.
+    /// Returns the bytes that this user may still write at a path, which need not exist; nil if unknown.
     package static func free(at path: String) -> Int? {
         var folder = path
         while Files.kind(of: folder) == nil, case let above = Paths.folder(of: folder),

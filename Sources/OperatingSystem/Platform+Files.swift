@@ -1,7 +1,7 @@
 import FoundationShim
 
-/// What is asked of files and folders besides their content's own readers. Foundation's counterparts take
-/// paths of valid UTF-8 only.
+/// Operations on files and folders besides reading open files. Foundation's counterparts take only paths of valid
+/// UTF-8.
 package enum Files {
     /// A failed call of the system.
     package struct Failure: Error, Equatable {
@@ -11,44 +11,44 @@ package enum Files {
 
         package var reason: String { String(cString: strerror(code)) }
         package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
-        /// The last part of a path is a link, and was not to be one.
+        /// Whether the last part of a path is a link, which was not allowed.
         package var isLink: Bool { code == ELOOP }
 
-        /// What errno says.
+        /// The failure in errno.
         package static var last: Failure { Failure(code: errno) }
     }
 
     package enum Kind { case regular, folder, other }
 
-    /// What tells a file from all others, whatever its names.
+    /// Identifies a file, whatever its names.
     package struct Identity: Hashable {
         let device: UInt64
         let inode: UInt64
     }
 
-    /// What a path names, links followed; nil if there is nothing or it can't be examined.
+    /// Returns the kind of a path's file, links followed; nil if there is none or it can't be examined.
     package static func kind(of path: String) -> Kind? { status(of: path).map(Self.kind) }
 
     package static func identity(of path: String) -> Identity? { status(of: path).map(Self.identity) }
 
-    /// What an open file is.
+    /// Returns the kind, size and identity of an open file.
     package static func status(of descriptor: Int32) -> (kind: Kind, size: Int, identity: Identity)? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         return (kind(status), Int(status.st_size), identity(status))
     }
 
-    /// The state of what a path names, links followed; nil if there is nothing or it can't be examined.
+    /// Returns the state of a path's file, links followed; nil if there is none or it can't be examined.
     package static func state(of path: String) -> FileState? { status(of: path).map { FileState($0) } }
 
-    /// Whether this process may read, or write, what a path names.
-    /// - Throws: the reason why not.
+    /// Checks that this process may read, or write, a path's file.
+    /// - Throws: the reason if it may not.
     package static func checkAccess(_ path: String, writing: Bool) throws(Failure) {
         let wanted = writing ? W_OK | X_OK : R_OK
         guard faccessat(AT_FDCWD, path.cPath, wanted, AT_EACCESS) == 0 else { throw .last }
     }
 
-    /// Files that a pattern of the shell's kind (`*`, `?`, `[...]`) matches, in the order of their names' bytes.
+    /// Returns the files that match a shell pattern (`*`, `?`, `[...]`), sorted by the bytes of their names.
     package static func matching(_ pattern: String) -> [String] {
         var found = glob_t()
         defer { globfree(&found) }
@@ -58,7 +58,7 @@ package enum Files {
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// - Parameter limit: bytes beyond it are not read.
+    /// - Parameter limit: the most bytes to read.
     package static func contents(of path: String, limit: Int = .max) throws(Failure) -> [UInt8] {
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }
@@ -71,7 +71,7 @@ package enum Files {
         (try? contents(of: path, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What an open file has from where it stands.
+    /// Returns the content of an open file from its current position.
     package static func contents(of descriptor: Int32, limit: Int = .max) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -85,7 +85,7 @@ package enum Files {
         return bytes
     }
 
-    /// Replaces the content of a file, which is made if it isn't there.
+    /// Replaces the content of a file, or creates it.
     package static func replaceContents(of path: String, with bytes: [UInt8]) throws(Failure) {
         let descriptor = open(path.cPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .last }
@@ -93,7 +93,7 @@ package enum Files {
         try write(bytes, to: descriptor)
     }
 
-    /// Writes all bytes to an open file, and waits where it takes no more for now.
+    /// Writes all bytes to an open file, and waits while it can't take more.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
         var done = 0
         while done < bytes.count {
@@ -108,7 +108,7 @@ package enum Files {
         }
     }
 
-    /// The names in a folder, in no order.
+    /// Returns the names in a folder, unordered.
     package static func names(in folder: String) throws(Failure) -> [String] {
         guard let stream = opendir(folder.cPath) else { throw .last }
         defer { closedir(stream) }
@@ -126,7 +126,7 @@ package enum Files {
         }
     }
 
-    /// Makes a folder, and those above it, where they aren't there.
+    /// Creates a folder and its parents as needed.
     package static func makeFolder(_ path: String, mode: Int = 0o777) throws(Failure) {
         if mkdir(path.cPath, mode_t(mode)) == 0 { return }
         var failure = Failure.last
@@ -135,19 +135,19 @@ package enum Files {
             if mkdir(path.cPath, mode_t(mode)) == 0 { return }
             failure = .last
         }
-        // Some systems complain of other things first, where the folder is there.
+        // Some systems report other errors first if the folder exists.
         guard kind(of: path) == .folder else { throw failure }
     }
 
-    /// The absolute path without links; nil if there is nothing there.
+    /// Returns the absolute path without links; nil if nothing exists there.
     package static func canonicalPath(_ path: String) -> String? {
         guard let found = realpath(path.cPath, nil) else { return nil }
         defer { free(found) }
         return String(cPath: found)
     }
 
-    /// Where a path leads, links followed, also those to what is not there yet: an absolute path without links, by which
-    /// names of files are compared that a run will make.
+    /// Returns the absolute path without links of a file that need not exist yet, to compare the names of files that a
+    /// run will write.
     package static func destination(of path: String) -> String { destination(of: path, links: 40) }
 
     private static func destination(of path: String, links: Int) -> String {
@@ -162,7 +162,7 @@ package enum Files {
         return Paths.areEqual(name, "..") ? Paths.folder(of: above) : Paths.join(above, name)
     }
 
-    /// What a symbolic link points to; nil if the path isn't one or isn't there.
+    /// Returns the target of a symbolic link; nil if the path isn't one or doesn't exist.
     package static func linkTarget(of path: String) throws(Failure) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
@@ -176,14 +176,14 @@ package enum Files {
         throw failure
     }
 
-    /// Whether a path has what makes it a pattern.
+    /// Whether a path has pattern characters.
     package static func isPattern(_ path: String) -> Bool { path.utf8.contains { "*?[".utf8.contains($0) } }
 
-    /// Whether `matching` would find a file of this path, be it there or not yet.
+    /// Whether `matching` would find a file of this path, existing or not.
     package static func pattern(_ pattern: String, fits path: String) -> Bool {
         let folder = Paths.folder(of: pattern)
         let flags = FNM_PATHNAME | FNM_PERIOD
-        // Under its own name, and where that leads.
+        // By its own name, or after following a link.
         let own = Paths.join(destination(of: Paths.folder(of: path)), Paths.name(of: path))
         return [own, destination(of: path)].contains { path in
             if isPattern(folder) {
@@ -230,17 +230,17 @@ package enum Files {
     }
 }
 
-/// What the caller of the program gave it, byte for byte. (`CommandLine.arguments` and `ProcessInfo` repair what
-/// is not UTF-8, and so name other files.)
+/// Arguments and paths of the program, byte for byte. (`CommandLine.arguments` and `ProcessInfo` repair invalid UTF-8,
+/// and so name other files.)
 package enum ProgramCall {
-    /// The program's own name is the first.
+    /// Arguments, beginning with the program's name.
     package static var arguments: [String] {
         (0..<Int(CommandLine.argc)).compactMap { index in
             CommandLine.unsafeArgv[index].map { String(cPath: $0) }
         }
     }
 
-    /// The program's own file, without links; nil if the system doesn't say.
+    /// Path of the program's executable, without links; nil if unknown.
     package static var executable: String? {
         #if canImport(Darwin)
             var size: UInt32 = 0
@@ -253,7 +253,7 @@ package enum ProgramCall {
         #endif
     }
 
-    /// A variable that holds a path; nil if it is not set or empty.
+    /// Returns the path in a variable; nil if it is not set or empty.
     package static func path(inVariable name: String) -> String? {
         getenv(name).map { String(cPath: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }

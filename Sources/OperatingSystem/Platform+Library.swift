@@ -5,7 +5,7 @@ import FoundationShim
 package struct LoadedLibrary: Sendable {
     private nonisolated(unsafe) let handle: UnsafeMutableRawPointer
 
-    /// How the system ends the names of such files.
+    /// Suffix of library files on this system.
     package static var suffix: String {
         #if canImport(Darwin)
             "dylib"
@@ -14,11 +14,11 @@ package struct LoadedLibrary: Sendable {
         #endif
     }
 
-    /// - Parameter path: a file, or a name that is looked for in the system's folders of libraries.
-    /// - Returns: nil and the system's words if it can't be loaded.
+    /// - Parameter path: a file, or a name to search in the system's library folders.
+    /// - Returns: nil and the system's message if it can't be loaded.
     package static func open(_ path: String) -> (library: LoadedLibrary?, reason: String) {
         #if canImport(Darwin)
-            // A name alone would be looked for in the working directory as well.
+            // A name alone would also be searched in the working directory.
             if !path.utf8.contains(UInt8(ascii: "/")) {
                 return first(of: ["/usr/lib/", "/opt/homebrew/lib/", "/usr/local/lib/"].map { $0 + path })
             }
@@ -29,8 +29,8 @@ package struct LoadedLibrary: Sendable {
         return (LoadedLibrary(handle: handle), "")
     }
 
-    /// The first of these that can be loaded.
-    /// - Returns: nil and the system's words of the first if none can be.
+    /// Loads the first of these libraries that can be loaded.
+    /// - Returns: nil and the system's message for the first if none can be.
     package static func first(of names: [String]) -> (library: LoadedLibrary?, reason: String) {
         var reason = ""
         for name in names {
@@ -44,16 +44,16 @@ package struct LoadedLibrary: Sendable {
     package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
 }
 
-/// Functions of a library that a user may name by a variable.
+/// Functions of a library that a variable may name.
 package struct LibraryFunctions<Failure: Error> {
     private let library: LoadedLibrary
     private let absence: (String) -> Failure
 
     /// - Parameters:
-    ///   - names: tried one after the other.
-    ///   - named: the one that the user names.
-    ///   - advice: what it is for, and how to get it; ends a sentence.
-    ///   - version: the first that has all functions.
+    ///   - names: tried in order.
+    ///   - named: the user's choice.
+    ///   - advice: its purpose, and how to get it; ends a sentence.
+    ///   - version: the first version with all functions.
     ///   - failure: makes an error of a sentence about the library.
     package init(
         _ names: [String], named: String?, by variable: String, advice: Message, since version: String,

@@ -1,8 +1,8 @@
 import FoundationShim
 
-/// Keeps other threads out for a moment. Not `Mutex`, which the thread sanitizer on Linux doesn't see.
+/// Keeps other threads out for a moment. Not `Mutex`, which the thread sanitizer doesn't see on Linux.
 package final class Lock: Sendable {
-    // C memory, which only the calls for mutexes touch.
+    // C memory, accessed only by calls for mutexes.
     fileprivate nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     package init() {
@@ -27,10 +27,10 @@ package final class Lock: Sendable {
     }
 }
 
-/// A lock with which threads wait for what others do under it.
+/// A lock with a condition to wait for.
 package final class Condition: Sendable {
     private let mutex = Lock()
-    // C memory, which only the calls for conditions touch.
+    // C memory, accessed only by calls for conditions.
     private nonisolated(unsafe) let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     package init() {
@@ -38,7 +38,7 @@ package final class Condition: Sendable {
         #if canImport(Darwin)
             pthread_cond_init(condition, nil)
         #else
-            // A clock that nobody sets.
+            // A monotonic clock, which nobody sets.
             var attributes = pthread_condattr_t()
             pthread_condattr_init(&attributes)
             pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -61,10 +61,10 @@ package final class Condition: Sendable {
         try mutex.withLock(body)
     }
 
-    /// Waits until it is signalled, and now and then for no reason. The caller has the lock, before and after.
+    /// Waits for a signal, with spurious wakeups. The caller holds the lock before and after.
     package func wait() { pthread_cond_wait(condition, mutex.mutex) }
 
-    /// The same, but no longer than so many seconds.
+    /// Waits at most so many seconds.
     package func wait(atMost seconds: Double) {
         let whole = min(max(seconds, 0), 1e9)
         let fraction = Int((whole - whole.rounded(.down)) * 1e9)

@@ -1,6 +1,6 @@
 import FoundationShim
 
-/// What the processor calls itself.
+/// Name of the processor.
 package enum ProcessorName {
     /// Nil if the system doesn't say.
     package static var current: String? {
@@ -17,7 +17,7 @@ package enum ProcessorName {
         #endif
     }
 
-    /// The first name in the text of /proc/cpuinfo.
+    /// Returns the first name in the text of /proc/cpuinfo.
     static func inList(_ bytes: [UInt8]) -> String? {
         for line in String(decoding: bytes, as: UTF8.self).split(at: "\n") {
             let parts = line.split(at: ":", max: 1)
@@ -25,14 +25,14 @@ package enum ProcessorName {
                 continue
             }
             let words = parts[1].split { $0 == " " || $0 == "\t" }
-            // "model : 17" is a number only.
+            // "model : 17" is only a number.
             if !words.isEmpty, Int(words[0]) == nil { return words.joined(separator: " ") }
         }
         return nil
     }
 }
 
-/// The operating system's name and version, and the processor's kind, as in "Linux 6.8.0 x86_64".
+/// Operating system's name and version, and the processor's kind, as in "Linux 6.8.0 x86_64".
 package enum SystemName {
     package static var current: String {
         var names = utsname()

@@ -1,16 +1,16 @@
 import FoundationShim
 
 extension Platform {
-    /// A file that is being made. It is locked for as long as this object lives, so that others can tell
-    /// it from what a killed process left.
+    /// A file being written. It is locked as long as this object lives, which distinguishes it from a killed process's
+    /// file.
     package final class NewFile: Sendable {
         private let descriptor: Int32
 
-        /// - Throws: `Failure`, also if there is something at `path` already.
+        /// - Throws: `Failure`, also if `path` exists already.
         package init(path: String, mode: mode_t = 0o666) throws(Failure) {
             descriptor = open(path.cPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
             guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
-            // Where a file system has no locks, what is left of a killed process stays.
+            // On a file system without locks, files of killed processes stay.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
                 let failure = Failure(call: "flock", code: errno)
                 close(descriptor)
@@ -21,7 +21,7 @@ extension Platform {
         deinit { close(descriptor) }
 
         package func resize(_ count: Int) throws(Failure) {
-            // Going beyond the limit (ulimit -f) would end the process.
+            // Exceeding the limit (ulimit -f) would kill the process.
             if Platform.limit(RLIMIT_FSIZE) ?? .max < count { throw Failure(call: "ftruncate", code: EFBIG) }
             guard ftruncate(descriptor, off_t(count)) == 0 else {
                 throw Failure(call: "ftruncate", code: errno)
@@ -39,13 +39,13 @@ extension Platform {
             }
         }
 
-        /// Returns when the disk has it all.
+        /// Returns when everything is on the disk.
         package func sync() throws(Failure) {
             guard fsync(descriptor) == 0 else { throw Failure(call: "fsync", code: errno) }
         }
     }
 
-    /// Whether nobody holds the lock of a `NewFile` at `path` any more.
+    /// Whether nobody holds the lock of a `NewFile` at `path`.
     package static func isAbandoned(_ path: String) -> Bool {
         let descriptor = open(path.cPath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
@@ -53,10 +53,10 @@ extension Platform {
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
-    /// Marks a file as changed now. A refusal is no fault.
+    /// Marks a file as changed now. A failure is ignored.
     package static func touch(_ path: String) { utimensat(AT_FDCWD, path.cPath, nil, 0) }
 
-    /// The absolute path without symbolic links; the path itself if there is nothing there.
+    /// Returns the absolute path without symbolic links; the path itself if nothing exists there.
     package static func canonicalPath(_ path: String) -> String {
         Files.canonicalPath(path) ?? path
     }

@@ -5,7 +5,7 @@ package final class OpenFile: Sendable {
     package let path: String
     private let descriptor: Int32
 
-    /// - Parameter descriptor: what opening it came to, with O_NONBLOCK: a named pipe must not wait for a writer.
+    /// - Parameter descriptor: result of opening it with O_NONBLOCK, as a named pipe must not wait for a writer.
     /// - Throws: `FileFault`, also for a folder, a pipe or a device.
     init(path: String, descriptor: Int32) throws(FileFault) {
         guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
@@ -19,7 +19,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Parameter followsLinks: whether the file may be named by a symbolic link.
+    /// - Parameter followsLinks: whether the path may be a symbolic link.
     /// - Throws: `FileFault`, also for a folder, a pipe or a device.
     package static func at(_ path: String, followsLinks: Bool = true) throws(FileFault) -> OpenFile {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
@@ -28,7 +28,7 @@ package final class OpenFile: Sendable {
 
     package func withDescriptor<Value>(_ body: (Int32) -> Value) -> Value { body(descriptor) }
 
-    /// Whether its first bytes are these.
+    /// Whether it begins with these bytes.
     package func begins(with head: [UInt8]) -> Bool {
         var bytes = [UInt8](repeating: 0, count: head.count)
         let count = try? bytes.withUnsafeMutableBytes { try read(into: $0, at: 0) }
@@ -41,7 +41,7 @@ package final class OpenFile: Sendable {
         return FileState(status)
     }
 
-    /// - Returns: the number of bytes read: fewer than asked for only at the end of the file.
+    /// - Returns: the number of bytes read, less than asked for only at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileFault) -> Int {
         var done = 0
         while done < buffer.count {
@@ -56,7 +56,7 @@ package final class OpenFile: Sendable {
     }
 
     /// Reads the file from its beginning.
-    /// - Parameter body: says whether to go on.
+    /// - Parameter body: returns whether to continue.
     /// - Returns: the number of bytes read.
     @discardableResult
     package func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Bool) throws(FileFault) -> Int {
@@ -71,7 +71,7 @@ package final class OpenFile: Sendable {
         return offset
     }
 
-    /// Has the system read ahead.
+    /// Asks the system to read ahead.
     package func expectReadsInOrder() {
         #if os(Linux)
             _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
@@ -93,7 +93,7 @@ extension FileState {
             changed: Self.nanoseconds(changed))
     }
 
-    /// The system's clock, in nanoseconds since 1970.
+    /// System clock, in nanoseconds since 1970.
     package static var now: Int {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -113,22 +113,22 @@ extension FileFault {
     }
 }
 
-/// Files that we write for ourselves, and know again by how they begin.
+/// Our own files, recognized by their beginning.
 package enum OwnFile {
-    /// Whether the file at `path` itself (not what a link points to) is a regular one that begins with `head`.
+    /// Whether the file at `path` itself (not a link's target) is regular and begins with `head`.
     package static func begins(_ path: String, with head: [UInt8]) -> Bool {
         (try? OpenFile.at(path, followsLinks: false))?.begins(with: head) ?? false
     }
 
-    /// Whether there is nothing at `path`, not even a link that leads nowhere.
+    /// Whether nothing exists at `path`, not even a broken link.
     package static func isAbsent(_ path: String) -> Bool {
         var status = stat()
         return lstat(path.cPath, &status) != 0 && errno == ENOENT
     }
 
-    /// Writes a small file and puts it in place in one step.
-    /// - Parameter draft: the name it has until then; there must be nothing of that name.
-    /// - Returns: false if that fails, and errno says why; then nothing is left.
+    /// Writes a small file and puts it in place atomically.
+    /// - Parameter draft: its name until then; must not exist.
+    /// - Returns: false if that fails, with errno set and nothing left.
     package static func write(_ bytes: [UInt8], to path: String, draft: String, mode: Int = 0o666) -> Bool {
         let descriptor = open(draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { return false }
@@ -141,10 +141,10 @@ package enum OwnFile {
         return false
     }
 
-    /// Removes a file, never a folder; that it is not there is no fault.
+    /// Removes a file, never a folder; a missing one is no error.
     package static func remove(_ path: String) { unlink(path.cPath) }
 
-    /// Has all files and folders that the process makes from now on be for its user only.
+    /// Makes all files and folders from now on private to the user.
     package static func closeNewFilesToOthers() { umask(0o077) }
 
     package static var processID: Int32 { getpid() }

@@ -1,14 +1,14 @@
 import FoundationShim
 
-/// Folder held open, below which files are made by names that others have chosen: no link below it is followed, and no
-/// name leads out of it.
+/// An open folder below which files with untrusted names are made: no link below it is followed, and no name leads out
+/// of it.
 package final class OpenFolder: Sendable {
     package let path: String
-    /// Mode of the folders that are made. Files have it without the right to execute.
+    /// Mode of new folders; files lack the right to execute.
     private let mode: Int
     private let descriptor: Int32
 
-    /// Opens a folder, and makes it where it isn't there. Links on the way to it are followed.
+    /// Opens a folder, or creates it. Links on the way to it are followed.
     package convenience init(_ path: String, mode: Int = 0o777) throws(Files.Failure) {
         try Files.makeFolder(path, mode: mode)
         let descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -22,7 +22,7 @@ package final class OpenFolder: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a folder below, and makes it and those above it where they aren't there.
+    /// Opens a folder below, and creates it and its parents as needed.
     package func folder(_ name: String) throws(Files.Failure) -> OpenFolder {
         guard Paths.fault(inForeign: name) == nil else { throw Files.Failure(code: EINVAL) }
         var folder = self
@@ -43,17 +43,16 @@ package final class OpenFolder: Sendable {
         return OpenFolder(Paths.join(path, name), mode, child)
     }
 
-    /// Returns the folder of what `name` names, made where it isn't there, and the name in it.
+    /// Returns the folder of `name`, created if missing, and the name in it.
     private func parent(of name: String) throws(Files.Failure) -> (folder: OpenFolder, name: String) {
         guard Paths.fault(inForeign: name) == nil else { throw Files.Failure(code: EINVAL) }
         let above = Paths.folder(of: name)
         return (Paths.areEqual(above, ".") ? self : try folder(above), Paths.name(of: name))
     }
 
-    /// Opens a file for reading and writing, and makes it where it isn't there. A file that others may read, and that is
-    /// not for them, is closed to them.
-    /// - Parameter mode: mode of a new file, of which the folder's takes away.
-    /// - Returns: the descriptor, which is then the caller's.
+    /// Opens a file for reading and writing, or creates it. Excess permissions of an existing file are removed.
+    /// - Parameter mode: mode of a new file, restricted by the folder's.
+    /// - Returns: the descriptor, owned by the caller.
     package func file(_ name: String, mode: Int = 0o666) throws(Files.Failure) -> Int32 {
         let place = try parent(of: name)
         let mode = mode_t(mode & self.mode)
@@ -64,7 +63,7 @@ package final class OpenFolder: Sendable {
         return file
     }
 
-    /// Writes a small file, and puts it in place in one step.
+    /// Writes a small file, and puts it in place atomically.
     package func write(_ text: String, to name: String) throws(Files.Failure) {
         let place = try parent(of: name)
         let draft = Self.draft("tmp")
@@ -82,7 +81,7 @@ package final class OpenFolder: Sendable {
         try place.folder.replace(place.name, by: draft)
     }
 
-    /// Makes a symbolic link; one that is there is replaced in one step.
+    /// Makes a symbolic link, replacing an existing one atomically.
     package func link(_ name: String, to target: String) throws(Files.Failure) {
         let place = try parent(of: name)
         let folder = place.folder
@@ -93,7 +92,7 @@ package final class OpenFolder: Sendable {
         try folder.replace(place.name, by: draft)
     }
 
-    /// Gives a file another name, in one step.
+    /// Renames a file atomically.
     package func rename(_ name: String, to newName: String) throws(Files.Failure) {
         let (old, new) = (try parent(of: name), try parent(of: newName))
         guard renameat(old.folder.descriptor, old.name.cPath, new.folder.descriptor, new.name.cPath) == 0
@@ -107,7 +106,7 @@ package final class OpenFolder: Sendable {
         throw failure
     }
 
-    /// Endings of drafts' names, after the number of the process that makes them.
+    /// Suffixes of drafts' names, after the number of their process.
     package static let draftEndings = ["phibatch-draft", "tmp"]
 
     private static func draft(_ ending: String) -> String {

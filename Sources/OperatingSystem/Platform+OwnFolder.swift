@@ -1,14 +1,14 @@
 import FoundationShim
 
-/// A folder that this process' user owns and nobody else can write, held open: whose content results may depend on. A
-/// checksum says that a file is whole, and not who wrote it.
+/// An open folder that this process' user owns and nobody else can write, for files that results may depend on. A
+/// checksum proves that a file is complete, not who wrote it.
 ///
-/// All is asked of what was opened, so that nothing can be put in its place after it was looked at.
+/// All checks apply to the opened files, so nothing can be replaced after a check.
 package final class OwnFolder: Sendable {
     package let path: String
     private let descriptor: Int32
 
-    /// - Parameter path: may be a link: what it leads to counts.
+    /// - Parameter path: may be a link, whose target counts.
     /// - Throws: `FileFault`.
     package init(_ path: String) throws(FileFault) {
         descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -19,7 +19,7 @@ package final class OwnFolder: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a regular file in it, no link, that is the user's as the folder is.
+    /// Opens a regular file in it, not a link, with the same ownership as the folder.
     /// - Throws: `FileFault`.
     package func file(_ name: String) throws(FileFault) -> OpenFile {
         let file = try OpenFile(
@@ -33,8 +33,8 @@ package final class OwnFolder: Sendable {
     }
 }
 
-/// Who else could have written an open file or folder, at the end of a sentence that begins with its path; nil if nobody
-/// could.
+/// Returns who else could have written an open file or folder, as the end of a sentence that begins with its path; nil
+/// if nobody could.
 private func ownershipProblem(_ descriptor: Int32) -> String? {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {

@@ -1,12 +1,12 @@
 import FoundationShim
 
-/// The system's calls for `MessageStream`, `Files` and `MemoryRoom`.
+/// System calls for `MessageStream`, `Files` and `MemoryRoom`.
 enum FileCalls {
-    /// As much as a pipe that is ready takes without a wait.
+    /// Bytes that a ready pipe takes without blocking.
     static let pipeUnit = Int(PIPE_BUF)
 
-    /// Whether `descriptor` takes bytes now, or fails now: then there is nothing to wait for.
-    /// - Parameter milliseconds: how long to wait for it; for ever if negative.
+    /// Whether `descriptor` accepts bytes now, or fails now.
+    /// - Parameter milliseconds: time to wait; unlimited if negative.
     static func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {
@@ -18,7 +18,7 @@ enum FileCalls {
 
     enum Written {
         case bytes(Int)
-        /// Someone has set the descriptor not to wait.
+        /// The descriptor is non-blocking and full.
         case later
         case failed
     }

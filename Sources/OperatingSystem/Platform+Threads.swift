@@ -1,8 +1,8 @@
 import FoundationShim
 
-/// The system's calls for `WorkerThread` and `Processors`.
+/// System calls for `WorkerThread` and `Processors`.
 enum ThreadCalls {
-    /// What asks a program to stop.
+    /// Signals that ask a program to stop.
     private static let stopSignals = [SIGINT, SIGTERM, SIGHUP, SIGALRM]
 
     /// - Returns: 0, or an error number.
@@ -15,7 +15,7 @@ enum ThreadCalls {
         guard code == 0 else { return code }
         pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
 
-        // A new thread has the mask of the one that makes it.
+        // A new thread inherits the signal mask.
         var (blocked, before) = (sigset_t(), sigset_t())
         sigemptyset(&blocked)
         for number in stopSignals { sigaddset(&blocked, number) }
@@ -54,12 +54,12 @@ enum ThreadCalls {
         nanosleep(&time, nil)
     }
 
-    /// Has other threads go before the caller's.
+    /// Gives other threads priority over the caller's.
     static func giveWay() {
         #if canImport(Darwin)
             pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
         #elseif canImport(Glibc)
-            // There it is the thread's own.
+            // On Linux this applies to the thread.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
         #else
             _ = setpriority(CInt(PRIO_PROCESS), 0, 5)

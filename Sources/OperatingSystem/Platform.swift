@@ -1,16 +1,15 @@
 import FoundationShim
 
-/// The few calls of the operating system that Foundation has no good form of.
-/// Only files of this name call it.
+/// System calls without a good form in Foundation. Only files of this name make them.
 package enum Platform {
-    /// A failed call of the operating system: `reason` is the system's own text for its error number.
+    /// A failed system call; `reason` is the system's message for its error number.
     package struct Failure: Error {
         package let call: String
         package let code: Int32
 
         package var reason: String { String(cString: strerror(code)) }
         package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
-        /// The file is there, but is a folder, a pipe or a device.
+        /// Whether the path is a folder, a pipe or a device.
         package var isNotRegular: Bool { call == "file type" }
     }
 
@@ -18,7 +17,7 @@ package enum Platform {
     package struct Mapping {
         package let base: UnsafeMutableRawPointer?
         package let count: Int
-        /// What the system said of the file.
+        /// State of the file.
         package let state: FileState
     }
 
@@ -31,7 +30,7 @@ package enum Platform {
         return try map(descriptor)
     }
 
-    /// Maps an open file; it may be closed then.
+    /// Maps an open file, which may be closed afterwards.
     package static func map(_ descriptor: Int32) throws(Failure) -> Mapping {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
@@ -49,16 +48,16 @@ package enum Platform {
         return Mapping(base: base, count: count, state: state)
     }
 
-    /// New zero memory.
+    /// Allocates zeroed memory.
     /// - Parameters:
     ///   - count: bytes.
     ///   - alignment: a power of two.
-    ///   - left: bytes that there must be room for beyond it.
+    ///   - left: bytes that must stay available beyond it.
     package static func reserve(_ count: Int, alignment: Int, leaving left: Int) throws(Failure)
         -> UnsafeMutableRawPointer
     {
         #if os(Linux)
-            // Pages that are never touched need not be promised.
+            // Untouched pages need no reservation.
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         #else
             let flags = MAP_PRIVATE | MAP_ANON
@@ -66,7 +65,7 @@ package enum Platform {
         let extra = max(0, alignment - pageSize)
         guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED
         else { throw Failure(call: "mmap", code: errno) }
-        // What lies before the first aligned address, and after the end, goes back.
+        // Memory before the first aligned address and after the end is unmapped.
         let start = Int(bitPattern: base)
         let skipped = (start + alignment - 1) / alignment * alignment - start
         let end = (skipped + count + pageSize - 1) / pageSize * pageSize
@@ -79,8 +78,8 @@ package enum Platform {
         return base + skipped
     }
 
-    /// Asks for large pages for fresh memory: with small ones, address translation halves the speed of
-    /// reading weights. A refusal is no fault.
+    /// Asks for large pages for fresh memory: with small ones, address translation halves the speed of reading weights.
+    /// A refusal is ignored.
     package static func preferHugePages(_ base: UnsafeMutableRawPointer, count: Int) {
         #if os(Linux)
             // MADV_HUGEPAGE
@@ -90,10 +89,10 @@ package enum Platform {
 
     package static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
-    /// What `ulimit -v` has set, in bytes; nil if nothing.
+    /// Limit of `ulimit -v` in bytes; nil for none.
     package static var addressSpaceLimit: Int? { limit(RLIMIT_AS) }
 
-    /// What `ulimit -d` has set, in bytes; nil if nothing.
+    /// Limit of `ulimit -d` in bytes; nil for none.
     package static var dataLimit: Int? { limit(RLIMIT_DATA) }
 
     #if canImport(Glibc)
@@ -110,22 +109,22 @@ package enum Platform {
         return Int(exactly: limit.rlim_cur).flatMap { $0 < Int.max >> 1 ? $0 : nil }
     }
 
-    /// Brings a part of a mapped file into reach in one call rather than page by page.
+    /// Maps in a part of a file with one call instead of page by page.
     package static func expectReads(_ bytes: UnsafeRawBufferPointer) {
         #if os(Linux)
             let pages = pages(of: bytes)
-            // MADV_POPULATE_READ; older kernels refuse, and do it page by page.
+            // MADV_POPULATE_READ; older kernels refuse, and load page by page.
             madvise(pages.baseAddress, pages.count, 22)
         #endif
     }
 
-    /// Takes a part of a mapped file out of this process' memory. What is read again comes again.
+    /// Drops a part of a mapped file from this process' memory. It is read again when needed.
     package static func dropPages(_ bytes: UnsafeRawBufferPointer) {
         let pages = pages(of: bytes)
         madvise(pages.baseAddress, pages.count, MADV_DONTNEED)
     }
 
-    /// The whole pages that bytes lie on.
+    /// Returns the whole pages of bytes.
     private static func pages(of bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         let size = Int(sysconf(Int32(_SC_PAGESIZE)))
         guard let start = bytes.baseAddress else {
@@ -140,7 +139,7 @@ package enum Platform {
         munmap(base, count)
     }
 
-    /// Moves a file into place in one step, replacing what is there.
+    /// Moves a file into place atomically, replacing an existing one.
     package static func replace(_ target: String, with source: String) throws(Failure) {
         guard rename(source.cPath, target.cPath) == 0 else { throw Failure(call: "rename", code: errno) }
     }

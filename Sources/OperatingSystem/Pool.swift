@@ -1,16 +1,16 @@
-/// Lends things that one thread at a time may use.
-// Unchecked, as the compiler can't see that a thing is either here or with one thread.
+/// Lends items that one thread at a time may use.
+// Unchecked: the compiler can't see that an item is either here or with one thread.
 package final class Pool<Item>: @unchecked Sendable {
     private let lock = Lock()
     private var idle: [Item] = []
     private let most: Int
 
-    /// - Parameter most: how many are kept while nobody uses them.
+    /// - Parameter most: number of unused items to keep.
     package init(most: Int = .max) { self.most = most }
 
     /// - Parameters:
     ///   - make: called if none is left.
-    ///   - body: must not keep what it is lent.
+    ///   - body: must not keep the item.
     package func lend<Value>(orMake make: () throws -> Item, _ body: (Item) throws -> Value) rethrows -> Value
     {
         let item = try lock.withLock { idle.popLast() } ?? make()

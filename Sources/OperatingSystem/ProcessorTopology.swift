@@ -1,14 +1,12 @@
-/// Which processors of this process share a core, and which lie beside the same memory.
+/// Cores and memory nodes of the processors that this process may use.
 package struct ProcessorTopology: Sendable, Equatable {
-    /// The processors of each core that this process may use, in ascending order. Those of one core share what computes:
-    /// a second thread there adds next to nothing to products that keep it busy.
+    /// Processors of each usable core, ascending. Processors of one core share its execution units: a second thread
+    /// there adds almost nothing to matmuls.
     package let cores: [[Int]]
-    /// The same of each memory node (NUMA); nodes without any are left out. Memory of another
-    /// node than the reader's takes longer and comes through a narrow link.
+    /// The same by memory node (NUMA), without empty nodes. Memory of another node is slower, and its link is narrow.
     package let nodes: [[Int]]
 
-    /// As it is when it is first asked for. Where the system doesn't tell, each processor is a core, and all lie
-    /// beside one memory.
+    /// Topology at first use. If the system doesn't know it, each processor is a core, and all have one memory.
     package static let current = ProcessorTopology(root: "") ?? ProcessorTopology(count: Processors.usable)
 
     package init(cores: [[Int]], nodes: [[Int]]) {
@@ -20,8 +18,8 @@ package struct ProcessorTopology: Sendable, Equatable {
         self.init(cores: (0..<count).map { [$0] }, nodes: [Array(0..<count)])
     }
 
-    /// As Linux tells it.
-    /// - Parameter root: where /proc and /sys are; another one in tests.
+    /// Reads Linux's topology.
+    /// - Parameter root: prefix of /proc and /sys, for tests.
     init?(root: String) {
         guard let usable = Processors.numbers(root: root), !usable.isEmpty else { return nil }
         let system = root + "/sys/devices/system"
@@ -42,18 +40,18 @@ package struct ProcessorTopology: Sendable, Equatable {
         }
         let siblings = { list("/cpu/cpu\($0)/topology/thread_siblings_list") ?? [$0] }
         let nodes = (list("/node/online") ?? []).compactMap { list("/node/node\($0)/cpulist") }
-        // What the system counts to no node, or to two, is taken as one that is far from the others, or the first's.
+        // Processors of no node form one that is far from the others; those of two belong to the first.
         self.init(
             cores: groups(siblings),
             nodes: nodes.isEmpty ? [usable] : groups { number in nodes.first { $0.contains(number) } ?? [] })
     }
 
-    /// The node for each of so many threads, as many on each as it has a share of the cores: neighbours lie on one.
+    /// Returns the node of each thread, in proportion to the nodes' cores: neighbours are on one node.
     package func nodes(of threads: Int) -> [Int] {
         let sizes = nodes.map { node in cores.filter { node.contains($0[0]) }.count }
         let all = max(1, sizes.reduce(0, +))
         return (0..<threads).map { thread in
-            // The middle of the thread's part of all cores.
+            // The middle of the thread's share of all cores.
             var place = (2 * thread + 1) * all
             for (number, size) in sizes.enumerated() {
                 place -= 2 * threads * size

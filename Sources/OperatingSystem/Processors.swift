@@ -1,29 +1,28 @@
-/// The processors that this process may use.
+/// Processors that this process may use.
 package enum Processors {
-    /// Those it may run on: `taskset` and containers leave some out.
+    /// Processors that it may run on: `taskset` and containers exclude some.
     package static let usable = usable(root: "") ?? max(1, ThreadCalls.onlineCount)
 
-    /// How many threads can be at work all the time: one on each usable core, or fewer where a control group limits
-    /// the time. A part of a processor counts as one, since what nobody uses is lost.
+    /// Number of threads that can run all the time: one on each usable core, or fewer if a control group limits the
+    /// time. A part of a processor counts as one, since unused time is lost.
     package static let count = count(cores: ProcessorTopology.current.cores.count, groups: ControlGroups())
 
     private static func usable(root: String) -> Int? { numbers(root: root).map { max(1, $0.count) } }
 
-    /// What `sched_getaffinity` says, as far as a file has it: numbers in ascending order. Nil if there is no such
-    /// file.
-    /// - Parameter root: where /proc and /sys are; another one in tests.
+    /// Returns the processors of `sched_getaffinity`, ascending, from a file; nil if there is no such file.
+    /// - Parameter root: prefix of /proc and /sys, for tests.
     static func numbers(root: String) -> [Int]? {
         guard let status = SystemFile.text(root + "/proc/self/status"),
             let line = status.split(at: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
             let allowed = ranges(line.dropFirst("Cpus_allowed_list:".count)), !allowed.isEmpty
         else { return nil }
         let all = Set(allowed.joined())
-        // Processors that may be plugged in one day are allowed, too.
+        // Processors that may be plugged in later are allowed, too.
         let online = SystemFile.text(root + "/sys/devices/system/cpu/online").flatMap { ranges($0[...]) }
         return online.map { Set($0.joined()).intersection(all).sorted() } ?? all.sorted()
     }
 
-    /// A list like "0-3,8"; nil for anything else.
+    /// Parses a list like "0-3,8"; nil for anything else.
     static func ranges(_ list: Substring) -> [ClosedRange<Int>]? {
         var ranges: [ClosedRange<Int>] = []
         for part in list.split(whereSeparator: { ", \t\n".contains($0) }) {
@@ -40,7 +39,7 @@ package enum Processors {
             let (quota, period): (Int?, Int?)
             if group.isUnified {
                 let numbers = SystemFile.numbers(group.folder + "/cpu.max")
-                // "max 100000" has one number only.
+                // "max 100000" has only one number.
                 (quota, period) = numbers.count == 2 ? (numbers[0], numbers[1]) : (nil, nil)
             } else {
                 quota = SystemFile.numbers(group.folder + "/cpu.cfs_quota_us").first

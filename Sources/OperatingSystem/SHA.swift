@@ -1,8 +1,8 @@
 import CPhiKernels
 
-/// A hash over bytes that come in pieces (FIPS 180-4), by the processor's instructions where it has them.
+/// Incremental hash of bytes (FIPS 180-4), by the processor's instructions if it has them.
 package struct SHA: Sendable {
-    /// A constant of the kernels, which nothing changes.
+    /// A constant of the kernels.
     private nonisolated(unsafe) let hash: UnsafePointer<PhiHash>?
     private var hashing = PhiHashing()
 
@@ -14,10 +14,10 @@ package struct SHA: Sendable {
     }
 
     package static func sha256() -> SHA { SHA(best) }
-    /// Git's, for names of contents: nothing here rests on its being safe.
+    /// Git's hash, for names of contents; nothing here relies on its security.
     package static func sha1() -> SHA { SHA(phi_sha1()) }
 
-    /// SHA-256 of all the bytes: 32.
+    /// Returns the 32 bytes of SHA-256.
     package static func sha256(of bytes: some Sequence<UInt8>) -> [UInt8] {
         var hash = sha256()
         hash.update(bytes)
@@ -34,7 +34,7 @@ package struct SHA: Sendable {
         phi_hash_add(&hashing, hash, bytes.baseAddress, bytes.count)
     }
 
-    /// The hash of all the bytes so far: 32 bytes, or SHA-1's 20.
+    /// Returns the hash of all bytes so far: 32 bytes, or SHA-1's 20.
     package func finalize() -> [UInt8] {
         guard let words = hash?.pointee.words else { return [] }
         var last = hashing

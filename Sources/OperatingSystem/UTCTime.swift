@@ -1,7 +1,7 @@
 import FoundationShim
 
-/// A moment in UTC, to the second, such as `2026-11-23T06:40:12Z`. Needs no memory and no lock, so that a signal's
-/// handler can write it too.
+/// Time in UTC, to the second, such as `2026-11-23T06:40:12Z`. Needs neither memory nor locks, so signal handlers can
+/// write it.
 package struct UTCTime {
     package static let length = 20
 
@@ -14,7 +14,7 @@ package struct UTCTime {
     package init(seconds: Int) {
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         secondOfDay = seconds - days * 86_400
-        // Counted from 1 March of year 0, so that a leap day is the last of its year; eras of 400 years are alike.
+        // Counted from 1 March of year 0, so that a leap day ends its year; eras of 400 years are alike.
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -36,7 +36,7 @@ package struct UTCTime {
         Self.write(secondOfDay % 60, 17..<19, UInt8(ascii: "Z"), to: bytes)
     }
 
-    /// Writes digits and what ends them. A closure here would take memory, and a signal may come within malloc.
+    /// Writes digits and a separator. Not a closure, which would allocate, as a signal may interrupt malloc.
     private static func write(
         _ value: Int, _ range: Range<Int>, _ end: UInt8, to bytes: UnsafeMutableRawBufferPointer
     ) {

@@ -1,4 +1,4 @@
-/// What there is to take of a state that is waited for.
+/// Result of looking for something in a state.
 package enum Taken<Value: Sendable>: Sendable {
     case notYet
     case taken(Value)
@@ -16,12 +16,12 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { content = Guarded(Content(state: state)) }
 
-    /// Looks at the state, or takes something from it that nobody waits for.
+    /// Accesses the state without waking waiters.
     package func withState<Value: Sendable>(_ body: (inout State) throws -> Value) rethrows -> Value {
         try content.withLock { try body(&$0.state) }
     }
 
-    /// Changes the state, and wakes all who wait for it.
+    /// Changes the state, and wakes all waiters.
     package func change(_ body: (inout State) -> Void) {
         let woken = content.withLock { content in
             body(&content.state)
@@ -33,7 +33,7 @@ package final class Watched<State: Sendable>: Sendable {
     }
 
     /// Waits until there is something to take.
-    /// - Parameter take: asked again after each change while it says `notYet`.
+    /// - Parameter take: called again after each change while it returns `notYet`.
     package func next<Value: Sendable>(_ take: (inout State) throws -> Taken<Value>) async rethrows -> Value {
         while true {
             let (taken, seen) = try content.withLock { (try take(&$0.state), $0.changes) }

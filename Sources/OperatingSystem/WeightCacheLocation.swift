@@ -1,13 +1,13 @@
-/// Where packed weights, the beginnings of prompts, and what else is found out about a model once, are kept from one start to the next.
+/// Location of data kept between runs: packed weights, converted models and hashes.
 public enum WeightCacheLocation: Sendable, Equatable {
     case off
     case folder(String)
-    /// There should be a cache, but nothing says where; the text is why.
+    /// The cache is wanted, but has no location; the text is the reason.
     case unknown(String)
 
-    /// What a command line program uses: `PHIBATCH_CACHE` (a folder, or "off"), else
-    /// `$XDG_CACHE_HOME/phibatch`, else `~/.cache/phibatch`, on macOS `~/Library/Caches/phibatch`.
-    /// - Parameter environment: this process's, if not given.
+    /// The default of command line programs: `PHIBATCH_CACHE` (a folder, or "off"), else `$XDG_CACHE_HOME/phibatch`,
+    /// else `~/.cache/phibatch`, on macOS `~/Library/Caches/phibatch`.
+    /// - Parameter environment: this process's by default.
     public static func standard(
         environment: [String: String]? = nil
     ) -> WeightCacheLocation {
@@ -16,7 +16,7 @@ public enum WeightCacheLocation: Sendable, Equatable {
             return environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
         if let folder = value("PHIBATCH_CACHE") { return folder == "off" ? .off : .folder(folder) }
-        // A relative path is to be ignored, says the specification.
+        // The specification says to ignore relative paths.
         if let folder = value("XDG_CACHE_HOME"), Paths.isAbsolute(folder) {
             return .folder(folder + "/phibatch")
         }

@@ -1,17 +1,17 @@
-/// Threads of our own. Making one may fail, where processes or memory are limited, and then says so:
-/// Foundation's `Thread` is silent, and waiting for a thread that never was takes for ever.
+/// Our own threads. Creating one may fail if processes or memory are limited, and then throws: Foundation's `Thread` is
+/// silent, and waiting for a missing thread would never end.
 package enum WorkerThread {
-    /// Why there is no thread; for example "Resource temporarily unavailable".
+    /// Reason why a thread can't be created, for example "Resource temporarily unavailable".
     package struct CannotStart: Error, Equatable {
         package let reason: String
     }
 
-    /// Calls `body` on a new thread, which ends with it. The thread takes no signals that ask the program to
-    /// stop: they are the main thread's.
+    /// Calls `body` on a new thread, which ends with it. It receives no signals that ask the program to stop: those are
+    /// the main thread's.
     /// - Parameters:
-    ///   - name: for debuggers; at most 15 bytes are shown.
+    ///   - name: for debuggers, which show at most 15 bytes.
     ///   - stackSize: in bytes.
-    ///   - givesWay: whether others that have work go before it.
+    ///   - givesWay: whether other threads have priority.
     package static func start(
         _ name: String, stackSize: Int = 8 << 20, givesWay: Bool = false,
         _ body: @escaping @Sendable () -> Void
@@ -24,6 +24,6 @@ package enum WorkerThread {
         if code != 0 { throw CannotStart(reason: ThreadCalls.text(of: code)) }
     }
 
-    /// Has the caller's thread wait, unless a signal comes.
+    /// Makes the caller's thread wait, unless a signal arrives.
     package static func sleep(seconds: Double) { ThreadCalls.sleep(seconds: seconds) }
 }

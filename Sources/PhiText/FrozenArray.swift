@@ -1,6 +1,6 @@
-/// An immutable table read in the innermost loops: one pointer, no bounds check in release.
+/// An immutable table for the innermost loops: one pointer, without bounds checks in release.
 ///
-/// Indices must come from our own tables, never from a file or a text unchecked.
+/// Indices must come from our own tables, never unchecked from a file or a text.
 final class FrozenArray<Element: BitwiseCopyable & Sendable>: Sendable {
     // C memory, never written after init.
     nonisolated(unsafe) let base: UnsafePointer<Element>
@@ -9,7 +9,7 @@ final class FrozenArray<Element: BitwiseCopyable & Sendable>: Sendable {
     init(_ elements: [Element]) {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(1, elements.count))
         _ = memory.initialize(from: elements)
-        // `allocate` gives a base address for any capacity above 0.
+        // `allocate` returns a base address for any capacity above 0.
         base = UnsafePointer(memory.baseAddress.unsafelyUnwrapped)
         count = elements.count
     }

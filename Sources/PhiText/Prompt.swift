@@ -2,7 +2,7 @@ import JSON
 
 /// One message of a conversation, as chat templates see it.
 public struct ChatMessage: Sendable, Equatable, Codable {
-    /// `system`, `user`, `assistant`, or what else the model's template knows.
+    /// `system`, `user`, `assistant`, or another role of the model's template.
     public var role: String
     public var content: String
     /// Other members of the message, for templates that use them, such as Phi-4-mini's `tools`.
@@ -22,8 +22,8 @@ public struct ChatMessage: Sendable, Equatable, Codable {
         self.members = members
     }
 
-    /// The role that a line, a job or a body means; `developer` is OpenAI's later name of `system`. Nil where it is none of
-    /// `roles`.
+    /// Returns the role of a name in a line, a job or a body; `developer` is OpenAI's newer name of `system`. Nil if it
+    /// is none of `roles`.
     package static func role(named name: String) -> String? {
         name == "developer" ? "system" : roles.first { $0 == name }
     }
@@ -33,13 +33,13 @@ public struct ChatMessage: Sendable, Equatable, Codable {
 
 /// Text of a request, before it becomes token ids.
 public enum Prompt: Sendable, Equatable {
-    /// Messages that go through the model's chat template, followed by a generation prompt.
+    /// Messages to render with the model's chat template, followed by a generation prompt.
     case messages([ChatMessage])
-    /// The same, and the beginning of the answer, from which the model goes on.
+    /// The same, followed by the beginning of the answer, which the model continues.
     case continued([ChatMessage], prefix: String)
-    /// Text given to the tokenizer as it is, without a template.
+    /// Text for the tokenizer without a template.
     case text(String)
-    /// Token ids, used as they are; needs no tokenizer.
+    /// Token ids; no tokenizer is needed.
     case tokens([Int32])
 
     /// One message of a user.

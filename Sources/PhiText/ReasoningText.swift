@@ -2,12 +2,12 @@ import BatchEngine
 import FoundationShim
 import OperatingSystem
 
-/// Form of what a model thinks before it answers.
+/// Form of a model's reasoning before its answer.
 package struct ReasoningText: Sendable {
-    /// The model's files say that it thinks.
+    /// Whether the model's files say that it reasons.
     package let isUsual: Bool
     private let tags: ReasoningTags
-    /// The tokens of a text that goes on from another. Texts of control tokens become those if the flag says so.
+    /// Tokenizes a text that continues another. The flag turns texts of control tokens into those tokens.
     private let encode: @Sendable (_ text: String, _ isControl: Bool) -> [Int32]
     private let text: @Sendable (Int32) -> String
 
@@ -31,12 +31,12 @@ package struct ReasoningText: Sendable {
         }
     }
 
-    /// Whether a model folder says that its model thinks: its chat template or its tokenizer has the tags, or it is named
-    /// so, as Phi-4-mini-reasoning is, which has neither.
+    /// Whether a model reasons: its chat template or its tokenizer has the tags, or its folder's name says so, as with
+    /// Phi-4-mini-reasoning, which has neither.
     /// - Throws: `ModelError` if a file can't be read.
     package static func isUsual(folder: String) throws -> Bool {
         var names = folder.split(at: "/")
-        // In a hub's cache the folder of one version is named by a hash.
+        // In a hub's cache the folder of a version is named by a hash.
         if names.dropLast().last == "snapshots" { names.removeLast(2) }
         if names.last?.lowercased().contains("reasoning") == true { return true }
         return try ["chat_template.jinja", "tokenizer_config.json"].contains { name in
@@ -51,11 +51,11 @@ package struct ReasoningText: Sendable {
         }
     }
 
-    /// The reasoning that comes after a prompt.
+    /// Returns the plan of reasoning after a prompt.
     /// - Parameters:
-    ///   - prompt: as `tokens`, of which it is made.
-    ///   - maxTokens: of the completion that it is in.
-    /// - Returns: nil if the prompt has it already.
+    ///   - prompt: its `tokens` and its source.
+    ///   - maxTokens: of the completion.
+    /// - Returns: nil if the prompt contains the reasoning already.
     package func reasoning(
         after prompt: Prompt, _ tokens: [Int32], _ settings: RequestSettings, maxTokens: Int,
         of model: ModelLimits
@@ -75,10 +75,10 @@ package struct ReasoningText: Sendable {
         return reasoning
     }
 
-    /// Text between reasoning and an answer of a form.
+    /// Text between reasoning and a constrained answer.
     package var gap: [Int32] { encode("\n\n", true) }
 
-    /// An answer that comes after reasoning.
+    /// Tokenizes an answer after reasoning.
     package func encode(answer: String) -> [Int32] { encode(answer, false) }
 
     private enum Place { case before, within, after }
@@ -89,7 +89,7 @@ package struct ReasoningText: Sendable {
                 .max { $0.lowerBound < $1.lowerBound }
             if let last { return prefix[last] == tags.opening ? .within : .after }
         }
-        // Some templates begin the reasoning, or say that there is none.
+        // Some templates begin the reasoning, or skip it.
         let end = prompt.suffix(12).map(text).joined()
         let back = end.reversed().drop(while: \.isWhitespace)
         if back.starts(with: tags.opening.reversed()) { return .within }

@@ -1,4 +1,4 @@
-/// A value for each Unicode scalar, in pages of 256 values, which blocks of scalars share where they are alike.
+/// A value for each Unicode scalar, in pages of 256 values that identical blocks of scalars share.
 struct ScalarTable<Value: BitwiseCopyable & Hashable & Sendable>: Sendable {
     static var blockCount: Int { 0x110000 >> 8 }
 
@@ -6,8 +6,8 @@ struct ScalarTable<Value: BitwiseCopyable & Hashable & Sendable>: Sendable {
     let pages: FrozenArray<Value>
 
     /// - Parameters:
-    ///   - kind: that of a block; all blocks of a kind are alike. Nil says nothing.
-    ///   - page: the values of a block.
+    ///   - kind: kind of a block; all blocks of one kind are identical. Nil for unknown.
+    ///   - page: values of a block.
     init(kind: (_ block: Int) -> Int?, page: (_ block: Int) throws -> [Value]) rethrows {
         var pageOfBlock: [UInt16] = []
         var pages: [Value] = []
@@ -38,7 +38,7 @@ struct ScalarTable<Value: BitwiseCopyable & Hashable & Sendable>: Sendable {
 extension ScalarTable<Int32> {
     static var none: Int32 { -1 }
 
-    /// The token of each single character that has one.
+    /// Creates a table of the tokens of single characters.
     init(_ tokens: [(scalar: UInt32, id: Int32)]) {
         let empty = [Int32](repeating: Self.none, count: 256)
         var pages: [UInt32: [Int32]] = [:]

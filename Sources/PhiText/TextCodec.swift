@@ -2,7 +2,7 @@ import BatchEngine
 import JSON
 import OperatingSystem
 
-/// A model's tokenizer and chat template: how text becomes token ids and back. Needs no weights.
+/// A model's tokenizer and chat template. Needs no weights.
 package struct TextCodec: Sendable {
     package let tokenizer: Tokenizer
     /// Nil if the folder has none; then only `Prompt.text` can be served.
@@ -10,8 +10,8 @@ package struct TextCodec: Sendable {
     package let reasonings: ReasoningText?
     package let tools: ToolText?
 
-    /// Nil if `folder` has no tokenizer.json, nor cl100k_base.tiktoken.
-    /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
+    /// Nil if `folder` has neither tokenizer.json nor cl100k_base.tiktoken.
+    /// - Throws: `ModelError` for a tokenizer or template that is not supported.
     package init?(folder: String) throws {
         let files = ["tokenizer.json", TiktokenFile.name].map { Paths.join(folder, $0) }
         guard let file = files.first(where: { Files.kind(of: $0) != nil }) else { return nil }
@@ -21,8 +21,7 @@ package struct TextCodec: Sendable {
         tools = ToolText(tokenizer)
     }
 
-    /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
-    ///   clear that it has not; nil for any length.
+    /// - Parameter contextLength: bound of a text prompt's tokens, at which tokenizing stops early; nil for none.
     /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
     package func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws
         -> [Int32]
@@ -59,7 +58,7 @@ package struct TextCodec: Sendable {
         return ids
     }
 
-    /// The text that the template makes of messages, followed by a generation prompt.
+    /// Renders messages with the chat template, followed by a generation prompt.
     /// - Throws: `ModelError` of kind `badRequest`.
     package func text(of messages: [ChatMessage]) throws -> String {
         guard let template else {
@@ -78,11 +77,11 @@ package struct TextCodec: Sendable {
         return text
     }
 
-    /// Tokens that end a turn of a Phi chat: Phi-3's and Phi-4-mini's, and Phi-4's. They are in the engine's identity.
+    /// Tokens that end a turn in Phi-3 and Phi-4-mini, and in Phi-4; part of the engine's identity.
     package static let turnEndNames = ["<|end|>", "<|im_end|>"]
 
-    /// Tokens of `turnEndNames` that are special here. Some conversions name only the end of a text as the
-    /// end of a sequence, and answers would then go on by themselves.
+    /// Special tokens among `turnEndNames`. Some conversions list only the end of text as the end of sequence, and
+    /// answers would then go on alone.
     package var turnEnds: [Int32] {
         Self.turnEndNames.compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
     }

@@ -1,27 +1,27 @@
 import BatchEngine
 import JSON
 
-/// Converter of text to token ids and back. May be called from any thread.
+/// Conversion of text to token ids and back. Safe to call from any thread.
 package protocol TextCoding: Sendable {
     /// False if the folder has no tokenizer; then only `Prompt.tokens` can be served.
     var hasTokenizer: Bool { get }
-    /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
-    ///   clear that it has not; nil for any length. (Of a list of ids the length is the caller's to check.)
-    /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed, or `promptTooLong`.
-    /// - Parameter shield: what covers texts of control tokens in the prompt.
+    /// - Parameter contextLength: bound of a text prompt's tokens, at which tokenizing stops early; nil for none.
+    ///   (The caller checks the length of a list of ids.)
+    /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be encoded, or `promptTooLong`.
+    /// - Parameter shield: escaper of control tokens in the prompt's data.
     func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws -> [Int32]
-    /// Guard that keeps texts of control tokens in a line from becoming control; nil if it has none.
+    /// Returns an escaper of the control tokens in a line; nil if the line has none.
     func shield(for line: JSONValue) -> ControlTokenEscaper?
     func makeTextStream() -> any TextStream
-    /// As `makeTextStream()`, with the texts of some tokens that it would leave out.
+    /// Returns a text stream that also shows some tokens which it would leave out.
     func makeTextStream(showing tokens: Set<Int32>) -> any TextStream
-    /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
+    /// Returns the text of one token alone (U+FFFD for a partial character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
-    /// Form in which calls of functions are written; nil where they can't be.
+    /// Form of tool calls; nil if they are not possible.
     var tools: ToolText? { get }
-    /// Form of reasoning before answers; nil where there can be none.
+    /// Form of reasoning before answers; nil if it is not possible.
     var reasonings: ReasoningText? { get }
-    /// All tokens' texts, made anew with each call; nil where answers can't be constrained by them.
+    /// Texts of all tokens, computed at each call; nil if answers can't be constrained by them.
     var tokenTexts: TokenTexts? { get }
 }
 
@@ -32,7 +32,7 @@ extension TextCoding {
 
     package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { makeTextStream() }
 
-    /// A prompt of any length.
+    /// Tokenizes a prompt of any length.
     package func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }
 
     package func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
@@ -44,7 +44,7 @@ extension TextCodec: TextCoding {
     package var hasTokenizer: Bool { true }
 }
 
-/// The text of a model without a tokenizer: none.
+/// Conversion for a model without a tokenizer.
 package struct NoText: TextCoding {
     package let hasTokenizer = false
 

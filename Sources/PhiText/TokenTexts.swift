@@ -1,10 +1,10 @@
-/// A vocabulary as texts: what answers can be constrained by.
+/// A vocabulary as texts, for constraints.
 package struct TokenTexts: Sendable {
-    /// By id the bytes that a token adds to a text; nil for ids that are no text, such as those of control tokens.
+    /// Bytes that each token adds to a text, by id; nil for ids without text, such as control tokens.
     package let bytes: [[UInt8]?]
-    /// Whether a space at the beginning of a text is dropped.
+    /// Whether a leading space of a text is dropped.
     package let dropsFirstSpace: Bool
-    /// The canonical tokens of a text that goes on from another. Special tokens don't come of it.
+    /// Returns the canonical tokens of a text that continues another, without special tokens.
     package let encode: @Sendable (String) -> [Int32]
 
     package init(
@@ -17,7 +17,7 @@ package struct TokenTexts: Sendable {
 }
 
 extension Tokenizer {
-    /// Nil if a text is more than its tokens' bytes put together, as without a decoder.
+    /// Nil if a text is more than the concatenated bytes of its tokens, as without a decoder.
     package var tokenTexts: TokenTexts? {
         guard let dropsFirstSpace else { return nil }
         let texts = (0..<Int32(vocabularySize)).map { id -> [UInt8]? in

@@ -1,12 +1,12 @@
 import BatchEngine
 import JSON
 
-/// Form in which functions that a model may call, its calls, and their results are written.
+/// Format of tools, calls and their results in prompts and answers.
 ///
-/// Phi-4-mini's own form has tokens for that, and its chat template a place for the functions. Others are told in the
-/// system message, and mark calls with plain text.
+/// Phi-4-mini has tokens for calls, and its chat template a place for tools. For other models the system message
+/// describes them, and plain text marks calls.
 package struct ToolText: Sendable {
-    /// Texts before a list of calls, and after it.
+    /// Texts before and after a list of calls.
     package let opening: String
     private let closing: String
     package let openingTokens: [Int32]
@@ -23,13 +23,13 @@ package struct ToolText: Sendable {
         shown = isPhi ? Set(phi.prefix(2)) : []
     }
 
-    /// For models without a tokenizer of this kind.
+    /// Creates the format for a model with a foreign tokenizer.
     package init(opening: String, closing: String, openingTokens: [Int32]) {
         (self.opening, self.closing, self.openingTokens) = (opening, closing, openingTokens)
         (shown, isPhi) = ([], false)
     }
 
-    /// An answer in words and the calls after it, which are nil where there are none.
+    /// Splits an answer into words and calls, which are nil if there are none.
     package func parts(of answer: String) -> (words: String, calls: String?) {
         let bytes = answer.utf8
         guard let mark = bytes.firstRange(of: opening.utf8) else { return (answer, nil) }
@@ -38,8 +38,8 @@ package struct ToolText: Sendable {
         return (end.map { String(words[...$0]) } ?? "", String(answer[mark.upperBound...]))
     }
 
-    /// A conversation in which the model is told of functions.
-    /// - Parameter functions: a list of objects with `name`, and perhaps `description` and `parameters`.
+    /// Returns a conversation that describes the tools to the model.
+    /// - Parameter functions: a list of objects with `name`, and optional `description` and `parameters`.
     package func asking(_ messages: [ChatMessage], functions: JSONValue) -> [ChatMessage] {
         var messages = messages
         if messages.first?.role != "system" {
@@ -63,7 +63,7 @@ package struct ToolText: Sendable {
         return messages
     }
 
-    /// A conversation with calls and what they gave as the model knows them.
+    /// Returns a conversation with calls and results in the model's format.
     package func written(_ messages: [ChatMessage]) -> [ChatMessage] {
         messages.map { message in
             var message = message
@@ -84,7 +84,7 @@ package struct ToolText: Sendable {
         }
     }
 
-    /// OpenAI's calls as a model writes them: names, and arguments as objects.
+    /// Converts OpenAI's calls to a model's: names, and arguments as objects.
     private static func plain(_ calls: JSONValue) -> JSONValue {
         guard case .array(let calls) = calls else { return calls }
         return .array(

@@ -1,4 +1,4 @@
-/// Makes all states of a deterministic automaton at once. Dead ends are left in, but for sets that are empty.
+/// Builds all states of a deterministic automaton at once. Dead ends are kept, except empty sets.
 package struct Determinizer {
     private let isUsable: [Bool]
     private let aim: RegexAim
@@ -8,8 +8,8 @@ package struct Determinizer {
     private var stepper: RegexStepper
 
     /// - Parameters:
-    ///   - pattern: one of the program's expressions.
-    ///   - isUsable: for each class, whether it has any scalar that can come.
+    ///   - pattern: index of one of the program's expressions.
+    ///   - isUsable: for each class, whether any of its scalars can occur.
     package init(_ program: RegexProgram, _ pattern: Int, _ aim: RegexAim = .anywhere, isUsable: [Bool]) {
         (self.isUsable, self.aim) = (isUsable, aim)
         automaton = ScalarAutomaton(classCount: program.classifier.classCount)
@@ -17,9 +17,9 @@ package struct Determinizer {
     }
 
     /// - Parameters:
-    ///   - isMatch: told of each state and class where a match ends before the scalar.
-    ///   - isWithin: asked after each state, with the states of the program that were seen since.
-    /// - Returns: nil if not within.
+    ///   - isMatch: receives each state and class where a match ends before the scalar.
+    ///   - isWithin: called after each state, with the number of program states seen since; false gives up.
+    /// - Returns: nil if given up.
     package mutating func run(
         isMatch: (_ state: Int32, _ classIndex: Int) -> Void = { _, _ in },
         isWithin: (ScalarAutomaton, _ visits: Int) -> Bool
@@ -51,7 +51,7 @@ package struct Determinizer {
             for i in isUsable.indices where isUsable[i] { automaton.set(index, i, index) }
             return
         }
-        // By what assertions can tell of the next scalar.
+        // By what assertions distinguish about the next scalar.
         var settled = [[Int32]?](repeating: nil, count: stepper.program.prospectCount)
         var last: (taken: [Int32], isWord: Bool, index: Int32)?
         for i in isUsable.indices where isUsable[i] {

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// A compiled regular expression: ECMA-262's regular part, over Unicode scalars, searched anywhere in a text. Lookaheads
-/// may stand at its beginning, after `^`.
+/// A compiled regular expression: the regular part of ECMA-262, over Unicode scalars, searched anywhere in a text.
+/// Lookaheads are allowed at its beginning, after `^`.
 ///
-/// No text takes exponential time. It may be used from several threads.
+/// No text takes exponential time. Safe to use from several threads.
 package final class ECMARegex: Sendable {
     package let pattern: String
     /// For other users of the same syntax.
     package let parsed: RegexPattern
     package var node: RegexNode { parsed.node }
     private let program: RegexProgram
-    // Automata that no search is using, by expression. One is made when none is left.
+    // Idle automata by expression. A new one is made when none is left.
     private let idle = Mutex<[[LazyAutomaton]]>([])
 
     /// - Parameter isWhole: whether it must match the whole text.
-    /// - Throws: `RegexFault` for what is malformed, not regular or too large.
+    /// - Throws: `RegexFault` if it is malformed, not regular or too large.
     package init(_ pattern: String, isWhole: Bool = false) throws(RegexFault) {
         self.pattern = pattern
         let parsed = try RegexParser.parse(pattern, isWhole: isWhole)
@@ -22,12 +22,12 @@ package final class ECMARegex: Sendable {
         program = try RegexProgram(self.parsed.nodes)
     }
 
-    /// Its size in memory: some 16 bytes each.
+    /// Number of states, of some 16 bytes each.
     package var stateCount: Int { program.states.count }
 
     /// Whether it matches somewhere in the text.
-    /// - Parameter budget: how many states the search may visit, of `RegexLimits.visits`; what is left of it.
-    /// - Returns: nil if that takes more.
+    /// - Parameter budget: states that the search may visit, of `RegexLimits.visits`; reduced by those it has.
+    /// - Returns: nil if the budget is too small.
     package func matches(_ text: String, budget: inout Int) -> Bool? {
         var automata =
             idle.withLock { $0.popLast() } ?? program.starts.indices.map { LazyAutomaton(program, $0) }

@@ -1,13 +1,13 @@
 import JSON
 
-/// Deterministic automaton of a program, made as texts ask for it. Its size is bounded: if it grows too large it
-/// begins anew, so that a search takes at worst time in proportion to the text times the program.
+/// Deterministic automaton of a program, built while texts are searched. When it grows too large it starts anew, so the
+/// worst time of a search is the length of the text times the size of the program.
 struct LazyAutomaton: Sendable {
     private static let unknown: Int32 = -1
     private static let dead: Int32 = -2
     private static let found: Int32 = -3
 
-    /// Columns of `transitions`: the classes, and the end of the text.
+    /// Columns of `transitions`: the classes and the end of the text.
     private let width: Int
     private var states: [RegexStepper.State] = []
     private var indices: [RegexStepper.State: Int32] = [:]
@@ -16,15 +16,15 @@ struct LazyAutomaton: Sendable {
     private var restarts = 0
     private var stepper: RegexStepper
 
-    /// - Parameter pattern: one of the program's expressions.
+    /// - Parameter pattern: index of one of the program's expressions.
     init(_ program: RegexProgram, _ pattern: Int) {
         width = program.classifier.classCount + 1
         stepper = RegexStepper(program, pattern, .anywhere)
     }
 
     /// Whether the pattern matches somewhere in the text.
-    /// - Parameter budget: how many states may be visited; what is left of it.
-    /// - Returns: nil if that takes more.
+    /// - Parameter budget: number of states that may be visited; reduced by those that were.
+    /// - Returns: nil if the budget is too small.
     mutating func finds(in text: UnsafeBufferPointer<UInt8>, budget: inout Int) -> Bool? {
         stepper.visits = 0
         defer { budget -= stepper.visits }

@@ -1,22 +1,21 @@
-/// Regular expression of a tokenizer as a finite automaton: matching takes one table look-up a character, and no text makes
-/// it slower than linear.
+/// Regular expression of a tokenizer as a finite automaton: matching takes one table look-up a character, and linear
+/// time for any text.
 ///
-/// It finds what a backtracking matcher finds: the leftmost match, of several the one that the order of alternatives and
-/// the greediness of quantifiers prefer. Whether a match ends before a character may hang on that character, so it is noted
-/// in the transition on it.
+/// It finds the match of a backtracking matcher: the leftmost, and of several the one preferred by the order of
+/// alternatives and the greediness of quantifiers. Whether a match ends before a character may depend on that
+/// character, so it is stored in the transition on it.
 package struct Pattern: Sendable {
-    /// `table[state + class]`: the next state (already multiplied by the row length) shifted left by one, with a low bit if
-    /// a match ends before this character. State 0 is dead. The last class of a row is the end of the text.
+    /// `table[state + class]`: the next state (already multiplied by the row length) shifted left by one, with the low
+    /// bit set if a match ends before this character. State 0 is dead. The last class of a row is the end of the text.
     package let table: [UInt32]
     package let start: UInt32
     package let endClass: Int
-    /// Classes of all scalars in pages of 256, which blocks of scalars share where they are alike; before them, by block,
-    /// the number of its page. That of ASCII is the first.
+    /// Classes of all scalars in pages of 256, which identical blocks of scalars share; before them the index of each
+    /// block's page. ASCII's page is the first.
     package let classes: [UInt16]
     package static let asciiPage = 0x1100
 
-    /// - Throws: `RegexFault` for what is not supported, also a pattern that can match nothing at all (then splitting by it
-    ///   is not defined).
+    /// - Throws: `RegexFault` if it is not supported, or can match the empty text (splitting by it is not defined).
     package init(_ source: String) throws(RegexFault) {
         try self.init(try RegexParser.parse(source, .tokenizer))
     }
@@ -68,7 +67,7 @@ package struct Pattern: Sendable {
         var known: [[UInt16]: UInt16] = [:]
         var run = 0
         for block in 0..<UInt32(asciiPage) {
-            // Most blocks are of one class, and have a page that says so by a single number.
+            // Most blocks are of one class, and share a page for it.
             var page: [UInt16] = []
             if run + 1 == starts.count || starts[run + 1] >= (block + 1) << 8 {
                 page = [runs[run]]

@@ -1,4 +1,4 @@
-/// Syntax tree of a regular expression of whatever dialect. Groups are gone: no part of a match is ever asked for.
+/// Syntax tree of a regular expression of any dialect. It has no groups, as no part of a match is needed.
 package indirect enum RegexNode: Hashable, Sendable {
     /// Matches the empty text.
     case empty
@@ -6,69 +6,68 @@ package indirect enum RegexNode: Hashable, Sendable {
     case set(ScalarSet)
     case sequence([RegexNode])
     case alternatives([RegexNode])
-    /// At least `min` times, and at most `max` times if there is a `max`. Laziness is left out where it makes no
-    /// difference, as only the end of a match tells.
+    /// At least `min` times, and at most `max` times unless nil. Laziness is dropped if only the end of a match can
+    /// show it.
     case repetition(RegexNode, min: Int, max: Int?, isLazy: Bool = false)
     case assertion(RegexAssertion)
 }
 
-/// A pattern, and what else the text must match, or must not: lookaheads at the beginning of a pattern that matches
-/// nowhere else.
+/// A pattern with lookaheads at its beginning, which matches only at the beginning of a text.
 package struct RegexPattern: Sendable {
     package let node: RegexNode
-    /// Expressions that match from the beginning of the text, or do not.
+    /// Expressions that must, or must not, match from the beginning of the text.
     package let ahead: [(node: RegexNode, isNegated: Bool)]
 
     package init(node: RegexNode, ahead: [(node: RegexNode, isNegated: Bool)] = []) {
         (self.node, self.ahead) = (node, ahead)
     }
 
-    /// The texts that it matches as a whole.
+    /// The pattern of texts that it matches as a whole.
     package var whole: RegexPattern {
         RegexPattern(node: .sequence([.assertion(.textStart), node, .assertion(.textEnd)]), ahead: ahead)
     }
 
-    /// All its expressions, that of the pattern first.
+    /// All its expressions, the pattern's first.
     package var nodes: [RegexNode] { [node] + ahead.map(\.node) }
 }
 
-/// Condition on a place between two scalars.
+/// Condition between two scalars.
 package enum RegexAssertion: Hashable, Sendable {
     /// `^`; there is no multi-line mode.
     case textStart
-    /// `\b`; `\B` where it is none.
+    /// `\b`; `\B` if false.
     case wordBoundary(Bool)
-    /// The next scalar is of the set; at the end of the text it holds or not.
+    /// The next scalar is in the set; `atEnd` is the result at the end of the text.
     case next(ScalarSet, atEnd: Bool)
 
     /// `$`
     package static let textEnd = next(ScalarSet([]), atEnd: true)
 }
 
-/// Spelling and meaning of regular expressions.
+/// Syntax and semantics of regular expressions.
 package enum RegexDialect: Sendable {
-    /// ECMA-262's, with Unicode, and as lenient as its annex B where that is harmless. Lookaheads may stand at the
+    /// ECMA-262's, with Unicode, and as lenient as its annex B where that is harmless. Lookaheads are allowed at the
     /// beginning.
     case ecma
-    /// Oniguruma's and Rust's, as far as tokenizers use them and both mean the same. Lookaheads may ask for one scalar.
+    /// The common part of Oniguruma's and Rust's that tokenizers use. Lookaheads may ask for one scalar.
     case tokenizer
 }
 
-/// Why a regular expression can't be used.
+/// Reason why a regular expression can't be used.
 package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Kind: Equatable, Sendable {
         /// The dialect doesn't allow it.
         case malformed
-        /// The dialect allows it, but it is not regular, or not known here.
+        /// The dialect allows it, but it is not regular or not implemented.
         case unsupported
         /// Beyond a limit of `RegexLimits`.
         case tooLarge
     }
 
     package let kind: Kind
-    /// What is wrong, without the place.
+    /// Description without the place.
     package let message: String
-    /// Scalars before the place; nil if the whole pattern is meant.
+    /// Number of scalars before the place; nil for the whole pattern.
     package let offset: Int?
 
     package init(kind: Kind, message: String, offset: Int?) {
@@ -78,32 +77,32 @@ package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { offset.map { "\(message) at character \($0 + 1)" } ?? message }
 }
 
-/// Bounds that keep time and memory in hand, as patterns come from strangers.
+/// Bounds of time and memory for untrusted patterns.
 package enum RegexLimits {
-    /// Most scalars that a pattern has.
+    /// The most scalars of a pattern.
     package static let length = 65_536
-    /// Groups in groups.
+    /// Nesting of groups.
     package static let depth = 100
-    /// States of the automaton after counted repetitions are written out.
+    /// States of the automaton with counted repetitions expanded.
     package static let states = 1_000_000
-    /// The same of a `Pattern`, whose deterministic automaton is made as a whole; its states, and the work for them.
+    /// The same for a `Pattern`, whose deterministic automaton is built as a whole; its states, and the work for them.
     static let patternStates = 1_024
     static let searchStates = 2_048
     static let searchVisits = 20_000_000
-    /// Entries of the table that says which set holds which class of scalars.
+    /// Entries of the table of sets and classes.
     static let classTable = 16_000_000
-    /// Kept states of the deterministic automaton; beyond, it begins anew.
+    /// States of the deterministic automaton that are kept; beyond it starts anew.
     static let cachedStates = 4_096
-    /// Numbers kept in them, and in their transitions.
+    /// Numbers in them and in their transitions.
     static let cachedNumbers = 250_000
-    /// Such automata that are kept for the next search.
+    /// Automata kept for the next search.
     static let idleAutomata = 2
-    /// States that searches in one instance may visit (some seconds); a search that would visit more gives up.
+    /// States that searches in one instance may visit (some seconds); a longer search gives up.
     package static let visits = 30_000_000
 }
 
 extension RegexNode {
-    /// Whether it can match without taking a scalar.
+    /// Whether it can match the empty text.
     var canBeEmpty: Bool {
         switch self {
         case .empty, .assertion: true

@@ -1,7 +1,7 @@
 extension RegexParser {
     // MARK: Escapes
 
-    /// One escape outside of a class, from its backslash on.
+    /// Parses an escape outside a class, from its backslash on.
     mutating func escape() throws(RegexFault) -> RegexNode {
         let start = i
         switch peek(1) {
@@ -27,7 +27,7 @@ extension RegexParser {
         }
     }
 
-    /// An escape that stands for a set, inside or outside of a class.
+    /// Parses an escape for a set, inside or outside a class.
     private mutating func setEscape() throws(RegexFault) -> ScalarSet {
         let start = i
         i += 1
@@ -75,7 +75,7 @@ extension RegexParser {
             return .one(value)
         case "u": return .one(try unicode(start))
         default:
-            // Strictly, only marks that mean something may be escaped; many patterns escape others as well.
+            // Strictly, only special characters may be escaped; many patterns escape others as well.
             guard !scalar.properties.isAlphabetic, !("0"..."9" ~= scalar) else {
                 throw malformed("'\\\(scalar)', which is no escape,", at: start)
             }
@@ -92,7 +92,7 @@ extension RegexParser {
             i += 1
         }
         guard take("}") else { throw malformed("a '\\p' without '}'", at: start) }
-        // Of longer names Oniguruma and Rust mean different things by some.
+        // Oniguruma and Rust differ in the meaning of some longer names.
         guard dialect == .ecma || name.utf8.count <= 2, let set = UnicodeProperties.ranges(name) else {
             throw unsupported("the Unicode property '\(name)', which is not known,", at: start)
         }
@@ -118,7 +118,7 @@ extension RegexParser {
         return UInt32(digit)
     }
 
-    /// `\uHHHH`, a pair of those for a scalar beyond U+FFFF, or `\u{H...}`; after the `u`.
+    /// Parses `\uHHHH`, a pair of those for a scalar beyond U+FFFF, or `\u{H...}`, after the `u`.
     private mutating func unicode(_ start: Int) throws(RegexFault) -> UInt32 {
         if take("{") {
             var value: UInt32 = 0
@@ -168,7 +168,7 @@ extension RegexParser {
             } else if dialect == .tokenizer {
                 throw unsupported("a range of sets", at: itemStart)
             } else {
-                // As annex B has it: where one side is a set, the hyphen stands for itself.
+                // As in annex B: beside a set, the hyphen is literal.
                 ranges += item.ranges + end.ranges + [0x2D...0x2D]
             }
         }

@@ -1,15 +1,14 @@
-/// Reads regular expressions of one of the dialects as far as they are regular. All else is refused, so that no pattern is
-/// taken for what it does not mean.
+/// Parses the regular part of a dialect's expressions. Everything else is refused, so that no pattern is misunderstood.
 package struct RegexParser {
     private let scalars: [Unicode.Scalar]
     let dialect: RegexDialect
-    /// For checking only (format "regex"): also takes what is not regular, as if it were empty.
+    /// For checking only (format "regex"): also accepts what is not regular, as if it were empty.
     let takesAll: Bool
     private let dot: ScalarSet
     private var ignoresCase = false
     var i = 0
     private var depth = 0
-    /// Whether nothing but `^` and lookaheads has come.
+    /// Whether only `^` and lookaheads have come so far.
     private var isAtStart = true
     private var ahead: [(node: RegexNode, isNegated: Bool)] = []
 
@@ -20,7 +19,7 @@ package struct RegexParser {
         dot = dialect == .ecma ? ScalarSet.lineEnd.inverted : ScalarSet.one(0x0A).inverted
     }
 
-    /// A pattern without lookaheads at its beginning.
+    /// Parses a pattern without lookaheads at its beginning.
     /// - Throws: `RegexFault` with the place.
     package static func parse(
         _ pattern: String, _ dialect: RegexDialect = .ecma
@@ -46,7 +45,7 @@ package struct RegexParser {
             offset: offset)
     }
 
-    /// Whether ECMA-262 allows the pattern, usable here or not.
+    /// Whether ECMA-262 allows the pattern, supported or not.
     package static func isWellFormed(_ pattern: String) -> Bool {
         do throws(RegexFault) {
             _ = try parse(pattern, .ecma, takesAll: true)
@@ -148,7 +147,7 @@ package struct RegexParser {
         }
     }
 
-    /// The set in both cases, where case is ignored.
+    /// Returns the set in both cases if case is ignored.
     func folded(_ set: ScalarSet) throws(RegexFault) -> ScalarSet {
         guard ignoresCase else { return set }
         guard let folded = set.ignoringCase else {
@@ -181,7 +180,7 @@ package struct RegexParser {
         return try rest(start)
     }
 
-    /// The rest of a lookahead or lookbehind.
+    /// Parses the rest of a lookahead or lookbehind.
     private mutating func lookaround(_ start: Int) throws(RegexFault) -> RegexNode {
         let isNegated = scalars[i - 1] == "!"
         guard dialect == .ecma else {
@@ -229,7 +228,7 @@ package struct RegexParser {
         if dialect == .ecma {
             isLazy = false
         } else if isLazy && isCount {
-            // Ruby gives {n}? a meaning of its own.
+            // Ruby gives {n}? another meaning.
             throw unsupported("a '?' after a count", at: i - 1)
         } else if bounds.max ?? 2 > 1, node.canBeEmpty {
             throw unsupported("a repetition of what can be empty", at: i - 1)
@@ -244,8 +243,8 @@ package struct RegexParser {
             ? .empty : .repetition(node, min: bounds.min, max: bounds.max, isLazy: isLazy)
     }
 
-    /// `{n}`, `{n,}`, `{n,m}`, of tokenizers also `{,m}`; nil, without moving, if it is something else, which in ECMA-262
-    /// then stands for itself (annex B).
+    /// Parses `{n}`, `{n,}`, `{n,m}`, for tokenizers also `{,m}`; nil, without moving, for anything else, which is
+    /// literal in ECMA-262 (annex B).
     private mutating func counts() throws(RegexFault) -> (min: Int, max: Int?)? {
         let start = i
         i += 1
@@ -274,7 +273,7 @@ package struct RegexParser {
 }
 
 extension RegexNode {
-    /// Whether it matches at the beginning of a text only, as its first part says.
+    /// Whether it matches only at the beginning of a text.
     fileprivate var beginsWithStart: Bool {
         if case .sequence(let nodes) = self {
             nodes.first == .assertion(.textStart)

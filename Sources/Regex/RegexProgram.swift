@@ -1,31 +1,31 @@
 /// Regular expressions as nondeterministic automata (Thompson's construction), all over the same classes of scalars.
 package struct RegexProgram: Sendable {
     package enum State: Sendable {
-        /// Goes on after a scalar of that set.
+        /// Continues after a scalar of that set.
         case set(Int32, next: Int32)
-        /// Goes on both ways at once, of which the first is preferred.
+        /// Continues in both ways at once, preferring the first.
         case split(Int32, Int32)
-        /// `RegexAssertion`'s, with the number of a set.
+        /// The conditions of `RegexAssertion`, with the index of a set.
         case textStart(next: Int32)
         case wordBoundary(Bool, next: Int32)
         case check(Int32, atEnd: Bool, next: Int32)
         case match
     }
 
-    /// Those of all expressions. 0 is where each of them has matched.
+    /// States of all expressions. 0 is the match of each.
     package private(set) var states: [State] = [.match]
-    /// Where each expression begins.
+    /// First state of each expression.
     package private(set) var starts: [Int32] = []
     package let classifier: ScalarClassifier
-    /// The number of the set `\w`; nil if no assertion needs it.
+    /// Index of the set `\w`; nil if no assertion needs it.
     package let wordSet: Int?
-    /// By class of scalars, and last for the end of the text: a number that is the same where no assertion tells them
-    /// apart.
+    /// Number for each class of scalars, and last for the end of the text, that is equal if no assertion distinguishes
+    /// them.
     let prospects: [Int]
     let prospectCount: Int
 
     /// - Parameters:
-    ///   - others: sets that the classes are to tell apart as well.
+    ///   - others: further sets that the classes must distinguish.
     ///   - limit: the most states.
     /// - Throws: `RegexFault` beyond the limits.
     package init(
@@ -65,7 +65,7 @@ package struct RegexProgram: Sendable {
     }
 
     /// Adds the states of a node from its end to its beginning.
-    /// - Returns: where it begins.
+    /// - Returns: its first state.
     private mutating func add(_ node: RegexNode, next: Int32, _ sets: [ScalarSet: Int32]) -> Int32 {
         switch node {
         case .empty: return next
@@ -96,7 +96,7 @@ package struct RegexProgram: Sendable {
 }
 
 extension RegexNode {
-    /// States it takes, 0 only if it matches nothing but the empty text; nil if they are too many to count.
+    /// Number of its states, 0 only if it matches just the empty text; nil if too many to count.
     package var stateCount: Int? {
         switch self {
         case .empty: return 0
@@ -122,7 +122,7 @@ extension RegexNode {
         return sum
     }
 
-    /// - Parameter checked: numbers of those that assertions look at.
+    /// - Parameter checked: indices of sets in assertions.
     fileprivate func collect(into sets: inout [ScalarSet: Int32], _ checked: inout Set<Int32>) {
         switch self {
         case .set(let set), .assertion(.next(let set, _)):

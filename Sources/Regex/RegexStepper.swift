@@ -1,34 +1,34 @@
-/// Match that is looked for.
+/// Kind of match to look for.
 package enum RegexAim: Sendable {
-    /// Any, wherever in the text: the order of the list is nothing to it, and a match ends all.
+    /// Any match anywhere in the text: the order of the list doesn't matter, and a match ends the search.
     case anywhere
-    /// The one from the beginning that the order of alternatives and the greediness of quantifiers prefer, as a
-    /// backtracking matcher finds it: the list is in the order of preference, and a match drops what is after it (as
-    /// in Pike's and RE2's matchers).
+    /// The match from the beginning that the order of alternatives and the greediness of quantifiers prefer, as in a
+    /// backtracking matcher: the list is in order of preference, and a match drops everything after it (as in Pike's
+    /// and RE2's matchers).
     case preferred
 }
 
-/// Steps of a program made deterministic. A state is a list of the program's states, with what was just before.
+/// Deterministic steps of a program. A state is a list of the program's states, with the kind of scalar before.
 ///
-/// An assertion that looks at the next scalar stays in the list until that is known.
+/// An assertion on the next scalar stays in the list until that is known.
 struct RegexStepper: Sendable {
-    /// Kind of what was just before a place.
+    /// Kind of scalar before a place.
     enum Before: Sendable { case nothing, other, word }
 
     struct State: Hashable, Sendable {
         var list: [Int32]
         var before: Before
 
-        /// Whether there is a match, the next scalar whatever it is.
+        /// Whether there is a match, whatever the next scalar.
         var isMatch: Bool { list.last == 0 }
     }
 
-    /// States of the program seen so far, so that work can be bounded.
+    /// Number of program states seen so far, to bound the work.
     var visits = 0
     let program: RegexProgram
     private let programStart: Int32
     private let aim: RegexAim
-    // Which states a call has seen, by a number that changes with each call.
+    // States seen in a call, marked by a number that changes with each call.
     private var marks: [UInt32]
     private var mark: UInt32 = 0
     private var stack: [Int32] = []
@@ -44,12 +44,12 @@ struct RegexStepper: Sendable {
         mutating get { state([programStart], before: .nothing) }
     }
 
-    /// The list once the next class of scalars is known, or the end of the text, which is one more than the last class.
+    /// Returns the list for the next class of scalars, or for the end of the text, the column after the last.
     mutating func settled(_ state: State, _ column: Int) -> [Int32] {
         isWaiting(state.list) ? close(state.list, before: state.before, column) : state.list
     }
 
-    /// Whether one of them waits for the next scalar.
+    /// Whether any state waits for the next scalar.
     private func isWaiting(_ list: [Int32]) -> Bool {
         list.contains {
             switch program.states[Int($0)] {
@@ -59,7 +59,7 @@ struct RegexStepper: Sendable {
         }
     }
 
-    /// States of the program right after a scalar of a class.
+    /// Returns the program states right after a scalar of a class.
     mutating func taken(_ settled: [Int32], _ column: Int) -> [Int32] {
         visits += settled.count
         return settled.compactMap { state in
@@ -75,20 +75,20 @@ struct RegexStepper: Sendable {
             aim == .anywhere ? taken + [programStart] : taken, before: isWord(column) ? .word : .other)
     }
 
-    /// Whether a boundary is asked for, and the class is of a word; never at the end of the text.
+    /// Whether word boundaries matter and the class is of a word; never at the end of the text.
     func isWord(_ column: Int) -> Bool {
         program.wordSet.map { holds($0, column, atEnd: false) } ?? false
     }
 
     private mutating func state(_ list: [Int32], before: Before) -> State {
         let list = close(list, before: before, nil)
-        // Only word boundaries, and beginnings after others that wait, ask for more than the list. Where the match is found,
-        // all else is alike.
+        // Only word boundaries, and assertions at the beginning, depend on more than the list. After a match everything
+        // is alike.
         let asksForMore = program.wordSet != nil || before == .nothing && isWaiting(list)
         return State(list: list, before: asksForMore && list != [0] ? before : .other)
     }
 
-    /// All states that `states` lead to without a scalar: those with a set, assertions that can't be decided yet, and 0 for
+    /// Returns all states reachable from `states` without a scalar: those with a set, undecided assertions, and 0 for
     /// the match.
     /// - Parameter column: nil while the next scalar is not known.
     private mutating func close(_ states: [Int32], before: Before, _ column: Int?) -> [Int32] {

@@ -1,7 +1,7 @@
 /// Deterministic automaton over classes of scalars.
 package struct ScalarAutomaton: Sendable {
     @usableFromInline package let classCount: Int
-    /// At `state * classCount + class`: the state after it, or -1.
+    /// State after `state * classCount + class`, or -1.
     @usableFromInline package var transitions: [Int32] = []
     package var isFinal: [Bool] = []
     /// -1 if no text is accepted.
@@ -11,7 +11,7 @@ package struct ScalarAutomaton: Sendable {
 
     package init(classCount: Int) { self.classCount = classCount }
 
-    /// One state that takes these classes again and again, and may end.
+    /// Creates one state that loops on these classes and accepts.
     package init(repeating classes: [Bool]) {
         self.init(classCount: classes.count)
         let state = addState(isFinal: true)
@@ -34,8 +34,8 @@ package struct ScalarAutomaton: Sendable {
 
     // MARK: Products
 
-    /// Texts that both accept.
-    /// - Parameter isWithin: asked after each state, with the steps since; false gives up.
+    /// Returns the automaton of texts that both accept.
+    /// - Parameter isWithin: called after each state, with the steps since; false gives up.
     /// - Returns: nil if given up.
     package func intersection(
         _ other: ScalarAutomaton, isWithin: (ScalarAutomaton, _ steps: Int) -> Bool
@@ -71,7 +71,7 @@ package struct ScalarAutomaton: Sendable {
         return product
     }
 
-    /// All texts that it doesn't accept.
+    /// Returns the automaton of all texts that it doesn't accept.
     package func complement(_ isUsable: [Bool]) -> ScalarAutomaton {
         var others = self
         for state in 0..<count { others.isFinal[state].toggle() }

@@ -1,11 +1,11 @@
-/// Sorts all scalars into the classes that the sets of a pattern can tell apart.
+/// Partitions all scalars into the classes that a pattern's sets distinguish.
 package struct ScalarClassifier: Sendable {
     package let classCount: Int
     private let ascii: [UInt16]
-    /// Where each run of scalars of one class begins, and its class.
+    /// First scalar of each run of one class, and its class.
     package let starts: [UInt32]
     package let classes: [UInt16]
-    /// Whether a set holds a class: at `set * classCount + class`.
+    /// Whether a set contains a class: at `set * classCount + class`.
     private let members: [Bool]
 
     /// - Throws: `RegexFault` if the sets are too many.
@@ -19,7 +19,7 @@ package struct ScalarClassifier: Sendable {
             kind: .tooLarge, message: "too many different character classes", offset: nil)
         guard starts.count * (sets.count + 1) <= RegexLimits.classTable else { throw tooMany }
 
-        // Each set splits the classes so far into those inside and those outside of it.
+        // Each set splits the classes so far into those inside and outside it.
         var classes = [Int](repeating: 0, count: starts.count)
         var count = 1
         for set in sets {

@@ -1,4 +1,4 @@
-/// Set of Unicode code points as ranges, which are in order, apart from each other and don't touch.
+/// Set of Unicode code points as sorted, disjoint ranges that don't touch.
 package struct ScalarSet: Hashable, Sendable {
     package let ranges: [ClosedRange<UInt32>]
 
@@ -38,8 +38,8 @@ package struct ScalarSet: Hashable, Sendable {
         return ScalarSet(gaps)
     }
 
-    /// The set with the other case of every letter, by Unicode's simple case folding.
-    /// - Returns: nil if it holds letters beyond ASCII that have cases: not needed so far.
+    /// Returns the set closed under Unicode's simple case folding.
+    /// - Returns: nil if it has letters beyond ASCII with cases, which are not supported.
     var ignoringCase: ScalarSet? {
         var all = ranges
         for value in ranges.joined() {
@@ -56,7 +56,7 @@ package struct ScalarSet: Hashable, Sendable {
         return ScalarSet(all)
     }
 
-    /// By binary search.
+    /// Binary search.
     package func contains(_ scalar: UInt32) -> Bool {
         var low = 0
         var high = ranges.count
@@ -73,7 +73,7 @@ extension ScalarSet {
     package static let digit = ScalarSet([0x30...0x39])
     /// `\w`.
     package static let word = ScalarSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// What `.` leaves out (ECMA-262, LineTerminator).
+    /// Characters that `.` excludes (ECMA-262, LineTerminator).
     package static let lineEnd = ScalarSet([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029])
     /// Unicode's White_Space.
     package static let whiteSpace = ScalarSet([

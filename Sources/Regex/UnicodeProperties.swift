@@ -1,10 +1,10 @@
 import FoundationShim
 import Synchronization
 
-/// Sets behind `\p{...}`, by the Unicode data of Swift's library.
+/// Sets of `\p{...}`, from the Unicode data of Swift's library.
 enum UnicodeProperties {
-    /// - Parameter text: what stands between the braces: `Lu`, `Letter`, `gc=Lu`, `Script=Greek`, `Alphabetic`.
-    /// - Returns: nil for a property that is not known.
+    /// - Parameter text: the text between the braces: `Lu`, `Letter`, `gc=Lu`, `Script=Greek`, `Alphabetic`.
+    /// - Returns: nil for an unknown property.
     static func ranges(_ text: String) -> ScalarSet? {
         if let known = known.withLock({ $0[text] }) { return known }
         guard let ranges = find(text) else { return nil }
@@ -12,7 +12,7 @@ enum UnicodeProperties {
         return ranges
     }
 
-    // Finding one takes milliseconds. There are some hundred names, as each has one spelling.
+    // Cached, as computing one takes milliseconds. There are some hundred names, each with one spelling.
     private static let known = Mutex<[String: ScalarSet]>([:])
 
     private static func find(_ text: String) -> ScalarSet? {
@@ -28,12 +28,12 @@ enum UnicodeProperties {
 
     // MARK: General categories
 
-    /// A category's byte in memory: comparing categories themselves takes several times as long.
+    /// Returns a category's byte in memory: comparing categories directly is several times slower.
     private static func number(_ category: Unicode.GeneralCategory) -> UInt8 {
         withUnsafeBytes(of: category) { $0[0] }
     }
 
-    /// The general category of all scalars, as runs.
+    /// General category of all scalars, as runs.
     private static let runs: [(start: UInt32, number: UInt8)] = {
         var runs: [(start: UInt32, number: UInt8)] = []
         func add(_ start: UInt32, _ category: Unicode.GeneralCategory) {
@@ -47,8 +47,8 @@ enum UnicodeProperties {
             }
             for value in block << 8..<(block + 1) << 8 {
                 let properties = Unicode.Scalar(value)?.properties
-                // Tokenizers' patterns are matched by Oniguruma 6.9.10, which knows Unicode 16: later characters count as
-                // unassigned, whatever version the Swift library brings.
+                // Tokenizers' patterns are matched by Oniguruma 6.9.10, with Unicode 16: later characters count as
+                // unassigned, whatever version the Swift library has.
                 let isKnown = (properties?.age?.major ?? .max) <= 16
                 add(value, isKnown ? properties?.generalCategory ?? .unassigned : .unassigned)
             }
@@ -56,7 +56,7 @@ enum UnicodeProperties {
         return runs
     }()
 
-    /// Blocks of 256 scalars that are of one category in Unicode 16: not asking for each of them saves most of the time.
+    /// Blocks of 256 scalars of one category in Unicode 16; skipping them saves most of the time.
     private static let uniformBlocks: [(blocks: Range<UInt32>, category: Unicode.GeneralCategory)] = [
         (0x34..<0x4D, .otherLetter), (0x4E..<0xA0, .otherLetter), (0xAC..<0xD7, .otherLetter),
         (0xD8..<0xE0, .surrogate), (0xE0..<0xF9, .privateUse), (0x200..<0x2A6, .otherLetter),
@@ -138,7 +138,7 @@ enum UnicodeProperties {
     private static let assigned: [Unicode.Scalar] =
         (categories("Cn")?.inverted.ranges ?? []).flatMap { $0.compactMap { Unicode.Scalar($0) } }
 
-    /// Swift takes a script's name in any case, ECMA-262 as Unicode writes it: `Old_Italic`.
+    /// Swift accepts a script's name in any case, ECMA-262 only Unicode's spelling: `Old_Italic`.
     private static func hasOneSpelling(_ name: String) -> Bool {
         name == "SignWriting"
             || name.split(at: "_", keepingEmpty: true).allSatisfy { part in
@@ -146,7 +146,7 @@ enum UnicodeProperties {
             }
     }
 
-    /// Swift tells a scalar's script only through its own regular expressions.
+    /// Swift exposes a scalar's script only through its own regular expressions.
     private static func script(_ key: String, _ name: String) -> ScalarSet? {
         guard hasOneSpelling(name),
             name.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }),

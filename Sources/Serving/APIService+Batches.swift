@@ -27,7 +27,7 @@ extension APIService {
         }
     }
 
-    /// A part of a list, as `after`, `limit` and `order` say.
+    /// Returns a part of a list, by `after`, `limit` and `order`.
     private func page(_ records: [JSONObject], _ head: HTTPHead) throws(APIError) -> HTTPReply {
         var records = records[...]
         switch head.arguments["order"] {

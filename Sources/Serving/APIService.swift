@@ -4,7 +4,7 @@ import JSON
 import Jobs
 import OperatingSystem
 
-/// OpenAI's API. What is asked is looked at on a thread of its own, as bodies may be long and disks slow.
+/// OpenAI's API. Requests are read on their own thread, as bodies may be long and disks slow.
 final class APIService: HTTPService {
     private enum Event: Sendable {
         case asked(Exchange)
@@ -92,7 +92,7 @@ final class APIService: HTTPService {
         }
     }
 
-    /// - Returns: nil if it comes later.
+    /// - Returns: nil if the reply comes later.
     private func reply(to exchange: Exchange) throws(APIError) -> HTTPReply? {
         switch try APIRoute(exchange.head) {
         case .health: return HTTPReply(["status": "ok"])
@@ -127,7 +127,7 @@ final class APIService: HTTPService {
         ]
     }
 
-    /// Puts a request among the lines.
+    /// Adds a request to the lines.
     private func begin(_ exchange: Exchange, _ endpoint: OpenAIRequest.Endpoint) throws(APIError) {
         var body = try object(exchange.takeBody())
         let model = try body.string("model")
@@ -141,7 +141,7 @@ final class APIService: HTTPService {
         let answer = ClientAnswer(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
         let number = answers.add(answer)
         exchange.whenLost { [events] in events.put(.lost(request: number)) }
-        // The random stream comes from the seed and the id: with a seed of its own a request has the same answer each time.
+        // The random stream comes from seed and id: with its own seed a request always has the same answer.
         let isOwn = body["seed"] == nil || body["seed"] == .null
         let line: JSONValue = [
             "custom_id": .string(isOwn ? id : "request"), "url": .string(endpoint.rawValue),
@@ -152,7 +152,7 @@ final class APIService: HTTPService {
                 request: number, index: 0, bytes: Array(JSONWriter.text(of: line).utf8), streams: streams))
     }
 
-    /// - Parameter options: how the answer is told; what else they may say changes nothing that is told.
+    /// - Parameter options: options of the stream; only `include_usage` has an effect.
     private func tellsUsage(_ options: JSONValue) throws(APIError) -> Bool {
         if options == .null { return false }
         let names = ["include_usage", "include_obfuscation", "continuous_usage_stats"]
@@ -173,7 +173,7 @@ final class APIService: HTTPService {
         return members
     }
 
-    /// 24 digits, never the same.
+    /// Returns 24 digits that are never repeated.
     static func newID() -> String {
         var bytes: [UInt8] = []
         JSONBytes.appendHex(.random(in: .min ... .max), to: &bytes)

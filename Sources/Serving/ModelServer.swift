@@ -4,17 +4,17 @@ import Jobs
 import OperatingSystem
 import PhiModel
 
-/// A model that answers OpenAI's clients. All their requests share its steps, and each result is the one that a job
-/// with the same line would have.
+/// A model that answers OpenAI's clients. All their requests are batched, and each result is the same as in a job with
+/// the same line.
 package final class ModelServer: Sendable {
     private let requests: RequestLines
     private let service: APIService
     private let http: HTTPServer
     private let answers: ClientAnswers
     private let failure: Guarded<(any Error)?>
-    /// Somebody wants it to end.
+    /// Set to end the server.
     private let stopFlag: StopFlag
-    /// Nothing goes on any more.
+    /// Set when everything has stopped.
     private let endFlag = StopFlag()
     private let grace: Double
 
@@ -22,12 +22,12 @@ package final class ModelServer: Sendable {
     package var address: String { http.address }
     package var port: Int { http.port }
 
-    /// Loads the model, and answers from now on what needs no model.
+    /// Loads the model; answers requests that need no model at once.
     /// - Parameters:
-    ///   - base: what requests start from (`JobSettings.serve`).
-    ///   - stopFlag: once set, nothing more is taken, batches are saved, and open requests have a time to be done.
-    ///   - listens: called before the model is loaded: who comes meanwhile waits.
-    ///   - model: what loads the model, and its engine's identity; those of the base, if nil.
+    ///   - base: defaults of requests (`JobSettings.serve`).
+    ///   - stopFlag: once set, requests are refused, batches saved, and open requests have a time to finish.
+    ///   - listens: called before the model is loaded; requests then wait.
+    ///   - model: loader and identity of the engine; by default the base's.
     /// - Throws: `HTTPFault`, `JobError`, `ModelError`.
     package init(
         _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
@@ -55,8 +55,8 @@ package final class ModelServer: Sendable {
         self.failure = failure
     }
 
-    /// Answers until the flag is set that the server was made with.
-    /// - Throws: what the engine can't recover from.
+    /// Answers until the flag is set that the server was created with.
+    /// - Throws: an error of the engine.
     package func run() throws {
         try service.start(connections: { [http] in http.connections })
         defer { http.stop(atMost: 1) }

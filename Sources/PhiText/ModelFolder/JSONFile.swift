@@ -1,6 +1,6 @@
 import JSON
 
-/// Model folders are foreign input: their JSON is read strictly and within bounds.
+/// Reader of JSON in model folders, which are untrusted: strict and bounded.
 package enum JSONFile {
     /// Reads a whole file as one JSON object.
     /// - Throws: `ModelError`: `missing`, or `malformed` with the place of the fault.
@@ -10,7 +10,7 @@ package enum JSONFile {
             throw ModelError(
                 .malformed, path: path, "is \(file.count) bytes long; at most \(maximumBytes) are read.")
         }
-        // A copy: a small file may well be rewritten in place while it is read.
+        // A copy, as a small file may be rewritten in place while it is read.
         let copy = file.withBytes { [UInt8]($0) }
         do throws(JSONFault) {
             let value = try JSONValue(parsing: copy, limits: .file)

@@ -1,10 +1,10 @@
 import OperatingSystem
 
-/// A whole file mapped into memory, read-only, for as long as this object lives.
+/// A whole file mapped into memory, read-only, as long as this object lives.
 ///
-/// The size is that at the time of opening. A file that another program cuts short while it is mapped
-/// ends the process with SIGBUS on the next access beyond its new end: model files must be replaced
-/// (a new file renamed over the old one), never rewritten in place, while a run is using them.
+/// The size is that at opening. If another program truncates a mapped file, the next access beyond its new end kills
+/// the process with SIGBUS: model files must be replaced (a new file renamed over the old one), never rewritten in
+/// place, during a run.
 package final class MappedFile: Sendable {
     /// The path as it was given.
     package let path: String
@@ -49,9 +49,8 @@ package final class MappedFile: Sendable {
         if let base { Platform.unmap(base, count: count) }
     }
 
-    /// The file's bytes. They are gone with this object, and Swift may let go of an object right after its
-    /// last use: whoever keeps the pointer must keep the object in a property or parameter that outlives
-    /// it, or use `withBytes`.
+    /// The file's bytes, valid as long as this object. Swift may release an object right after its last use: keep it in
+    /// a property or parameter that outlives the pointer, or use `withBytes`.
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base.map { UnsafeRawPointer($0) }, count: count)
     }

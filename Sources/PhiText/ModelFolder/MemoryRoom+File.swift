@@ -2,11 +2,11 @@ import Errors
 import OperatingSystem
 
 extension MemoryRoom {
-    /// Looks whether there is room for what will be allocated in small pieces, which can't be asked each.
+    /// Checks that there is room for many small allocations, which can't be checked one by one.
     /// - Parameters:
     ///   - count: bytes.
-    ///   - path: the file that takes them.
-    /// - Throws: `ModelError` of kind `resources` if there is not.
+    ///   - path: the file that needs them.
+    /// - Throws: `ModelError` of kind `resources` if there is none.
     package static func require(_ count: Int, for path: String) throws(ModelError) {
         if isThere(for: count + spare) { return }
         throw ModelError(

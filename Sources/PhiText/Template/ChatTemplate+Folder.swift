@@ -3,19 +3,19 @@ import JSON
 import OperatingSystem
 
 extension ChatTemplate {
-    /// The files' sizes are bounded so that a hostile folder can't fill the memory.
+    /// Bound of file sizes, so that a hostile folder can't fill the memory.
     private static let largestFile = 64 << 20
 
-    /// The chat template of a model folder, found as transformers finds it: `chat_template.jinja`, else the
-    /// key `chat_template` of `tokenizer_config.json`, which may be a list of named ones ("default" counts).
-    /// - Returns: Nil if there is none.
+    /// Loads the chat template of a model folder, found like transformers: `chat_template.jinja`, else the key
+    /// `chat_template` of `tokenizer_config.json`, which may be a list of named ones (of which "default" counts).
+    /// - Returns: nil if there is none.
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
     package static func load(path folder: String) throws -> ChatTemplate? {
         let config = try object(Paths.join(folder, "tokenizer_config.json"))
         let member = try config?.member("chat_template")
         let template = try member.flatMap { $0.isNull ? nil : try source($0) }
         var tokens = try config.map(specialTokens) ?? [:]
-        // Newer files say everything about the tokens; beside older ones `special_tokens_map.json` counts.
+        // Newer files have everything about the tokens; with older ones `special_tokens_map.json` applies.
         let isComplete = try config?.names().contains("added_tokens_decoder") != false
         let map = try object(Paths.join(folder, "special_tokens_map.json")).map(specialTokens)
         for (name, value) in map ?? [:] where tokens[name] == nil || !isComplete { tokens[name] = value }
@@ -49,13 +49,13 @@ extension ChatTemplate {
         return TokenizerConfigReader(value: .object(members), key: "", path: file)
     }
 
-    /// One template, or several with names, of which "default" counts.
+    /// Returns one template, or the one named "default" of several.
     private static func source(_ value: TokenizerConfigReader) throws -> String {
         guard case .array = value.value else { return try value.string() }
         let named = try value.elements().map {
             (name: try $0.member("name").string(), template: try $0.member("template").string())
         }
-        // The last of templates with the same name counts, as when Python makes a dict of them.
+        // Of templates with the same name the last counts, as in a Python dict.
         if let entry = named.last(where: { $0.name == "default" }) { return entry.template }
         let names = named.map { "'\($0.name)'" }.joined(separator: ", ")
         throw ModelError(
@@ -63,7 +63,7 @@ extension ChatTemplate {
             "chat_template has no template named 'default', only \(names.isEmpty ? "an empty list" : names)")
     }
 
-    /// The special tokens that transformers hands to templates, by name.
+    /// Special tokens that transformers passes to templates, by name.
     private static func specialTokens(_ file: TokenizerConfigReader) throws -> [String: JSONValue] {
         var values: [String: JSONValue] = [:]
         for name in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map({ $0 + "_token" }) {
@@ -75,7 +75,7 @@ extension ChatTemplate {
         return values
     }
 
-    /// A token is text, or an object that says more about it.
+    /// Returns the text of a token, which is a string or an object.
     private static func text(of token: TokenizerConfigReader) throws -> String {
         if case .string(let text) = token.value { return text }
         return try token.member("content").string()

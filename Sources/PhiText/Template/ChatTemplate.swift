@@ -1,11 +1,11 @@
 import FoundationShim
 import JSON
 
-/// A model's own template, which turns a conversation into the text the model was trained on.
+/// Chat template of a model, which renders a conversation as the text that the model was trained on.
 ///
-/// Reads Jinja2 as Hugging Face transformers sets it up: `trim_blocks` and `lstrip_blocks` on, loop controls,
-/// its `tojson`, `raise_exception`, and the tag `generation`. What is not supported is an error when the
-/// template is loaded, never a difference in the text.
+/// The language is Jinja2 as set up by Hugging Face transformers: `trim_blocks` and `lstrip_blocks` on, loop controls,
+/// its `tojson`, `raise_exception`, and the tag `generation`. Unsupported features are errors when the template is
+/// loaded, never differences in the text.
 package struct ChatTemplate: Sendable {
     private let program: TemplateProgram
     private let specialTokens: [String: JSONValue]
@@ -13,15 +13,15 @@ package struct ChatTemplate: Sendable {
     private let name: String
     private let limits: TemplateLimits
 
-    /// The template for messages: its file, or a name.
+    /// Name of the template in messages: its file or its name.
     var place: String { path ?? name }
 
-    /// Reads and checks a template.
+    /// Parses and checks a template.
     /// - Parameters:
-    ///   - specialTokens: Text by name, as in "eos_token".
-    ///   - name: What messages call it.
-    /// - Throws: `ModelError` of kind `malformed` for broken syntax, `unsupported` for a tag, filter, test,
-    ///   function or method that phibatch does not have. The message names line and construct.
+    ///   - specialTokens: texts by name, as in "eos_token".
+    ///   - name: name in messages.
+    /// - Throws: `ModelError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
+    ///   function or method. The message names line and construct.
     init(
         source: String, specialTokens: [String: JSONValue] = [:], path: String? = nil,
         name: String = "chat template", limits: TemplateLimits = TemplateLimits()
@@ -35,8 +35,8 @@ package struct ChatTemplate: Sendable {
         }
     }
 
-    /// The prompt text of a conversation.
-    /// - Parameter addGenerationPrompt: Whether the text ends with the beginning of the model's answer.
+    /// Renders a conversation.
+    /// - Parameter addGenerationPrompt: whether to end with the beginning of the model's answer.
     /// - Throws: `ModelError` of kind `badRequest` if the template refuses the messages or can't take them.
     package func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
         try render(
@@ -47,16 +47,16 @@ package struct ChatTemplate: Sendable {
             addGenerationPrompt: addGenerationPrompt)
     }
 
-    /// Whether a text that was rendered of messages has nothing of one of them, although that has some content.
+    /// Whether a rendered text lacks the content of one of its messages.
     package func drops(_ index: Int, of messages: [ChatMessage], in text: String) throws -> Bool {
         let content = messages[index].content.utf8.drop { $0 <= 0x20 }
         guard let end = content.lastIndex(where: { $0 > 0x20 }) else { return false }
-        // In place: a range of the library's would take eight bytes for each of a long text.
+        // In place: the library's ranges would take eight bytes for each byte of a long text.
         let stands = text.utf8.withContiguousStorageIfAvailable { text in
             content[...end].withContiguousStorageIfAvailable { Self.stands($0, in: text) } ?? false
         }
         guard stands != true else { return false }
-        // It may stand there in another form, such as JSON, or without its reasoning. Then another content makes another text.
+        // It may be in another form, such as JSON. Then other content changes the text.
         var others = messages
         others[index].content = "-"
         return try render(others, addGenerationPrompt: true) == text
@@ -78,14 +78,14 @@ package struct ChatTemplate: Sendable {
         return false
     }
 
-    /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.
+    /// Renders messages with more members than role and content.
     package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
         try TemplateFault.located(path: path, place: name) {
             try Evaluator.render(program, limits: limits) { name in
                 switch name {
                 case "messages": .array(messages)
                 case "add_generation_prompt": .bool(addGenerationPrompt)
-                // transformers always gives these two.
+                // transformers always passes these two.
                 case "tools", "documents": .null
                 default: specialTokens[name]
                 }

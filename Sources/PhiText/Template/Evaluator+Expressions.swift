@@ -1,11 +1,11 @@
 import JSON
 
-/// Values of expressions: operators, attributes, items and slices.
+/// Evaluation of expressions: operators, attributes, items and slices.
 extension Evaluator {
-    /// The larger cases have functions of their own, which keeps this one's stack frame small.
+    /// Larger cases have their own functions, to keep this one's stack frame small.
     func evaluate(_ expression: Expression) throws -> Value {
         try deeper {
-            // Its parts move the line that messages name; after them it is the one before again.
+            // Parts change the line for messages; it is restored after them.
             let outer = line
             line = expression.line
             let value = try self.value(of: expression.kind)
@@ -70,14 +70,14 @@ extension Evaluator {
 
     // MARK: Attributes, items and slices
 
-    /// `value.name`: methods first, then members.
+    /// Evaluates `value.name`: methods first, then members.
     private func attribute(_ value: Value, _ name: String) throws -> Value {
         if let found = try property(value, name) { return found }
         if case .dict(let dict) = value, let member = dict.members[name] { return member }
         return missing(value, "attribute '\(name)'")
     }
 
-    /// Returns what Python's `getattr` finds: methods, and the members of namespaces and loops.
+    /// Returns the result of Python's `getattr`: methods, and members of namespaces and loops.
     private func property(_ value: Value, _ name: String) throws -> Value? {
         switch value {
         case .undefined(let reason, _): throw fault(reason)
@@ -93,7 +93,7 @@ extension Evaluator {
         .undefined("\(value.typeName) has no \(what)")
     }
 
-    /// `value[key]`: members first, then methods.
+    /// Evaluates `value[key]`: members first, then methods.
     func item(_ value: Value, _ key: Value) throws -> Value {
         switch value {
         case .undefined(let reason, _): throw fault(reason)
@@ -137,13 +137,13 @@ extension Evaluator {
         }
     }
 
-    /// Returns the indices that a Python slice takes from a sequence of so many elements.
+    /// Returns the indices of a Python slice of `count` elements.
     private func indices(_ count: Int, _ bounds: [Int?]) throws -> [Int] {
         let step = bounds[2] ?? 1
         guard step != 0 else { throw fault("a slice can't have step 0") }
         let (lowest, highest) = step < 0 ? (-1, count - 1) : (0, count)
         func clamp(_ bound: Int) -> Int {
-            // `count` is a size in memory, so that the sum can't overflow for a negative bound.
+            // `count` is a size in memory, so the sum can't overflow for a negative bound.
             min(max(bound < 0 ? bound + count : bound, lowest), highest)
         }
         let start = bounds[0].map(clamp) ?? (step < 0 ? highest : lowest)
@@ -188,7 +188,7 @@ extension Evaluator {
         return try method.builtin.code(self, value, arguments)
     }
 
-    /// The keys of an attribute such as "a.b.0".
+    /// Returns the keys of an attribute such as "a.b.0".
     func path(_ value: Value?) throws -> [Value] {
         guard let value, !value.isNone else { return [] }
         if let index = value.integer { return [.int(index)] }
@@ -204,7 +204,7 @@ extension Evaluator {
 
     // MARK: Operators
 
-    /// Python's truth of a value.
+    /// Truth of a value, as in Python.
     func isTrue(_ value: Value) throws -> Bool {
         switch value {
         case .undefined, .none: false
@@ -254,7 +254,7 @@ extension Evaluator {
         try refuseUndefined(b)
         if let x = a.integer, let y = b.integer { return try compute(sign, x, y) }
         if let x = a.number, let y = b.number {
-            // Rounded, they would be other integers.
+            // Rounded, they would be different integers.
             if a.isFarInteger || b.isFarInteger { throw tooLarge() }
             switch sign {
             case .add: return .double(x + y)
@@ -340,7 +340,7 @@ extension Evaluator {
         }
     }
 
-    /// -1, 0 or 1; nil if a NaN is compared, which is neither less nor more nor equal.
+    /// Returns -1, 0 or 1; nil if one is NaN, which is unordered.
     private func order(_ a: Value, _ b: Value) throws -> Int? {
         try refuseUndefined(a)
         try refuseUndefined(b)
@@ -385,14 +385,14 @@ extension Evaluator {
         try spend(4 * items.count)
         let keys = try items.map(key)
         let order = try items.indices.sorted { i, j in
-            // A NaN is neither less nor greater, so it counts as equal here.
+            // NaN is unordered, so it counts as equal here.
             let order = try self.order(keys[i], keys[j]) ?? 0
             return order == 0 ? i < j : order < 0
         }
         return order.map { items[$0] }
     }
 
-    /// A key for comparing without regard to case.
+    /// Returns a key for comparison without case.
     func folded(_ value: Value) throws -> Value {
         guard let text = value.text else { return value }
         try spend(bytes: text.utf8.count, per: 4)

@@ -1,5 +1,5 @@
 extension Evaluator {
-    /// Python's `str`, which is what is written into the output.
+    /// Returns Python's `str` of a value, which the output contains.
     func string(_ value: Value) throws -> String {
         switch value {
         case .undefined:
@@ -13,12 +13,12 @@ extension Evaluator {
         }
     }
 
-    /// Form in which lists, dicts and what is in them are written.
+    /// Style of lists, dicts and their content.
     struct ValueStyle {
-        /// Whether they are written as by Python's `json.dumps`, not as by `repr`.
+        /// Whether they are written like `json.dumps`, not `repr`.
         var isJSON = false
         var ascii = false
-        /// The text of one level of indentation; nil for everything on one line.
+        /// Text of one level of indentation; nil for everything on one line.
         var indent: String?
         var itemSeparator = ", "
         var keySeparator = ": "
@@ -150,7 +150,7 @@ extension Evaluator {
         return "\\" + letter + hex(scalar.value, digits)
     }
 
-    /// Python's `repr` of a float, which is Swift's text but for integers from 2^53 on: Python writes an exponent from 1e16.
+    /// Returns Python's `repr` of a float: Swift's text, but with an exponent only from 1e16 on.
     private static func text(_ value: Double) -> String {
         (0x1p53..<1e16).contains(value.magnitude) ? "\(Int(value)).0" : value.description
     }
@@ -172,15 +172,15 @@ extension Evaluator {
         return style
     }
 
-    // MARK: Work of the filters
+    // MARK: Filters
 
-    /// The fault of a filter that this value is not for.
+    /// Returns the fault of applying a filter to an unsuitable value.
     func wrong(_ value: Value, _ what: String) -> TemplateFault {
         if case .undefined(let reason, _) = value { return fault(reason) }
         return fault("the filter \(what), not \(value.typeName)")
     }
 
-    /// The text of a value that must be a string.
+    /// Returns the text of a value that must be a string.
     func needed(_ value: Value?) throws -> String {
         guard let text = value?.text else {
             throw fault("a string is needed here, not \(value?.typeName ?? "nothing")")
@@ -197,7 +197,7 @@ extension Evaluator {
         return number
     }
 
-    /// The elements that a loop over this value goes through.
+    /// Returns the elements that a loop over this value visits.
     func iterate(_ value: Value) throws -> [Value] {
         switch value {
         case .undefined:
@@ -228,7 +228,7 @@ extension Evaluator {
         }
     }
 
-    /// The texts of `items` with `separator` between them.
+    /// Joins the texts of `items` with `separator`.
     func join(_ items: [Value], _ separator: String) throws -> String {
         var result = ""
         for (i, item) in items.enumerated() {
@@ -253,7 +253,7 @@ extension Evaluator {
         guard !old.isEmpty else { throw fault("'replace' needs a text to look for") }
         try spend(bytes: text.utf8.count, per: 4)
         let parts = PythonText.split(text, old)
-        // The size is known before the text is made, so that a small template can't ask for a huge one.
+        // The size is computed first, so that a small template can't ask for a huge text.
         let (grown, overflow) = (parts.count - 1).multipliedReportingOverflow(by: new.utf8.count)
         try checkText(overflow ? .max : grown)
         try checkText(grown + text.utf8.count - (parts.count - 1) * old.utf8.count)
@@ -261,7 +261,7 @@ extension Evaluator {
         return parts.joined(separator: new)
     }
 
-    /// Python's `int` of a number or of a decimal text, else `fallback`.
+    /// Returns Python's `int` of a number or decimal text, else `fallback`.
     func int(_ value: Value, fallback: Value) throws -> Value {
         if case .undefined(let reason, _) = value { throw fault(reason) }
         if let integer = value.integer { return .int(integer) }

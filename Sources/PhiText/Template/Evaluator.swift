@@ -1,24 +1,24 @@
 import FoundationShim
 import JSON
 
-/// Runs one template once. Nothing of it outlives the call.
+/// Runs a template once. Nothing of it outlives the call.
 final class Evaluator {
     let program: TemplateProgram
     let limits: TemplateLimits
-    /// The fields of a line. Where they are given, a missing value can only be asked for, as by `if`: any other use, and
-    /// writing a null, is an error.
+    /// Fields of a line. If set, a missing value can only be tested, as by `if`: any other use, or printing a null, is
+    /// an error.
     private let fields: [String: JSONValue]?
     var strict: Bool { fields != nil }
     /// The line being evaluated, for messages.
     var line = 1
     private(set) var steps = 0
-    /// The steps among `steps` for the length of texts.
+    /// Part of `steps` that is due to the length of texts.
     private var textSteps = 0
     private var depth = 0
     private var output = ""
     private var scope: Scope
-    /// Namespaces and the scopes that macros hold can refer to each other in circles, and in chains too long
-    /// to free by recursion; emptying each at the end undoes both.
+    /// Namespaces and scopes held by macros, which may form cycles, and chains too long to free by recursion; emptying
+    /// each at the end resolves both.
     private var namespaces: [Namespace] = []
     private var macroScopes: [Scope] = []
 
@@ -35,7 +35,7 @@ final class Evaluator {
         scope = Scope(parent: nil)
     }
 
-    /// - Throws: `TemplateFault` of kind `badRequest` for what goes wrong while running.
+    /// - Throws: `TemplateFault` of kind `badRequest` for errors at run time.
     static func render(
         _ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]? = nil,
         context: (String) -> JSONValue?
@@ -86,7 +86,7 @@ final class Evaluator {
     }
 
     func spend(_ count: Int) throws {
-        // Counts come from sizes in memory, far from overflowing.
+        // Counts are sizes in memory, far from overflow.
         steps += count
         if steps > limits.steps {
             let reason =
@@ -97,13 +97,13 @@ final class Evaluator {
         }
     }
 
-    /// Accounts for handling a text of so many bytes.
+    /// Counts the work of handling a text of so many bytes.
     func spend(bytes: Int, per step: Int) throws {
         textSteps += 1 + bytes / step
         try spend(1 + bytes / step)
     }
 
-    /// Refuses to make a text of this size if it is too large.
+    /// Refuses a text of this size if it is too large.
     func checkText(_ bytes: Int) throws {
         guard bytes <= limits.textBytes else {
             throw fault("a text grows beyond \(limits.textBytes) bytes")
@@ -158,7 +158,7 @@ final class Evaluator {
                 + "it ({% if note %}), or say what stands for it ({{ note or 'nothing' }})")
     }
 
-    /// Notes a scope that a macro holds from now on, and those around it.
+    /// Records a scope that a macro holds, and its outer scopes.
     private func remember(_ scope: Scope) {
         var next: Scope? = scope
         while let current = next, !current.isRemembered {
@@ -180,7 +180,7 @@ final class Evaluator {
         namespace.members.set(member, value)
     }
 
-    /// Gives a loop's variables one element's values.
+    /// Assigns an element to a loop's variables.
     private func assign(_ targets: [Int], _ value: Value) throws {
         let items = targets.count == 1 ? [value] : try iterate(value)
         guard items.count == targets.count else {
@@ -272,7 +272,7 @@ final class Evaluator {
         return try body()
     }
 
-    /// Returns the text that the statements write, in variables of their own.
+    /// Returns the text that the statements write, in a scope of their own.
     private func capture(_ body: [Statement]) throws -> (text: String, flow: Flow) {
         let outer = output
         output = ""
@@ -285,7 +285,7 @@ final class Evaluator {
 
     static let functions: Set = ["namespace", "raise_exception", "range"]
 
-    /// Calls the macro or function that the name stands for.
+    /// Calls a macro or function by name.
     func call(_ symbol: Int, _ arguments: Arguments) throws -> Value {
         let callee = variable(symbol)
         let positional = try arguments.positional.map(evaluate)

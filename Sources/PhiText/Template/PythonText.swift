@@ -1,8 +1,8 @@
 import FoundationShim
 
-/// Python's string operations, by code point and by byte, never by grapheme cluster.
+/// Python's string operations, by code point or byte, never by grapheme cluster.
 enum PythonText {
-    /// Characters that `str.isspace` and the pattern `\s` take as white space.
+    /// Whether `str.isspace` and the pattern `\s` match a character.
     static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09...0x0D, 0x1C...0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,
@@ -35,8 +35,7 @@ enum PythonText {
 
     // MARK: Searching
 
-    /// Offsets at which `part` (not empty) occurs, left to right without overlap, at most `limit`. Linear whatever the texts
-    /// are.
+    /// Returns the offsets of `part` (not empty), left to right without overlap, at most `limit`, in linear time.
     static func occurrences(of part: String, in text: String, limit: Int = .max) -> [Int] {
         let automaton = TextAutomaton([Array(part.utf8)])
         var (state, found) = (Int32(0), [Int]())
@@ -54,7 +53,7 @@ enum PythonText {
         needle.isEmpty || !occurrences(of: needle, in: text, limit: 1).isEmpty
     }
 
-    /// The pieces between occurrences of `separator` (not empty), with at most `limit` cuts from the left.
+    /// Returns the pieces between occurrences of `separator` (not empty), with at most `limit` cuts from the left.
     static func split(_ text: String, _ separator: String, limit: Int = .max) -> [String] {
         let (bytes, width) = (Array(text.utf8), separator.utf8.count)
         let cuts = occurrences(of: separator, in: text, limit: limit)
@@ -69,7 +68,7 @@ enum PythonText {
     }
 
     static func lower(_ text: String) -> String {
-        // Only the Greek sigma needs its neighbours: at the end of a word it has another form.
+        // Only the Greek sigma depends on its neighbours: it has another form at the end of a word.
         guard text.unicodeScalars.contains(sigma) else {
             return text.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
         }
@@ -90,7 +89,7 @@ enum PythonText {
         return isFinal ? "\u{3C2}" : "\u{3C3}"
     }
 
-    /// First code point in title case, the rest in lower case.
+    /// Changes the first code point to title case, the rest to lower case.
     static func capitalize(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         guard let first = scalars.first else { return "" }
@@ -99,7 +98,7 @@ enum PythonText {
         }
     }
 
-    /// `str.title`: every run of cased letters is a word.
+    /// Returns `str.title`: every run of cased letters is a word.
     static func title(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = ""

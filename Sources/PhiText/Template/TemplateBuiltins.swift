@@ -1,16 +1,15 @@
 import JSON
 
-/// A filter, test or method: the arguments that it takes, and its code.
+/// A filter, test or method: its arguments and its code.
 ///
-/// There are those that chat templates in use need, or the jobs of the manual; others are refused by name when a
-/// template is loaded.
+/// There are those that chat templates and the manual's jobs use; others are refused by name when a template is loaded.
 struct Builtin: Sendable {
     typealias Code = @Sendable (_ evaluator: Evaluator, _ value: Value, _ arguments: [Value?]) throws -> Value
 
     let names: [String]
-    /// Number of `names` that must be given.
+    /// Number of required `names`.
     let required: Int
-    /// Whether strict templates, too, may apply it to what is missing.
+    /// Whether strict templates, too, may apply it to a missing value.
     let takesMissing: Bool
     let code: Code
 
@@ -78,7 +77,7 @@ struct Builtin: Sendable {
                 try evaluator.sorted(items) { try evaluator.folded(try evaluator.follow(path, $0)) })
         },
         "string": text { $0 },
-        // As transformers defines it, without HTML escapes.
+        // As in transformers, without HTML escapes.
         "tojson": Builtin(["ensure_ascii", "indent", "separators"]) { evaluator, value, arguments in
             .string(try evaluator.text(of: value, try evaluator.jsonStyle(arguments)))
         },
@@ -126,7 +125,7 @@ struct Builtin: Sendable {
 
     // MARK: Makers
 
-    /// A filter or method that makes a text of a text.
+    /// Creates a filter or method from text to text.
     static func text(_ make: @escaping @Sendable (String) -> String) -> Builtin {
         Builtin { evaluator, value, _ in
             let text = try evaluator.string(value)
@@ -171,7 +170,7 @@ struct Builtin: Sendable {
     }
 }
 
-/// A method of strings or dicts, of those that change nothing.
+/// A method of strings or dicts that changes nothing.
 struct Method: Sendable {
     let isOfDicts: Bool
     let builtin: Builtin
@@ -219,7 +218,7 @@ struct Method: Sendable {
         "values": ofDict { evaluator, dict, _ in try evaluator.made(dict.members.values, .view) },
     ]
 
-    /// Whether a value of this type has this method.
+    /// Whether values of this type have this method.
     func belongs(to value: Value) -> Bool {
         switch value {
         case .string: !isOfDicts

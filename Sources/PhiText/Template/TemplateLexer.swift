@@ -1,6 +1,6 @@
 /// Treatment of the text around tags.
 enum TemplateWhitespace {
-    /// As transformers reads chat templates: the first line feed after a block tag, white space between the start of a
+    /// As transformers treats chat templates: the first line feed after a block tag, white space between the start of a
     /// line and a block tag, and a line feed at the very end are dropped.
     case chat
     /// Every character outside tags stays.
@@ -15,7 +15,7 @@ struct TemplateToken {
         case string(String)
         case int(Int)
         case double(Double)
-        /// An operator, a bracket, or the begin or end of a tag.
+        /// An operator, a bracket, or the beginning or end of a tag.
         case sign(String)
         case end
     }
@@ -35,7 +35,7 @@ struct TemplateToken {
     }
 }
 
-/// Cuts a template into tokens, as Jinja 3.1 does.
+/// Splits a template into tokens, like Jinja 3.1.
 struct TemplateLexer {
     private let source: [Unicode.Scalar]
     private let whitespace: TemplateWhitespace
@@ -81,7 +81,7 @@ struct TemplateLexer {
         try inside(end: kind == "{" ? "}}" : "%}", opening: opening)
     }
 
-    /// Returns the end of what a tag leaves of the text before it.
+    /// Returns the end of the text that a tag leaves before it.
     private func textEnd(before begin: Int, strips: Bool, isVariable: Bool) -> Int {
         var end = begin
         while end > at, PythonText.isSpace(source[end - 1]), strips || source[end - 1] != "\n" { end -= 1 }
@@ -103,7 +103,7 @@ struct TemplateLexer {
         endTag(end + 2, strips: end > start && source[end - 1] == "-", isVariable: false)
     }
 
-    /// Goes on after a tag's end, and after the white space that it takes along.
+    /// Continues after a tag's end and the white space that it removes.
     private mutating func endTag(_ end: Int, strips: Bool, isVariable: Bool) {
         var end = end
         if strips {
@@ -209,7 +209,7 @@ struct TemplateLexer {
             case "N", "U", "x", "0"..."7", "a", "b", "f", "v":
                 throw unsupported(
                     "the escape '\\\(escape)' in a string is not supported; \\u with 4 hex digits is")
-            // Python keeps what it does not know.
+            // Python keeps unknown escapes.
             default: text.append(contentsOf: ["\\", escape])
             }
         }

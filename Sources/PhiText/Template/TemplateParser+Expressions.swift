@@ -1,7 +1,7 @@
 import JSON
 
 extension TemplateParser {
-    /// A full expression, conditionals included.
+    /// Parses a full expression, conditionals included.
     mutating func expression() throws -> Expression {
         let line = self.line
         var result = try binary(above: 0)
@@ -27,7 +27,7 @@ extension TemplateParser {
 
     // MARK: Operators
 
-    /// The operator at hand, if there is one.
+    /// Returns the current operator, if there is one.
     func infix() -> BinaryOperator? {
         switch current.kind {
         case .name("not"): following.kind == .name("in") ? .notIn : nil
@@ -36,7 +36,7 @@ extension TemplateParser {
         }
     }
 
-    /// An expression of operators that bind tighter than `strength`; all group from the left.
+    /// Parses operators that bind tighter than `strength`, all left-associative.
     mutating func binary(above strength: Int) throws -> Expression {
         try nested { try $0.operators(above: strength) }
     }
@@ -60,7 +60,7 @@ extension TemplateParser {
             advance()
             if infix == .notIn { advance() }
             let right = try binary(above: infix.strength)
-            // Jinja escapes what is added to marked text.
+            // Jinja escapes strings that are added to marked ones.
             if infix == .add, left.isMarkedSafe || right.isMarkedSafe {
                 throw unsupported("'+' beside the filter 'safe' is not supported; '~' is", line)
             }
@@ -72,7 +72,7 @@ extension TemplateParser {
         return left
     }
 
-    /// Parses what follows `not`: another `not`, or an expression of comparisons and tighter operators.
+    /// Parses the operand of `not`: another `not`, or comparisons and tighter operators.
     mutating func negated(_ line: Int) throws -> Expression {
         let operand = try nested { parser in
             let line = parser.line
@@ -90,7 +90,7 @@ extension TemplateParser {
 
     // MARK: Operands
 
-    /// Brackets lead back here, so this one's stack frame is kept small; the rest is in `atom`.
+    /// Brackets recurse here, so this stack frame is kept small; the rest is in `atom`.
     mutating func primary() throws -> Expression {
         let line = self.line
         if skip(sign: "(") { return try parenthesized(line) }
@@ -103,7 +103,7 @@ extension TemplateParser {
         try make(.list(items, kind), line, all: items)
     }
 
-    /// An expression in parentheses, or a tuple.
+    /// Parses an expression in parentheses, or a tuple.
     private mutating func parenthesized(_ line: Int) throws -> Expression {
         if skip(sign: ")") { return try list([], .tuple, line) }
         let first = try expression()
@@ -165,7 +165,7 @@ extension TemplateParser {
         return try make(.dict(pairs), line, all: pairs.flatMap { [$0.key, $0.value] })
     }
 
-    /// Attributes, items, slices and calls of an operand.
+    /// Parses attributes, items, slices and calls of an operand.
     private mutating func postfix(_ base: Expression) throws -> Expression {
         var result = base
         while true {
@@ -234,7 +234,7 @@ extension TemplateParser {
 
     private func known<T>(_ table: [String: T]) -> String { table.keys.sorted().joined(separator: ", ") }
 
-    /// Arguments in parentheses, from the opening one on.
+    /// Parses arguments in parentheses, from the opening one on.
     private mutating func arguments() throws -> Arguments {
         var result = Arguments()
         try expect(sign: "(")
@@ -264,7 +264,7 @@ extension TemplateParser {
         return result
     }
 
-    /// Returns the arguments in the order in which `builtin` names them, nil where none is given.
+    /// Returns the arguments in the order of the builtin's names, nil where none is given.
     private func bind(
         _ given: Arguments, to builtin: Builtin, _ what: String, _ line: Int
     ) throws -> [Expression?] {

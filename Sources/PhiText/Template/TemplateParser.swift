@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads tokens into statements and expressions; this file has what both need, and the tags.
+/// Parses tokens into statements and expressions; this file has common functions and tags.
 struct TemplateParser {
     private let tokens: [TemplateToken]
     let limits: TemplateLimits
@@ -8,14 +8,14 @@ struct TemplateParser {
     private(set) var names: [String] = []
     private var symbols: [ExactText: Int] = [:]
     private var nesting = 0
-    /// Loops around the current tag that `break` can leave.
+    /// Number of loops around the current tag that `break` can leave.
     private var loops = 0
     private var macros = 0
     private var assigned: Set<Int> = []
-    /// The names that are read, and those that are called.
+    /// Names that are read, and those that are called.
     private var reads: Set<Int> = []
     private var calls: [(symbol: Int, line: Int)] = []
-    /// Members of variables that are read: the names that lead to each, the variable's first.
+    /// Members of variables that are read, as lists of names that begin with the variable's.
     private(set) var members: Set<[String]> = []
 
     init(_ tokens: [TemplateToken], limits: TemplateLimits) {
@@ -25,8 +25,8 @@ struct TemplateParser {
 
     // MARK: Tokens and names
 
-    // Most functions that recurse are not inlined: the parser's depth is bounded by a count, and small stack frames make
-    // that count worth something on threads with small stacks.
+    // Most recursive functions are not inlined: the parser's depth is bounded by a count, which needs small stack
+    // frames on threads with small stacks.
 
     var current: TemplateToken { tokens[at] }
 
@@ -89,7 +89,7 @@ struct TemplateParser {
 
     mutating func noteCall(_ symbol: Int, line: Int) { calls.append((symbol, line)) }
 
-    /// Takes note of the member that an expression begins with, such as `question.text` in `question.text.upper()`.
+    /// Records the member that an expression begins with, such as `question.text` in `question.text.upper()`.
     mutating func noteMember(in expression: Expression) {
         var names: [String] = []
         var part = expression
@@ -99,7 +99,7 @@ struct TemplateParser {
                 if !names.isEmpty { members.insert([self.names[symbol]] + names.reversed()) }
                 return
             case .attribute(let base, let name):
-                // A dict's method goes before its member.
+                // A dict's method takes precedence over its member.
                 if Method.all[name]?.isOfDicts == true { names = [] } else { names.append(name) }
                 part = base
             case .item(let base, let key):
@@ -121,8 +121,8 @@ struct TemplateParser {
         return try body(&self)
     }
 
-    /// Refuses calls of what is no function here.
-    /// - Returns: The names read and never assigned, functions aside.
+    /// Refuses calls of unknown functions.
+    /// - Returns: names that are read and never assigned, except functions.
     func checkNames() throws -> Set<String> {
         for (symbol, line) in calls where !assigned.contains(symbol) {
             switch names[symbol] {
@@ -142,7 +142,7 @@ struct TemplateParser {
 
     // MARK: Tags
 
-    /// Statements up to a tag named in `ends`, whose name is then the current token.
+    /// Parses statements up to a tag named in `ends`, whose name is then the current token.
     mutating func statements(until ends: Set<String>, opening: (name: String, line: Int)?) throws
         -> [Statement]
     {
@@ -169,7 +169,7 @@ struct TemplateParser {
         }
     }
 
-    /// The body of a tag up to its end tag, which is consumed.
+    /// Parses the body of a tag up to its end tag, which is consumed.
     private mutating func body(_ name: String, line: Int) throws -> [Statement] {
         try expect(sign: "%}")
         let result = try statements(until: ["end" + name], opening: (name, line))
@@ -177,7 +177,7 @@ struct TemplateParser {
         return result
     }
 
-    /// The body of a tag that no loop around it is left from.
+    /// Parses a body that `break` can't leave.
     private mutating func closedBody(_ name: String, line: Int) throws -> [Statement] {
         let outer = loops
         loops = 0
@@ -216,7 +216,7 @@ struct TemplateParser {
         }
     }
 
-    /// The body after `else`, if there is one, up to the end tag.
+    /// Parses the body after an optional `else`, up to the end tag.
     private mutating func alternative(_ name: String, _ line: Int) throws -> [Statement] {
         if skip(name: "else") { return try body(name, line: line) }
         advance()

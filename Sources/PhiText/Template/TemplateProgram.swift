@@ -1,15 +1,15 @@
-/// A template that was read and checked.
+/// A parsed and checked template.
 struct TemplateProgram: Sendable {
     let body: [Statement]
-    /// The names that expressions and targets refer to by index.
+    /// Names that expressions and targets refer to by index.
     let names: [String]
-    /// Names the template reads and never assigns, functions aside.
+    /// Names that the template reads and never assigns, except functions.
     let freeNames: Set<String>
-    /// Members of free names that the template reads: the names that lead to each.
+    /// Members of free names that the template reads, as lists of names.
     let members: Set<[String]>
 
-    /// - Throws: `TemplateFault`: `malformed` for broken syntax, `unsupported` for a tag, filter, test,
-    ///   function or method that phibatch does not have.
+    /// - Throws: `TemplateFault`: `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
+    ///   function or method.
     init(_ source: String, _ whitespace: TemplateWhitespace, limits: TemplateLimits) throws {
         guard source.utf8.count <= limits.sourceBytes else {
             throw TemplateFault(
@@ -25,7 +25,7 @@ struct TemplateProgram: Sendable {
         members = parser.members.filter { free.contains($0[0]) }
     }
 
-    /// A text whose lines end in LF, whether they end in CR LF, CR or LF, as Jinja reads its templates.
+    /// Converts line ends (CR LF, CR or LF) to LF, like Jinja.
     private static func withLineFeeds(_ source: String) -> String {
         var (bytes, last) = ([UInt8](), UInt8(0))
         for byte in source.utf8 {
@@ -36,14 +36,14 @@ struct TemplateProgram: Sendable {
     }
 }
 
-/// A fault inside a template, before it is known which file or job key the template came from.
+/// A fault in a template, before its file or job key is known.
 struct TemplateFault: Error {
     var kind: ModelError.Kind
     var line: Int
     var message: String
 
-    /// Runs `body`, and gives a template's fault its file and name.
-    /// - Parameter place: What the template is called ("chat_template", "prompt").
+    /// Runs `body`, and adds file and name to a template's fault.
+    /// - Parameter place: name of the template ("chat_template", "prompt").
     static func located<T>(path: String? = nil, place: String, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -55,26 +55,26 @@ struct TemplateFault: Error {
 
 /// Bounds that keep a hostile template from hanging or exhausting the process.
 ///
-/// They lie far above what any real template needs. All are counts, not times, so that the same template
-/// with the same input always ends the same way.
+/// They are far above any real template's needs. All are counts, not times, so that the same template and input always
+/// end the same way.
 struct TemplateLimits: Sendable {
-    /// The template's own size in bytes.
+    /// Size of the template in bytes.
     var sourceBytes = 1 << 20
     /// Nesting of tags, brackets, operators and arguments in the source.
     var nesting = 80
-    /// Arguments by name of one call, and parameters of one macro: each is compared with all the others.
+    /// Named arguments of a call, and parameters of a macro: each is compared with all others.
     var names = 500
-    /// Height of one expression's tree: `a + b + c` is 3 high.
+    /// Height of an expression's tree: `a + b + c` is 3 high.
     var height = 200
-    /// Nesting of evaluation, macro calls included. Like `nesting` and `height` it bounds
-    /// the stack, which on some threads is only 512 KB.
+    /// Nesting of evaluation, macro calls included. Like `nesting` and `height` it bounds the stack, which is only 512
+    /// KB on some threads.
     var depth = 250
-    /// Units of work: one a node evaluated, 4 an element made, 1 for 16 bytes of text handled or 128 copied.
+    /// Units of work: 1 for a node evaluated, 4 for an element made, 1 for 16 bytes of text handled or 128 copied.
     var steps = 10_000_000
-    /// Size of the rendered text, and of any one string, in bytes.
+    /// Size of the rendered text, and of any string, in bytes.
     var textBytes = 64 << 20
-    /// Nesting of lists and objects inside each other.
+    /// Nesting of lists and objects.
     var valueDepth = 128
-    /// Elements of one `range`; the number Jinja's sandbox allows.
+    /// Elements of a `range`; the same as in Jinja's sandbox.
     var rangeLength = 100_000
 }

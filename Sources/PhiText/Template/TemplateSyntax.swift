@@ -1,4 +1,4 @@
-/// Expression of a template. Immutable, so that a compiled template can be shared between threads.
+/// Expression of a template. Immutable, so threads can share a compiled template.
 final class Expression: Sendable {
     indirect enum Kind: Sendable {
         case none
@@ -28,7 +28,7 @@ final class Expression: Sendable {
     let line: Int
     /// Height of this expression's tree: evaluating and freeing it recurse that deep.
     let height: Int
-    /// Whether the filter `safe` made it.
+    /// Whether it is the result of the filter `safe`.
     let isMarkedSafe: Bool
 
     init(_ kind: Kind, line: Int, parts: [Expression?], isMarkedSafe: Bool = false) {
@@ -55,7 +55,7 @@ enum BinaryOperator: String, Sendable {
     case multiply = "*"
     case modulo = "%"
 
-    /// Precedence. `not` stands between `and` and comparisons, at 3.
+    /// Precedence. `not` is between `and` and comparisons, at 3.
     var strength: Int {
         switch self {
         case .or: 1
@@ -68,7 +68,7 @@ enum BinaryOperator: String, Sendable {
     }
 }
 
-/// Arguments as a call gives them.
+/// Arguments of a call.
 struct Arguments: Sendable {
     var positional: [Expression] = []
     var named: [(name: String, value: Expression)] = []
@@ -78,11 +78,11 @@ struct Arguments: Sendable {
 
 /// One of `map`, `select`, `reject`, `selectattr` and `rejectattr`, which apply a filter or test to each element.
 struct EachFilter: Sendable {
-    /// The attribute that is looked at in place of the element.
+    /// Attribute to use in place of the element.
     var attribute: Expression?
     var applied: Builtin?
     var arguments: [Expression?] = []
-    /// The outcome with which an element stays; nil for `map`, which gives the outcomes.
+    /// Result for which an element is kept; nil for `map`, which returns the results.
     var wanted: Bool?
 }
 
@@ -95,7 +95,7 @@ struct Statement: Sendable {
         case set(Target, Expression)
         case setBlock(Target, [Statement])
         case macro(MacroDefinition)
-        /// The block `generation`, with variables of its own.
+        /// The block `generation`, with its own scope.
         case scope([Statement])
         case breakLoop
         case continueLoop
@@ -105,7 +105,7 @@ struct Statement: Sendable {
     let line: Int
 }
 
-/// Variable that `set` assigns to, or the member of one.
+/// Target of `set`: a variable or its member.
 struct Target: Sendable {
     var symbol: Int
     var member: String?
@@ -117,7 +117,7 @@ struct ForLoop: Sendable {
     var condition: Expression?
     var body: [Statement]
     var otherwise: [Statement]
-    /// The name `loop` as an index.
+    /// Index of the name `loop`.
     var loopSymbol: Int
 }
 

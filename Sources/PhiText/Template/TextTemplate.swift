@@ -1,20 +1,19 @@
 import JSON
 
-/// A template over the fields of one input line: a job's `system:` and `prompt:`.
+/// A template over the fields of an input line, such as a job's `system:` and `prompt:`.
 ///
-/// The language is that of chat templates (a subset of Jinja2). Other than there, every character outside
-/// tags stays as it is: no white space around tags is dropped unless a tag asks for it with `-`, line ends
-/// are not changed, and a line feed at the end of the template is kept. A field that is missing or null is false, as
-/// in Jinja; but neither is ever written into the text, as nothing or as `None`: that is an error.
+/// The language is that of chat templates (a subset of Jinja2). Unlike there, every character outside tags is kept:
+/// white space around tags unless a tag strips it with `-`, line ends, and a final line feed. A missing or null field
+/// is false, as in Jinja, but printing one is an error.
 package struct TextTemplate: Sendable {
     private let program: TemplateProgram
     private let name: String
     private let limits: TemplateLimits
 
-    /// Reads and checks a template.
-    /// - Parameter name: What messages call it, for instance the job's key.
-    /// - Throws: `ModelError` of kind `malformed` for broken syntax, `unsupported` for a tag, filter, test,
-    ///   function or method that phibatch does not have. The message names line and construct.
+    /// Parses and checks a template.
+    /// - Parameter name: name in messages, such as the job's key.
+    /// - Throws: `ModelError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
+    ///   function or method. The message names line and construct.
     package init(_ source: String, name: String) throws {
         try self.init(source, name: name, limits: TemplateLimits())
     }
@@ -27,19 +26,19 @@ package struct TextTemplate: Sendable {
         }
     }
 
-    /// The fields the template uses. A name that the template itself assigns somewhere is not among them.
+    /// Fields that the template uses, except names that it assigns anywhere.
     package var variables: Set<String> { program.freeNames }
 
-    /// Members of fields that the template names, so far as its text says which: `["question", "text"]` for
-    /// `question.text` and `question["text"]`.
+    /// Members of fields that the template names literally: `["question", "text"]` for `question.text` and
+    /// `question["text"]`.
     package var members: Set<[String]> { program.members }
 
-    /// All names that stand for fields: those that the template assigns may be read before.
+    /// All names of fields: a template may read one before it assigns it.
     package var names: [String] { program.names }
 
-    /// The template's text for these fields.
+    /// Renders the template with these fields.
     /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
-    ///   has the wrong type, or if the template runs beyond its limits.
+    ///   has the wrong type, or if the template exceeds its limits.
     package func render(_ fields: [String: JSONValue]) throws -> String {
         try TemplateFault.located(place: name) {
             try Evaluator.render(program, limits: limits, fields: fields) { fields[$0] }

@@ -1,27 +1,27 @@
 import FoundationShim
 import JSON
 
-/// A value while a template runs, with Python's types as far as templates can tell them apart.
+/// A value at run time, with Python's types as far as templates can distinguish them.
 ///
-/// Values never change once made, save for namespaces and generators, so lists and dicts can be shared freely.
+/// Values are immutable, except namespaces and generators, so lists and dicts can be shared freely.
 enum Value {
-    /// With the reason why it is missing. Even strict templates may print and test an intended one: an `if` without `else`
-    /// gives nothing on purpose.
+    /// Missing, with the reason. Even strict templates may print and test an intended one, such as an `if` without
+    /// `else`.
     case undefined(String, isIntended: Bool = false)
     case none
     case bool(Bool)
     case int(Int)
     case double(Double)
-    /// A number of a line's that is no `int`: it is written as the line has it.
+    /// A line's number that is no `int`, printed as in the line.
     case written(JSONNumber)
     case string(String)
     case list(ListValue)
     case dict(DictValue)
     case namespace(Namespace)
-    /// A macro, and the variables around it.
+    /// A macro, with its outer scope.
     case macro(MacroDefinition, Scope)
     case loop(LoopState)
-    /// A function, or a value's method, that is not called. Templates can only ask whether it is there.
+    /// A function, or a value's method, that is not called. Templates can only test that it exists.
     case callable
 
     static func tuple(_ items: [Value]) -> Value { .list(ListValue(items, .tuple)) }
@@ -36,7 +36,7 @@ enum Value {
         return false
     }
 
-    /// The number of a bool or an int, which Python takes for each other.
+    /// Value of a bool or an int, which Python treats alike.
     var integer: Int? {
         switch self {
         case .int(let value): value
@@ -54,13 +54,13 @@ enum Value {
         }
     }
 
-    /// Whether it is an integer that does not fit 64 bits.
+    /// Whether it is an integer beyond 64 bits.
     var isFarInteger: Bool {
         if case .written(let number) = self { return number.isWhole && Int(number.text) == nil }
         return false
     }
 
-    /// A number as a decimal, but for those that are infinite or none.
+    /// A finite number as a decimal.
     var exactNumber: ExactNumber? {
         switch self {
         case .written(let number): ExactNumber(number)
@@ -69,7 +69,7 @@ enum Value {
         }
     }
 
-    /// Depth to which lists and dicts are nested in this value.
+    /// Nesting of lists and dicts in this value.
     var depth: Int {
         switch self {
         case .list(let list): list.depth
@@ -78,7 +78,7 @@ enum Value {
         }
     }
 
-    /// Name of a value of this type in messages.
+    /// Name of this value's type in messages.
     var typeName: String {
         switch self {
         case .undefined: "an undefined value"
@@ -98,7 +98,7 @@ enum Value {
     }
 }
 
-/// A list, a tuple, or one of Python's list-like objects that differ in little more than how they print.
+/// A list, a tuple, or a list-like object of Python, which differ mostly in how they print.
 final class ListValue {
     enum Kind {
         case list
@@ -106,11 +106,11 @@ final class ListValue {
         case range
         /// Result of a dict's `keys()` and `items()`: it has a length but can't be indexed.
         case view
-        /// Result of filters like `map`: it can be gone through once, has no length, and is true even when empty.
+        /// Result of filters like `map`: it can be iterated once, has no length, and is true even when empty.
         case generator
     }
 
-    /// Only a generator's change: it loses those that are taken.
+    /// Only a generator's change: it loses those taken.
     private(set) var items: [Value]
     let kind: Kind
     let depth: Int
@@ -121,10 +121,10 @@ final class ListValue {
         depth = 1 + items.reduce(0) { max($0, $1.depth) }
     }
 
-    /// Whether it is a list or tuple, which can be written, added and sliced.
+    /// Whether it is a list or tuple, which can be printed, added and sliced.
     var isPlain: Bool { kind == .list || kind == .tuple }
 
-    /// The elements, at most so many, for someone who goes through them.
+    /// Takes at most so many elements for iteration.
     func take(_ count: Int = .max) -> [Value] {
         let taken = items.count <= count ? items : Array(items.prefix(count))
         if kind == .generator { items.removeFirst(taken.count) }
@@ -132,12 +132,12 @@ final class ListValue {
     }
 }
 
-/// The one kind of object that a template may change.
+/// The only mutable object.
 final class Namespace {
     var members = OrderedMembers()
 }
 
-/// The `loop` variable of one running loop.
+/// The `loop` variable of a running loop.
 final class LoopState {
     let items: [Value]
     var index = 0
@@ -156,7 +156,7 @@ final class LoopState {
     ]
 }
 
-/// The variables of one block, with the blocks around it.
+/// Variables of one block, with a link to the outer block.
 final class Scope {
     var variables: [Int: Value] = [:]
     /// Whether the evaluator empties it at the end, because a macro holds it.
@@ -176,7 +176,7 @@ final class Scope {
 
 // MARK: Dicts
 
-/// Key as Python hashes it: equal numbers are one key whatever their type.
+/// Key of a dict as in Python: equal numbers are one key whatever their type.
 enum DictKey: Hashable {
     case none
     case undefined
@@ -204,7 +204,7 @@ enum DictKey: Hashable {
     }
 }
 
-/// Key-value pairs in the order in which the keys first came.
+/// Key-value pairs in the order in which the keys were first added.
 struct OrderedMembers {
     private(set) var keys: [Value] = []
     private(set) var values: [Value] = []

@@ -1,16 +1,16 @@
 import JSON
 
-/// A token that is found in the text itself, before any splitting.
+/// A token found in the text itself, before any splitting.
 struct AddedToken: Sendable, Equatable {
     var id: Int32
     var content: String
-    /// Not inside of a word.
+    /// Whether it is not matched within a word.
     var singleWord = false
-    /// Takes the white space before it along.
+    /// Whether it takes the white space before it.
     var lstrip = false
-    /// Takes the white space after it along.
+    /// Whether it takes the white space after it.
     var rstrip = false
-    /// Looked for in the normalized text.
+    /// Whether it is matched in the normalized text.
     var normalized = false
     var special = false
 }
@@ -19,35 +19,35 @@ struct AddedToken: Sendable, Equatable {
 struct TextSection {
     var start: Int
     var end: Int
-    /// nil for text.
+    /// Nil for text.
     var token: Int32?
 }
 
-/// Finds added tokens by the rules of Hugging Face's `AddedVocabulary`: the leftmost, of these the longest
-/// text; then a token may be turned down (inside of a word), or take white space along.
+/// Finds added tokens by the rules of Hugging Face's `AddedVocabulary`: the leftmost match, and of several the longest;
+/// then a token may be rejected (within a word), or take white space.
 struct AddedTokenMatcher: Sendable {
     private let tokens: [AddedToken]
     private let finder: TokenFinder
 
-    /// - Parameter texts: what is looked for, for each of `tokens`.
+    /// - Parameter texts: the text of each of `tokens`.
     init(_ tokens: [AddedToken], texts: [[UInt8]]) {
         self.tokens = tokens
         finder = TokenFinder(texts)
     }
 
     /// - Parameters:
-    ///   - specialAsText: leave special tokens' texts in the text.
-    ///   - controlAsText: leave those of other control tokens, too.
-    /// - Returns: sections in order, which together are the text (white space taken along may be in two).
+    ///   - specialAsText: whether special tokens stay text.
+    ///   - controlAsText: whether other control tokens stay text, too.
+    /// - Returns: sections in order, which together are the text (white space taken by tokens may be in two).
     func sections(of text: UnsafeBufferPointer<UInt8>, specialAsText: Bool, controlAsText: Bool = false)
         -> [TextSection]
     {
         guard let base = text.baseAddress, text.count > 0 else { return [] }
         var sections: [TextSection] = []
         var done = 0
-        // A match that is turned down still takes its text away from shorter and later ones.
+        // A rejected match still hides shorter and later ones.
         var matched = 0
-        // The end of the white space from a place on, so that a long run is measured once.
+        // End of the current white space, so that a long run is measured once.
         var run = 0..<0
         for hit in finder.hitsBackwards(in: text).reversed() where hit.start >= matched {
             matched = hit.end
@@ -63,7 +63,7 @@ struct AddedTokenMatcher: Sendable {
             var start = hit.start
             var end = hit.end
             if token.lstrip, start > done { start = WhiteSpace.start(base, start, limit: done) }
-            // The space before may already belong to the token before.
+            // The space before may already belong to the previous token.
             if token.lstrip { start = max(start, done) }
             if token.rstrip {
                 if !run.contains(end) { run = end..<WhiteSpace.end(base, end, limit: text.count) }
@@ -77,7 +77,7 @@ struct AddedTokenMatcher: Sendable {
         return sections
     }
 
-    /// A word character, as Unicode's UTS #18 has it.
+    /// Whether a word character begins here, by Unicode's UTS #18.
     private static func isWord(_ text: UnsafePointer<UInt8>, _ i: Int) -> Bool {
         guard let scalar = Unicode.Scalar(UTF8Bytes.decode(text, i).scalar) else { return false }
         let properties = scalar.properties

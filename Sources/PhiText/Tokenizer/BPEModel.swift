@@ -1,30 +1,30 @@
 import JSON
 
-/// Byte-pair encoding of one piece of text, as Hugging Face's `BPE` model does it.
+/// Byte-pair encoding of one piece of text, like Hugging Face's `BPE` model.
 struct BPEModel: Sendable {
-    /// The rules of tokenizer.json's `model`, vocabulary and merges aside.
+    /// Options of tokenizer.json's `model`, except vocabulary and merges.
     struct Options: Sendable {
         var unknownID: Int32?
         var fusesUnknown = false
         var byteFallback = false
         var ignoresMerges = false
-        /// Whether pieces are bytes in `ByteAlphabet` (the pre-tokenizer says so) or text.
+        /// Whether pieces are bytes in `ByteAlphabet` (set by the pre-tokenizer) or text.
         var isByteLevel = false
     }
 
     let vocabulary: Vocabulary
     let options: Options
     private let merges: MergeTable
-    /// The token of each byte's character, or -1.
+    /// Token of each byte's character, or -1.
     private let byteSymbols: FrozenArray<Int32>
-    /// The token `<0x..>` of each byte, or -1.
+    /// Token `<0x..>` of each byte, or -1.
     private let byteTokens: [Int32]
     private let scalars: ScalarTable<Int32>
-    /// nil where a text can't be cut safely: a merge takes in byte tokens or the unknown token.
+    /// Nil if a text can't be cut safely: a merge contains byte tokens or the unknown token.
     private let boundaries: MergeBoundaries?
-    /// Every text has tokens: no byte or character lacks one.
+    /// Whether every text has tokens: no byte or character lacks one.
     let isComplete: Bool
-    /// A merge takes in the unknown token.
+    /// Whether a merge contains the unknown token.
     let mergesUnknown: Bool
 
     init(
@@ -93,13 +93,12 @@ struct BPEModel: Sendable {
 
     func hasSymbol(ofByte byte: UInt8) -> Bool { byteSymbols[Int(byte)] >= 0 }
     func hasSymbol(ofScalar scalar: UInt32) -> Bool { scalars[scalar] >= 0 }
-    /// Whether each piece of text has a token at least.
+    /// Whether each piece of text has at least one token.
     var givesTokens: Bool { isComplete || options.unknownID != nil }
 
     // MARK: Encoding
 
-    /// Appends the tokens of the piece `text[start ..< end]`; `ByteBuffer.padding` bytes after it must be
-    /// readable.
+    /// Appends the tokens of the piece `text[start ..< end]`; `ByteBuffer.padding` bytes after it must be readable.
     func encode(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
         into output: inout [Int32]
@@ -178,8 +177,8 @@ struct BPEModel: Sendable {
         scratch.merger.merge(symbols, with: merges, into: &output)
     }
 
-    /// Text is cut wherever no merge can reach across; unknown characters take part in no merge. Ends early with
-    /// more than `scratch.limit` tokens.
+    /// Cuts text wherever no merge can reach across; unknown characters are in no merge. Ends early with more than
+    /// `scratch.limit` tokens.
     private func encodeCut(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ boundaries: MergeBoundaries,
         _ scratch: EncodeScratch, _ symbols: inout [Int32], _ output: inout [Int32]
@@ -213,7 +212,7 @@ struct BPEModel: Sendable {
         unknown.flush(options, &output)
     }
 
-    /// Merges `symbols`, which stand for `text[start ..< end]`, and empties them.
+    /// Merges `symbols` of `text[start ..< end]`, and empties them.
     @inline(__always)
     private func mergeSymbols(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
@@ -235,7 +234,7 @@ struct BPEModel: Sendable {
 
     // MARK: Characters without a token
 
-    /// An unknown token that waits for its end, so that a row of unknown characters can become one token.
+    /// An unknown token whose end is open, so that a run of unknown characters can become one token.
     private struct PendingUnknown {
         var isPending = false
 
@@ -247,8 +246,8 @@ struct BPEModel: Sendable {
         }
     }
 
-    /// Byte tokens if all are there, else the unknown token, else nothing (as Hugging Face does; also in
-    /// that byte tokens overtake an unknown token that waits).
+    /// Adds byte tokens if all exist, else the unknown token, else nothing (like Hugging Face, where byte tokens also
+    /// overtake a pending unknown token).
     private func addMissing(
         _ character: UnsafeBufferPointer<UInt8>, _ unknown: inout PendingUnknown,
         _ symbols: inout [Int32]
@@ -262,14 +261,14 @@ struct BPEModel: Sendable {
     }
 }
 
-/// The tokens `<0x00>` to `<0xFF>`.
+/// Tokens `<0x00>` to `<0xFF>`.
 enum ByteFallback {
     static func name(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16, uppercase: true)
         return "<0x\(digits.count < 2 ? "0" : "")\(digits)>"
     }
 
-    /// The byte a token stands for, if it is one of these.
+    /// Returns the byte of such a token.
     static func byte(_ text: [UInt8]) -> UInt8? {
         guard text.count == 6, text.starts(with: [0x3C, 0x30, 0x78]), text[5] == 0x3E else { return nil }
         var value: UInt8 = 0
@@ -282,7 +281,7 @@ enum ByteFallback {
 }
 
 extension UTF8 {
-    /// Returns the number of bytes that a scalar takes.
+    /// Returns the length of a scalar in UTF-8.
     fileprivate static func width(_ scalar: UInt32) -> Int {
         scalar < 0x80 ? 1 : scalar < 0x800 ? 2 : scalar < 0x10000 ? 3 : 4
     }

@@ -1,8 +1,7 @@
-/// The alphabet of byte-level BPE: each byte stands as one printable character, so that token texts are
-/// text. Printable Latin-1 bytes are themselves, the other 68 are U+0100 and up, in order (as GPT-2
-/// introduced it).
+/// Alphabet of byte-level BPE: one printable character for each byte, so that token texts are text. Printable Latin-1
+/// bytes are themselves; the other 68 are U+0100 and up, in order (introduced by GPT-2).
 enum ByteAlphabet {
-    /// The character of each byte.
+    /// Character of each byte.
     static let scalars: [UInt32] = {
         var next: UInt32 = 0x100
         return (0..<256).map { (byte: UInt32) -> UInt32 in
@@ -15,20 +14,20 @@ enum ByteAlphabet {
         }
     }()
 
-    /// The byte of each character below U+0144, or -1.
+    /// Byte of each character below U+0144, or -1.
     static let bytes: [Int16] = {
         var table = [Int16](repeating: -1, count: 0x144)
         for (byte, scalar) in scalars.enumerated() { table[Int(scalar)] = Int16(byte) }
         return table
     }()
 
-    /// UTF-8 of a byte's character.
+    /// Returns the UTF-8 of a byte's character.
     static func encode(_ byte: UInt8) -> [UInt8] {
         let scalar = scalars[Int(byte)]
         return scalar < 0x80 ? [UInt8(scalar)] : [UInt8(0xC0 | scalar >> 6), UInt8(0x80 | scalar & 0x3F)]
     }
 
-    /// The bytes a token's text stands for; if any character is not of the alphabet, the text itself.
+    /// Returns the bytes of a token's text; the text itself if any character is not in the alphabet.
     static func decode(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)

@@ -1,8 +1,8 @@
-/// Growable bytes with room after them, so that eight bytes can be read from any place inside.
+/// Growable bytes with padding, so that eight bytes can be read at any position.
 final class ByteBuffer {
     /// Bytes that may be read (not written) after the end.
     static let padding = 32
-    /// A buffer that has grown beyond this gives its memory back.
+    /// Capacity beyond which a buffer gives its memory back.
     private static let keptCapacity = 1 << 20
 
     private(set) var base: UnsafeMutablePointer<UInt8>

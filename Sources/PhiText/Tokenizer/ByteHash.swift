@@ -1,5 +1,5 @@
-/// Hashing for the tokenizer's tables. The seed is drawn once a process, so that no file can be made
-/// whose keys all collide; no result depends on it.
+/// Hashing for the tokenizer's tables. The seed is drawn once a process, so that no file can make all keys collide; no
+/// result depends on it.
 enum ByteHash {
     static let seed = UInt64.random(in: .min ... .max)
 

@@ -1,14 +1,14 @@
 import JSON
 
-/// The texts of a tokenizer's control tokens, such as `<|end|>`, and where they lie in text from outside.
+/// Texts of a tokenizer's control tokens, such as `<|end|>`, and their search in untrusted text.
 ///
-/// They are the special tokens, and others that look like one (Phi-4-mini's `<|tool|>` is not marked as special).
+/// They are the special tokens, and others of the same form (Phi-4-mini's `<|tool|>` is not marked as special).
 package struct ControlTokens: Sendable {
     let texts: [[UInt8]]
     private let finder: TokenFinder
     /// Bytes of the longest text; 1 if there is none.
     private let longest: Int
-    /// The first characters of the texts, each once, as UTF-8.
+    /// First characters of the texts, each once, as UTF-8.
     let beginnings: [[UInt8]]
 
     init(_ tokens: some Sequence<AddedToken>) {
@@ -27,12 +27,12 @@ package struct ControlTokens: Sendable {
         token.special || (token.content.hasPrefix("<") && token.content.hasSuffix(">"))
     }
 
-    /// Returns the number of bytes of a character in UTF-8, by its first one.
+    /// Returns the length of a character in UTF-8, by its first byte.
     private static func width(of byte: UInt8) -> Int {
         byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
     }
 
-    /// Returns the place where such a text begins, whole or, at the end, in part: what follows may be the rest of it.
+    /// Returns the positions of such texts, complete or, at the end, partial: more text may follow.
     func places(in text: UnsafeBufferPointer<UInt8>) -> [Int] {
         var places = Array(finder.hitsBackwards(in: text).map(\.start).reversed())
         for start in max(0, text.count - longest + 1)..<max(text.count, 0) {
@@ -46,7 +46,7 @@ package struct ControlTokens: Sendable {
         return places
     }
 
-    /// Cover that keeps the texts of a line text; nil if there is nothing to keep, as with nearly all lines.
+    /// Returns an escaper of a line's control tokens; nil if there are none, as in nearly all lines.
     package func shield(for line: JSONValue) -> ControlTokenEscaper? {
         var isNeeded = false
         var isWhole = false
@@ -80,21 +80,21 @@ package struct ControlTokens: Sendable {
     }
 }
 
-/// Keeps the texts of control tokens in a line's text from becoming control.
+/// Keeps control tokens in a line's data from becoming control: they are treated as text.
 ///
-/// A stand-in takes the place of the first character of each: one of Unicode's private use that the line
-/// has nowhere. So neither the chat template nor the search for added tokens sees it; the tokenizer puts the character
-/// back right before text is split into pieces.
+/// The first character of each is replaced by a private-use character that the line doesn't contain, so that neither
+/// the chat template nor the search for added tokens sees it. The tokenizer restores the character just before
+/// splitting text into pieces.
 package struct ControlTokenEscaper: Sendable {
     static let firstStandIn: UInt32 = 0x10_0000
     private static let lastStandIn: UInt32 = 0x10_FFFD
 
     private let tokens: ControlTokens
     private let standIns: [(character: [UInt8], standIn: [UInt8])]
-    /// Whether a control token's text is there as a whole.
+    /// Whether a control token's text is complete in it.
     package let holdsToken: Bool
 
-    /// Nil if the line uses up all characters of private use, which none does that is text.
+    /// Nil if the line contains all private-use characters, which no real text does.
     fileprivate init?(_ tokens: ControlTokens, avoiding used: Set<UInt32>, holdsToken: Bool) {
         self.tokens = tokens
         self.holdsToken = holdsToken
@@ -150,7 +150,7 @@ package struct ControlTokenEscaper: Sendable {
         }
     }
 
-    /// Puts the characters back.
+    /// Restores the characters.
     func uncover(_ text: TextBuffers) {
         // All stand-ins begin with this byte, and little else does.
         guard text.current.all.contains(0xF4) else { return }

@@ -1,8 +1,8 @@
 import Regex
 
-/// Buffers and cache of pieces that one thread needs while it encodes.
+/// Buffers and piece cache of one encoding thread.
 ///
-/// Only one thread uses it at a time: a `Pool` lends it.
+/// A `Pool` lends it to one thread at a time.
 final class EncodeScratch {
     private static let keptCapacity = 1 << 16
 
@@ -12,15 +12,15 @@ final class EncodeScratch {
     var pieces = PieceList()
     let text = TextBuffers()
     var search = PatternSearch()
-    /// With more tokens than this, encoding may end early.
+    /// Number of tokens beyond which encoding may end early.
     private(set) var limit = Int.max
-    /// It is certain that there are more.
+    /// Whether there are certainly more.
     var isBeyondLimit = false
 
-    /// Cover of texts of control tokens.
+    /// Escaper of control tokens.
     private(set) var shield: ControlTokenEscaper?
 
-    /// The text goes on from another.
+    /// Whether the text continues another.
     private(set) var isContinuation = false
 
     func begin(limit: Int, shield: ControlTokenEscaper?, isContinuation: Bool) {
@@ -30,8 +30,8 @@ final class EncodeScratch {
         isBeyondLimit = false
     }
 
-    /// Lends an empty array for a piece's symbols. It is handed over as a whole, since each access to a
-    /// class's member costs a check.
+    /// Lends an empty array for a piece's symbols. It is passed as a whole, since each access to a member of a class
+    /// costs a check.
     @inline(__always)
     func withSymbols<Result>(_ body: (inout [Int32]) -> Result) -> Result {
         var lent: [Int32] = []

@@ -1,7 +1,7 @@
-/// Pairs of single-character tokens that can ever become part of one token when they stand side by side.
+/// Pairs of single-character tokens that can become part of one token when they are adjacent.
 ///
-/// Elsewhere a text can be cut before merging without changing the result. That makes short
-/// pieces of a text without pre-tokenization (SentencePiece's), which go through the cache.
+/// Elsewhere a text can be cut before merging without changing the result. That makes short, cacheable pieces of a text
+/// without pre-tokenization (SentencePiece's).
 struct MergeBoundaries: Sendable {
     private static let bits = 21
 

@@ -1,4 +1,4 @@
-/// The merges of a BPE model: which pairs of tokens become one, and in what order of preference.
+/// Merges of a BPE model: pairs of tokens that become one, with their ranks.
 struct MergeTable: Sendable {
     /// No pair has this rank.
     static let noRank = UInt32.max
@@ -6,7 +6,7 @@ struct MergeTable: Sendable {
     struct Slot: BitwiseCopyable, Sendable {
         var left: Int32 = -1
         var right: Int32 = -1
-        /// Lower goes first.
+        /// Lower ranks first.
         var rank = MergeTable.noRank
         var merged: Int32 = -1
     }
@@ -45,7 +45,7 @@ struct MergeTable: Sendable {
         var i = Self.hash(left, right, seed) & mask
         while true {
             let slot = slots[i]
-            // An empty slot has no rank, so it answers for a pair that is not there.
+            // An empty slot has no rank, so it also serves absent pairs.
             if slot.left < 0 || slot.left == left && slot.right == right {
                 return (slot.rank, slot.merged)
             }

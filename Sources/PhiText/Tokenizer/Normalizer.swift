@@ -2,7 +2,7 @@ import FoundationShim
 import JSON
 import Regex
 
-/// Two buffers that a text is rewritten between, step by step.
+/// Two buffers between which a text is rewritten step by step.
 final class TextBuffers {
     private(set) var current = ByteBuffer()
     private var other = ByteBuffer()
@@ -12,7 +12,7 @@ final class TextBuffers {
         current.append(text)
     }
 
-    /// Replaces the text by what `body` makes of it.
+    /// Replaces the text by the output of `body`.
     func rewrite(_ body: (_ old: UnsafeBufferPointer<UInt8>, _ new: ByteBuffer) -> Void) {
         other.removeAll()
         body(current.all, other)
@@ -30,7 +30,7 @@ enum Normalizer: Sendable {
     /// NFC, or else NFD.
     case normalForm(composes: Bool)
 
-    /// Whether it puts something before a text.
+    /// Whether it adds a prefix to a text.
     var isPrefix: Bool {
         if case .prepend = self { true } else { false }
     }
@@ -58,7 +58,7 @@ enum Normalizer: Sendable {
                 new.append(UnsafeBufferPointer(rebasing: old[done...]))
             }
         case .lowercase:
-            // Scalar by scalar, without regard to context (no final sigma).
+            // Scalar by scalar, without context (no final sigma).
             rewriteString(text) { string in
                 var result = String.UnicodeScalarView()
                 for scalar in string.unicodeScalars {
@@ -106,7 +106,7 @@ enum Normalizer: Sendable {
     }
 }
 
-/// Runs of Unicode White_Space in well-formed UTF-8.
+/// Runs of Unicode's White_Space in well-formed UTF-8.
 enum WhiteSpace {
     static func contains(_ scalar: UInt32) -> Bool {
         if scalar < 0x80 { return scalar == 0x20 || 0x09...0x0D ~= scalar }

@@ -1,12 +1,12 @@
 import JSON
 import Regex
 
-/// Finds the matches of a pattern in a text, one after the other.
+/// Finds successive matches of a pattern in a text.
 ///
-/// A match can be decided long after its end ("a" of `a*b|a` in "aaaa"): taken alone, every attempt would
-/// run to the end of the text again. So the search notes at every 64th byte in which states it passed
-/// without finding more, and stops when it comes there again in the same state (Reps, "Maximal-munch
-/// tokenization in linear time"). Thus each pair of state and place is passed once.
+/// A match may be decided long after its end ("a" of `a*b|a` in "aaaa"), so that every attempt alone would run to the
+/// end of the text. The search therefore records, at every 64th byte, the states that it passed without finding more,
+/// and stops when it returns there in the same state (Reps, "Maximal-munch tokenization in linear time"). Each pair of
+/// state and position is passed once.
 struct PatternSearch {
     private struct Tables {
         let table: UnsafePointer<UInt32>
@@ -17,8 +17,8 @@ struct PatternSearch {
     private var fruitless: Set<UInt64> = []
     private var passed: [UInt64] = []
 
-    /// Calls `body` with the bounds of each match within `range`, which must lie on character boundaries,
-    /// until it returns false; the text outside is not looked at.
+    /// Calls `body` with the bounds of each match within `range`, which must be on character boundaries, until it
+    /// returns false; text outside is ignored.
     mutating func forEachMatch(
         of pattern: Pattern, in text: UnsafePointer<UInt8>, _ range: Range<Int>,
         _ body: (Int, Int) -> Bool
@@ -43,7 +43,7 @@ struct PatternSearch {
         }
     }
 
-    /// - Returns: the end of the match that begins at `start`, or -1.
+    /// - Returns: the end of the match at `start`, or -1.
     @inline(__always)
     private mutating func match(
         _ pattern: Pattern, _ tables: Tables, _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int

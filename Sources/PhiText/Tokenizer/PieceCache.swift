@@ -1,11 +1,11 @@
-/// Remembers what short pieces of text were merged into: a fixed number of places, the newest piece
-/// takes the place. One for each thread that encodes, so that it needs no lock.
+/// Cache of short pieces' tokens in a fixed number of slots, where newer pieces replace older ones. Each encoding
+/// thread has its own, so it needs no lock.
 final class PieceCache {
-    /// Longer pieces are not kept.
+    /// Length of the longest cached piece.
     static let maxBytes = 23
     private static let maxTokens = 9
     private static let placeCount = 1 << 14
-    /// 64-bit words a place: three of text (the last byte is its length), the number of tokens and nine ids.
+    /// 64-bit words of a slot: three of text (the last byte is its length), the number of tokens and nine ids.
     private static let width = 8
 
     private let words: UnsafeMutablePointer<UInt64>
@@ -49,7 +49,7 @@ final class PieceCache {
             a: a, b: b, c: c, place: (Int(truncatingIfNeeded: hash) & (Self.placeCount - 1)) * Self.width)
     }
 
-    /// Appends the tokens of a piece if they are known.
+    /// Appends the tokens of a piece if they are cached.
     @inline(__always)
     func find(_ key: Key, into output: inout [Int32]) -> Bool {
         let place = words + key.place

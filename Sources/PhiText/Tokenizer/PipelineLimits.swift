@@ -1,15 +1,15 @@
 import JSON
 
-/// Bounds what the parts around a tokenizer's model may ask for. Real ones stay far below.
+/// Bounds of the parts around a tokenizer's model. Real ones are far below.
 extension TokenizerConfigReader {
-    /// JSON values in `normalizer`, `pre_tokenizer` or `decoder`: each step works on the whole text, and a
-    /// pattern can take a while to compile.
+    /// JSON values in `normalizer`, `pre_tokenizer` or `decoder`: each step processes the whole text, and a pattern may
+    /// take long to compile.
     static let stepValueLimit = 256
     /// JSON values in `post_processor`.
     static let templateValueLimit = 4096
     /// Special tokens around each text.
     static let specialLimit = 1024
-    /// Factor by which a text may become longer; steps multiply.
+    /// Factor by which a text may grow; steps multiply.
     static let growthLimit = 1024
 
     func checkSize(limit: Int) throws {
@@ -21,7 +21,7 @@ extension TokenizerConfigReader {
     func checkGrowth(_ factors: [Int]) throws {
         var growth = 1
         for factor in factors {
-            // Can't overflow: a factor is no more than the file's size.
+            // No overflow: a factor is at most the file's size.
             growth *= factor
             guard growth <= Self.growthLimit else {
                 throw unsupported("its steps can make a text over \(Self.growthLimit) times longer")
@@ -31,7 +31,7 @@ extension TokenizerConfigReader {
 }
 
 extension JSONValue {
-    /// This value and all inside of it.
+    /// Number of values in this one, itself included.
     fileprivate var count: Int {
         switch self {
         case .array(let elements): elements.reduce(1) { $0 + $1.count }
@@ -42,7 +42,7 @@ extension JSONValue {
 }
 
 extension Normalizer {
-    /// The most bytes that can come of one byte.
+    /// The most bytes that one byte can become.
     var growth: Int {
         switch self {
         case .prepend(let prefix): 1 + prefix.count
@@ -57,13 +57,13 @@ extension Normalizer {
 }
 
 extension DecoderStep {
-    /// The most bytes that can come of one byte.
+    /// The most bytes that one byte can become.
     var growth: Int {
         switch self {
         case .replace(let literal, let content):
             Swift.max(1, (content.count + literal.count - 1) / literal.count)
         case .spaced: 2
-        // A byte that is no character becomes U+FFFD.
+        // A byte outside any character becomes U+FFFD.
         case .byteFallback, .byteLevel: 3
         case .fuse, .strip, .metaspace: 1
         }

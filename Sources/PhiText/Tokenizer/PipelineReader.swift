@@ -5,7 +5,7 @@ extension TokenizerConfigReader {
     private static let literalLimit = 64
     private static let stripLimit = 1024
 
-    /// GPT-2's splitting pattern, which `ByteLevel` brings along.
+    /// GPT-2's splitting pattern, which `ByteLevel` implies.
     private static let byteLevelPattern =
         #"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#
 
@@ -13,7 +13,7 @@ extension TokenizerConfigReader {
         unsupported("the type \(type.quotedStart) is not supported")
     }
 
-    /// A short literal that is searched for by comparing.
+    /// Reads a short literal that is searched by comparison.
     private func literal() throws -> [UInt8] {
         let literal = Array(try string().utf8)
         guard 1...Self.literalLimit ~= literal.count else {
@@ -138,7 +138,7 @@ extension TokenizerConfigReader {
             }
             scheme = known
         }
-        // An older file says it this way.
+        // The form of older files.
         let prefix = try member("add_prefix_space")
         if try !prefix.bool(default: true) {
             guard name.isNull || scheme == .never else {
@@ -151,13 +151,13 @@ extension TokenizerConfigReader {
 
     // MARK: Post-processor
 
-    /// The special tokens put before and after a text.
+    /// Returns the special tokens before and after a text.
     func postProcessor() throws -> (prefix: [Int32], suffix: [Int32]) {
         if isNull { return ([], []) }
         let type = try type()
         switch type {
         case "ByteLevel":
-            // It only trims offsets, which are not kept here.
+            // It only trims offsets, which are not used here.
             try allow("add_prefix_space", "trim_offsets", "use_regex")
             return ([], [])
         case "Sequence":

@@ -1,4 +1,4 @@
-/// A pair by rank, lowest first, then by place. Ranks stay below 2^24 and places below 2^40.
+/// A pair ordered by rank, then by position. Ranks are below 2^24 and positions below 2^40.
 struct RankedPlace: Comparable {
     private let value: UInt64
 
@@ -10,7 +10,7 @@ struct RankedPlace: Comparable {
     static func < (a: RankedPlace, b: RankedPlace) -> Bool { a.value < b.value }
 }
 
-/// Pairs of which the lowest is always at hand: a binary heap in an array.
+/// Pairs in a binary heap with the lowest at its top.
 struct PlaceHeap {
     private var pairs: [RankedPlace]
 
@@ -29,7 +29,7 @@ struct PlaceHeap {
         pairs[place] = pair
     }
 
-    /// Takes the lowest.
+    /// Removes the lowest.
     mutating func popMin() -> RankedPlace? {
         guard let last = pairs.popLast() else { return nil }
         guard let least = pairs.first else { return last }

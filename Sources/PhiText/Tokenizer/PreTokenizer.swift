@@ -1,6 +1,6 @@
 import Regex
 
-/// Bounds of the pieces of a text.
+/// Bounds of a text's pieces.
 struct PieceList {
     struct Piece: BitwiseCopyable {
         var start: Int
@@ -21,7 +21,7 @@ struct PieceList {
         if piece.end > piece.start { pieces.append(piece) }
     }
 
-    /// Replaces each piece by what `body` makes of it, until there are more than `limit`.
+    /// Replaces each piece by the output of `body`, until there are more than `limit`.
     fileprivate mutating func replaceEach(
         upTo limit: Int = .max, _ body: (Piece, inout [Piece]) -> Void
     ) {
@@ -31,7 +31,7 @@ struct PieceList {
     }
 }
 
-/// Treatment of the matches of a splitting pattern.
+/// Treatment of matches of a splitting pattern.
 enum SplitBehavior: String, Sendable {
     case removed = "Removed"
     case isolated = "Isolated"
@@ -42,23 +42,23 @@ enum SplitBehavior: String, Sendable {
 
 /// One step of a tokenizer's `pre_tokenizer`: splits the pieces further, or changes their text.
 enum PreTokenizer: Sendable {
-    /// Splits at the matches of a pattern; `invert` swaps matches and what is between them.
+    /// Splits at matches of a pattern; `invert` swaps matches and the text between them.
     case split(Pattern, SplitBehavior, invert: Bool)
-    /// Puts a space before each piece that has none.
+    /// Adds a space before each piece that has none.
     case prefixSpace
-    /// Spaces become `replacement`, which is put in front as `scheme` says; then pieces begin at each.
+    /// Replaces spaces by `replacement`, which is also added in front according to `scheme`; then pieces begin at each.
     case metaspace(replacement: [UInt8], scheme: PrependScheme, split: Bool)
 
     enum PrependScheme: String, Sendable {
         case first, never, always
     }
 
-    /// Whether it may leave pieces out.
+    /// Whether it may drop pieces.
     var removes: Bool {
         if case .split(_, .removed, _) = self { true } else { false }
     }
 
-    /// The step for a text that goes on from another; nil if it then does nothing.
+    /// The step for a text that continues another; nil if it does nothing then.
     var withoutPrefix: PreTokenizer? {
         switch self {
         case .split: self
@@ -69,8 +69,8 @@ enum PreTokenizer: Sendable {
     }
 
     /// - Parameters:
-    ///   - isTextStart: whether the text begins where the whole input begins.
-    ///   - limit: with more pieces than this the rest may be left away.
+    ///   - isTextStart: whether the text is at the beginning of the input.
+    ///   - limit: number of pieces beyond which the rest may be dropped.
     func apply(to scratch: EncodeScratch, isTextStart: Bool, limit: Int = .max) {
         switch self {
         case .split(let pattern, let behavior, let invert):
@@ -103,7 +103,7 @@ enum PreTokenizer: Sendable {
         }
     }
 
-    /// Writes each piece anew, one after the other.
+    /// Rewrites each piece in turn.
     private static func rewrite(
         _ scratch: EncodeScratch,
         _ body: (UnsafeBufferPointer<UInt8>, PieceList.Piece, ByteBuffer) -> Void
@@ -117,7 +117,7 @@ enum PreTokenizer: Sendable {
         }
     }
 
-    /// Every mark begins a piece.
+    /// Begins a piece at every mark.
     private static func cutBefore(
         _ mark: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ piece: PieceList.Piece,
         _ pieces: inout [PieceList.Piece]

@@ -1,7 +1,7 @@
-/// Byte-pair merging of one piece: again and again the adjacent pair of lowest rank becomes one token,
-/// of equal ones the leftmost.
+/// Byte-pair merging of one piece: repeatedly replaces the adjacent pair of lowest rank, leftmost among equals, by its
+/// token.
 ///
-/// Short pieces are searched directly; long ones go through a heap, so that n symbols take O(n log n).
+/// Short pieces are searched directly; long ones use a heap, so that n symbols take O(n log n).
 struct SymbolMerger {
     private static let shortLimit = 48
     private static let keptCapacity = 1 << 16
@@ -12,7 +12,7 @@ struct SymbolMerger {
     private var links: [Link] = []
     private var heap = PlaceHeap()
 
-    /// A symbol in a doubly linked list; `rank` and `merged` are of the pair it forms with the next one.
+    /// A symbol in a doubly linked list; `rank` and `merged` are those of its pair with the next one.
     private struct Link {
         var id: Int32
         var merged: Int32
@@ -23,7 +23,7 @@ struct SymbolMerger {
         var next: Int32
     }
 
-    /// Merges `symbols` and appends what is left to `output`.
+    /// Merges `symbols` and appends the result to `output`.
     mutating func merge(_ symbols: [Int32], with merges: MergeTable, into output: inout [Int32]) {
         switch symbols.count {
         case 0: break
@@ -93,7 +93,7 @@ struct SymbolMerger {
         heap = PlaceHeap(pairs)
         while let pair = heap.popMin() {
             let place = pair.place
-            // Entries are not removed when their pair changes; then the rank does not agree any more.
+            // Entries stay when their pair changes; then the rank differs.
             guard links[place].rank == pair.rank else { continue }
             let right = Int(links[place].next)
             links[place].id = links[place].merged
@@ -113,7 +113,7 @@ struct SymbolMerger {
         if links.count > Self.keptCapacity { links = [] }
     }
 
-    /// Looks the pair at `place` up anew.
+    /// Updates the pair at `place`.
     private mutating func update(_ place: Int, _ merges: MergeTable) {
         let next = Int(links[place].next)
         let found = next < 0 ? (MergeTable.noRank, -1) : merges.find(links[place].id, links[next].id)

@@ -1,14 +1,13 @@
 import FoundationShim
 import JSON
 
-/// cl100k_base.tiktoken, which Phi-3-small has in the place of a tokenizer.json: a token a line, as base64 of its bytes,
-/// and its rank, which is its id. What is beside it is in the code that the model is published with: how text is cut
-/// up, and special tokens.
+/// cl100k_base.tiktoken, which Phi-3-small has instead of a tokenizer.json: a token a line, as base64 of its bytes,
+/// with its rank, which is its id. The splitting pattern and the special tokens are in the model's published code.
 struct TiktokenFile {
     static let name = "cl100k_base.tiktoken"
 
     private(set) var vocabulary = Vocabulary()
-    /// All pairs of tokens that make a token, in the order of its rank.
+    /// All pairs of tokens that form a token, in the order of its rank.
     private(set) var merges: [(left: Int32, right: Int32, merged: Int32)] = []
     let preTokenizer: TokenizerConfigReader
     let decoder: TokenizerConfigReader
@@ -16,12 +15,12 @@ struct TiktokenFile {
     /// Bytes of a token; cl100k's longest are 128 spaces.
     private static let longest = 256
 
-    /// Pattern by which OpenAI's cl100k cuts text up.
+    /// Splitting pattern of OpenAI's cl100k.
     private static let pattern =
         #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"#
         + #"|\s*[\r\n]+|\s+(?!\S)|\s+"#
 
-    /// Microsoft's, all special; those that the model has no use for are called dummies.
+    /// Microsoft's tokens, all special; those that the model doesn't use are called dummies.
     static let addedTokens: [AddedToken] = {
         let names = [
             "dummy_id_2", "endoftext", "fim_prefix", "fim_middle", "fim_suffix", "system", "user",
@@ -54,7 +53,7 @@ struct TiktokenFile {
             guard parts.count == 2, let token = Data(base64Encoded: Data(parts[0])), !token.isEmpty else {
                 throw fault("is no token in base64 and its rank")
             }
-            // A token's pairs take the square of its length.
+            // The pairs of a token take the square of its length.
             guard token.count <= Self.longest else {
                 throw fault("has a token of \(token.count) bytes; \(Self.longest) are possible")
             }

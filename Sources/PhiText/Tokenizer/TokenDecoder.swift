@@ -1,37 +1,37 @@
 import FoundationShim
 import JSON
 
-/// One step of a tokenizer's `decoder`. The steps before a fusing one (`fuse`, `byteLevel`) work token by
-/// token, those after it on the whole text.
+/// One step of a tokenizer's `decoder`. Steps before a fusing one (`fuse`, `byteLevel`) process single tokens, those
+/// after it the whole text.
 enum DecoderStep: Sendable, Equatable {
     case replace([UInt8], with: [UInt8])
     /// Tokens `<0x..>` become bytes; a run of them that is not UTF-8 becomes one U+FFFD a byte.
     case byteFallback
     case fuse
-    /// Takes at most so many of a character away from the start and the end.
+    /// Strips at most so many of a character from the start and the end.
     case strip([UInt8], start: Int, stop: Int)
     case byteLevel
     /// The mark becomes a space; in the first token it is dropped if `dropsFirst`.
     case metaspace([UInt8], dropsFirst: Bool)
-    /// Tokens are joined by spaces: what Hugging Face does without a decoder.
+    /// Tokens are joined by spaces, as Hugging Face does without a decoder.
     case spaced
 
     var fuses: Bool { self == .fuse || self == .byteLevel }
 }
 
-/// The decoder's state within one text. Whole decoding is feeding all tokens and finishing, so a stream
-/// gives the same text by construction.
+/// State of decoding one text. Decoding a whole text feeds all tokens and finishes, so a stream gives the same text by
+/// construction.
 struct DecoderRun: Sendable {
     private var steps: [Step]
     private var output: [UInt8] = []
 
-    /// A step with what it must remember.
+    /// A step with its state.
     private struct Step: Sendable {
         let step: DecoderStep
         /// Whether it sees parts of one whole text rather than tokens.
         let isFused: Bool
         var tokensSeen = 0
-        /// Bytes of a run of byte tokens; or characters at the end that may have to be stripped.
+        /// Bytes of a run of byte tokens, or characters at the end that may be stripped.
         var held: [UInt8] = []
         var repair = UTF8Repair()
         /// Number of characters that may still be stripped at the start.
@@ -49,16 +49,16 @@ struct DecoderRun: Sendable {
         }
     }
 
-    /// Takes a token's text, as the vocabulary has it.
+    /// Takes a token's text from the vocabulary.
     mutating func feed(_ token: ArraySlice<UInt8>) { feed(0, Array(token)) }
 
-    /// The text that has become certain since the last call: whole characters.
+    /// Returns the text that is certain since the last call: whole characters.
     mutating func take() -> String {
         defer { output.removeAll(keepingCapacity: true) }
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Forgets half a character at the end.
+    /// Drops an incomplete character at the end.
     mutating func dropHalfCharacter() {
         for k in steps.indices {
             steps[k].repair = UTF8Repair()
@@ -68,7 +68,7 @@ struct DecoderRun: Sendable {
         }
     }
 
-    /// Ends the text; `take` then gives the rest.
+    /// Ends the text; `take` then returns the rest.
     mutating func finish() {
         for k in steps.indices {
             switch steps[k].step {
@@ -129,7 +129,7 @@ struct DecoderRun: Sendable {
         }
     }
 
-    /// Strips at the start of the whole text, and holds back what may be its end.
+    /// Strips at the start of the whole text, and holds back a possible end.
     private mutating func stripFused(_ k: Int, _ text: [UInt8], _ content: [UInt8], _ stop: Int) -> [UInt8] {
         var rest = (steps[k].held + text)[...]
         if steps[k].stripsLeft > 0, !rest.isEmpty {
@@ -142,7 +142,7 @@ struct DecoderRun: Sendable {
         return Array(rest.dropLast(end))
     }
 
-    /// The bytes one token stands for, wherever it stands.
+    /// Returns the bytes of a token anywhere in a text.
     static func bytes(of token: ArraySlice<UInt8>, _ steps: [DecoderStep]) -> [UInt8] {
         var text = Array(token)
         for step in steps {
@@ -161,7 +161,7 @@ struct DecoderRun: Sendable {
 }
 
 extension [UInt8] {
-    /// All occurrences of a literal, from left to right, replaced.
+    /// Replaces all occurrences of a literal, from left to right.
     fileprivate func replacing(_ literal: [UInt8], with content: [UInt8]) -> [UInt8] {
         guard let first = literal.first, contains(first) else { return self }
         var result: [UInt8] = []
@@ -187,7 +187,7 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// The bytes that at most `limit` of a character take at the end.
+    /// Returns the bytes of at most `limit` of a character at the end.
     fileprivate func suffixLength(_ character: [UInt8], atMost limit: Int) -> Int {
         var length = 0
         var left = limit

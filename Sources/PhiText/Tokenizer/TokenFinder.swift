@@ -1,14 +1,14 @@
 import FoundationShim
 
-/// Finds fixed texts in a text: at each place the longest that begins there.
+/// Finds fixed texts in a text: at each position the longest that begins there.
 ///
-/// An automaton over the reversed texts is run from the end of the text to its beginning: its state at a place tells the
-/// longest one that begins there. So the time is linear, whatever the texts.
+/// An automaton over the reversed texts runs from the end of the text to its beginning: its state at a position
+/// identifies the longest text that begins there. So the time is linear for any texts.
 struct TokenFinder: Sendable {
     struct Hit {
         var start: Int
         var end: Int
-        /// Number of the text.
+        /// Index of the text.
         var index: Int
     }
 
@@ -17,7 +17,7 @@ struct TokenFinder: Sendable {
     /// - Parameter texts: well-formed UTF-8, not empty; of equal ones the first counts.
     init(_ texts: [[UInt8]]) { automaton = TextAutomaton(texts.map { $0.reversed() }) }
 
-    /// For each place where one of the texts begins, the longest one; last place first.
+    /// Returns the longest text at each position where one begins; last position first.
     func hitsBackwards(in text: UnsafeBufferPointer<UInt8>) -> [Hit] {
         let (lengths, longest) = (automaton.lengths, automaton.longest)
         guard !lengths.isEmpty else { return [] }

@@ -1,16 +1,14 @@
 import JSON
 
-/// Length of the text that a token can stand for. By it a text that has more tokens than fit is known before it is
-/// tokenized, in one look at its bytes.
+/// Bounds the number of a text's tokens from below with one look at its bytes, to reject texts that are too long before
+/// tokenizing.
 ///
-/// Each byte of a text belongs to one token. A token of n bytes is paid by its bytes with 1/n each; so a byte
-/// pays at least one share of the longest token that holds it, and all bytes together at most the number of
-/// tokens.
+/// Each byte of a text belongs to one token. Count 1/n for each byte of a token of n bytes: a byte counts for at least
+/// 1/n of the longest token that contains it, so the sum over all bytes is at most the number of tokens.
 struct TokenReach: Sendable {
-    /// The least that a byte of a normalized text pays; 0 where it may become nothing, or one of any number of
-    /// bytes in one token.
+    /// Lower bound of a normalized byte's share; 0 if it may vanish, or be one of any number of bytes in one token.
     private let shares: [Double]
-    /// The same for text as it comes: before added tokens are found in it and it is normalized.
+    /// The same for raw text, before added tokens are found and it is normalized.
     private let rawShares: [Double]
 
     init(
@@ -24,7 +22,7 @@ struct TokenReach: Sendable {
         for step in preTokenizers {
             switch step {
             case .split(_, .removed, _): shares = Array(repeating: 0, count: 256)
-            // Its mark may be longer than the space that it stands for.
+            // The mark may be longer than its space.
             case .metaspace: shares[0x20] = min(least, shares[0xE2])
             default: break
             }
@@ -33,7 +31,7 @@ struct TokenReach: Sendable {
         rawShares = Self.rawShares(shares, least, normalizers, added)
     }
 
-    /// For each byte how long the longest token with it is, in bytes of text; 0 without any.
+    /// Returns, for each byte, the length of the longest token that contains it, in bytes of text; 0 without any.
     private static func longestTokens(_ model: BPEModel) -> [Int] {
         var longest = [Int](repeating: 0, count: 256)
         for id in 0..<Int32(clamping: model.vocabulary.idLimit) {
@@ -42,12 +40,12 @@ struct TokenReach: Sendable {
                 for byte in text { longest[Int(byte)] = max(longest[Int(byte)], text.count) }
             }
         }
-        // A character without a token of its own is a token for each byte, or one for all of them.
+        // A character without its own token has a token for each byte, or one for all of them.
         for byte in 0..<256 { longest[byte] = max(longest[byte], byte < 0x80 ? 1 : 4) }
         return longest
     }
 
-    /// The same for a token in the alphabet of byte-level BPE, where each character is a byte.
+    /// Measures a token in the alphabet of byte-level BPE, where each character is a byte.
     private static func measure(alphabet text: UnsafeBufferPointer<UInt8>, _ longest: inout [Int]) {
         guard let base = text.baseAddress else { return }
         let count = text.reduce(0) { $0 + ($1 & 0xC0 != 0x80 ? 1 : 0) }
@@ -70,11 +68,11 @@ struct TokenReach: Sendable {
             guard let factor = step.shrink else { return nothing }
             shrink *= factor
         }
-        // What vanishes may be what another byte was made into.
+        // A vanishing byte may be the result of another byte.
         guard normalizers.isEmpty || !normalized.contains(0), shrink <= 1 << 20 else { return nothing }
         var shares = normalized.map { $0 > 0 ? least / Double(shrink) : 0 }
         if added.contains(where: { $0.lstrip || $0.rstrip }) || normalizers.contains(where: \.strips) {
-            // Any number of spaces may go; these bytes are in Unicode's White_Space.
+            // Any number of spaces may vanish; these bytes occur in Unicode's White_Space.
             let spaces: [UInt8] = [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x80, 0x81, 0x85, 0x9A, 0x9F, 0xA0]
             for byte in spaces + [0xA8, 0xA9, 0xAF, 0xC2, 0xE1, 0xE2, 0xE3] + Array(0x82...0x8A) {
                 shares[Int(byte)] = 0
@@ -83,7 +81,7 @@ struct TokenReach: Sendable {
         return shares
     }
 
-    /// Whether a text, as it comes, certainly has more tokens than `limit`.
+    /// Whether a raw text certainly has more tokens than `limit`.
     func exceeds(_ limit: Int, raw text: UnsafeBufferPointer<UInt8>) -> Bool {
         Self.exceeds(limit, text, rawShares)
     }
@@ -107,7 +105,7 @@ struct TokenReach: Sendable {
 }
 
 extension BPEModel {
-    /// Whether a byte of text may become nothing, or be one of any number in one unknown token.
+    /// Whether a byte of text may vanish, or be one of any number in one unknown token.
     func mayVanish(_ byte: UInt8) -> Bool {
         if isComplete { return false }
         if options.unknownID != nil, !options.fusesUnknown, !mergesUnknown { return false }
@@ -117,7 +115,7 @@ extension BPEModel {
 }
 
 extension Normalizer {
-    /// Number of bytes that may at most become one; nil if any number may go.
+    /// The most bytes that can become one; nil if any number may vanish.
     var shrink: Int? {
         switch self {
         case .prepend, .strip: 1
@@ -126,11 +124,11 @@ extension Normalizer {
         case .replacePattern: nil
         // The Kelvin sign, of three bytes, becomes a k.
         case .lowercase: 4
-        // A letter of four bytes becomes one of one byte, and takes in the marks after it.
+        // A letter of four bytes becomes one of one byte, and absorbs the marks after it.
         case .normalForm: 16
         }
     }
 
-    /// Whether it takes spaces away.
+    /// Whether it strips spaces.
     var strips: Bool { if case .strip = self { true } else { false } }
 }

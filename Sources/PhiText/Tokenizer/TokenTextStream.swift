@@ -1,14 +1,12 @@
 import BatchEngine
 
-/// Turns the ids of one completion into text as they come.
+/// Decodes the tokens of one completion as they are generated.
 ///
-/// All it gives, put together, is `decode(ids, skipSpecialTokens: true)` of the completion's ids, taken as
-/// a text of their own. So where the decoder strips a space at the start of a text (Phi-3's does), the
-/// first word of a completion comes without its space, just as in Hugging Face's decoding of the
-/// completion.
+/// The concatenated output is `decode(ids, skipSpecialTokens: true)` of the completion's ids alone. So if the decoder
+/// strips a leading space (Phi-3's does), the first word of a completion has none, just as in Hugging Face's decoding.
 ///
-/// Text is given as soon as no later token can change it. Half a character is held back; so is a run of
-/// byte tokens (`<0x..>`) until another token ends it, for one wrong byte in it changes the whole run.
+/// Text is returned as soon as no later token can change it. An incomplete character is held back, and so is a run of
+/// byte tokens (`<0x..>`) until another token ends it, as one wrong byte changes the whole run.
 package struct TokenTextStream: TextStream {
     private let tokenizer: Tokenizer
     private let shown: Set<Int32>

@@ -3,11 +3,10 @@ import JSON
 import OperatingSystem
 import Regex
 
-/// Text to token ids and back, from a Hugging Face `tokenizer.json` with a BPE model.
+/// Tokenizer of a Hugging Face `tokenizer.json` with a BPE model.
 ///
-/// It gives exactly what Hugging Face's `tokenizers` gives, or refuses the file when it is loaded: a part
-/// that is not supported is never skipped. Time is linear in the text (but for a logarithm where one
-/// piece is very long), whatever the text and the file.
+/// It gives exactly the results of Hugging Face's `tokenizers`, or refuses the file at loading: unsupported parts are
+/// never skipped. Time is linear in the text (except for a logarithm in a very long piece), for any text and file.
 ///
 /// All methods may be called from any thread.
 package final class Tokenizer: Sendable {
@@ -20,24 +19,24 @@ package final class Tokenizer: Sendable {
     private let addedTokens: [Int32: AddedToken]
     /// By bytes: as strings, canonically equivalent texts would be equal.
     private let addedIDs: [[UInt8]: Int32]
-    /// They look for tokens in the text as it is, and in the normalized text.
+    /// Matchers of tokens in the raw and in the normalized text.
     private let plainMatcher: AddedTokenMatcher
     private let normalizedMatcher: AddedTokenMatcher
-    /// Made when a text is long enough to need it: most never are.
+    /// Made for the first long text.
     private let reach: OnFirstUse<TokenReach>
-    /// For each of `preTokenizers`, whether what it leaves has as many tokens as pieces at least.
+    /// For each of `preTokenizers`, whether its result has at least as many tokens as pieces.
     private let keepsPieces: [Bool]
     private let pool = Pool<EncodeScratch>(most: 64)
 
-    /// The texts that are control where a template has written them.
+    /// Texts that are control tokens when a template has written them.
     package let controlTokens: ControlTokens
 
     /// One more than the highest token id; ids in between may be unused.
     package let vocabularySize: Int
 
     /// Reads a `tokenizer.json`.
-    /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format,
-    ///   `unsupported`, with the key, for what is not supported here.
+    /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format, `unsupported`,
+    ///   with the key, for an unsupported part.
     package init(path: String) throws {
         let parts = try TokenizerFile(path: path)
         model = BPEModel(vocabulary: parts.vocabulary, merges: parts.merges, options: parts.options)
@@ -54,7 +53,7 @@ package final class Tokenizer: Sendable {
             parts.vocabulary.idLimit, (parts.addedTokens.map { Int($0.id) }.max() ?? -1) + 1)
         let plain = parts.addedTokens.filter { !$0.normalized }
         plainMatcher = AddedTokenMatcher(plain, texts: plain.map { Array($0.content.utf8) })
-        // A token that normalization leaves nothing of can't be found.
+        // A token that normalizes to nothing can't be found.
         let normalized = parts.addedTokens.filter(\.normalized)
             .map { ($0, Self.normalize($0.content, parts.normalizers)) }
             .filter { !$0.1.isEmpty }
@@ -82,23 +81,22 @@ package final class Tokenizer: Sendable {
 
     // MARK: Encoding
 
-    /// The ids of a text.
+    /// Returns the ids of a text.
     /// - Parameters:
-    ///   - addSpecialTokens: put the special tokens around it that the file's post-processor names.
-    ///   - specialTokensAsText: treat the texts of special tokens, like `<|end|>`, as any other text; by
-    ///     default they become their tokens.
+    ///   - addSpecialTokens: whether to add the special tokens of the file's post-processor.
+    ///   - specialTokensAsText: whether the texts of special tokens, like `<|end|>`, stay text; by default they
+    ///     become their tokens.
     package func encode(
         _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false
     ) -> [Int32] {
-        // There is no such number of tokens.
+        // No text has so many tokens.
         encode(
             text, addSpecialTokens: addSpecialTokens, specialTokensAsText: specialTokensAsText, atMost: .max)
             ?? []
     }
 
-    /// The ids of a text that goes on from another: nothing is put before it, as some files do with a space at the
-    /// start of a text.
-    /// - Parameter isControl: texts of control tokens become those; by default they are text.
+    /// Returns the ids of a text that continues another: nothing is added before it, such as a leading space.
+    /// - Parameter isControl: whether texts of control tokens become those; by default they stay text.
     package func encode(continuing text: String, isControl: Bool = false) -> [Int32] {
         encode(
             text, addSpecialTokens: false, specialTokensAsText: !isControl, isContinuation: true, atMost: .max
@@ -106,10 +104,10 @@ package final class Tokenizer: Sendable {
             ?? []
     }
 
-    /// As `encode(_:addSpecialTokens:specialTokensAsText:)`; nil if there are more than `limit` ids. A text that
-    /// is far too long costs little more than a look at its bytes.
+    /// Returns the ids of a text; nil if there are more than `limit`. A text that is far too long costs little more
+    /// than a look at its bytes.
     /// - Parameters:
-    ///   - shield: what covers texts of control tokens in it.
+    ///   - shield: escaper of control tokens in the text.
     ///   - isContinuation: as in `encode(continuing:)`.
     package func encode(
         _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false,
@@ -166,7 +164,7 @@ package final class Tokenizer: Sendable {
         }
     }
 
-    /// Ends early once there are more tokens than `scratch.limit`, or it is certain that there will be.
+    /// Ends early once there are certainly more than `scratch.limit` tokens.
     private func encodePieces(isStart: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]) {
         scratch.shield?.uncover(scratch.text)
         let left = scratch.limit - output.count
@@ -190,8 +188,8 @@ package final class Tokenizer: Sendable {
 
     // MARK: Decoding
 
-    /// The text of ids, as one whole: what the decoder strips at the start of a text is stripped at the
-    /// start of these. Ids that are no tokens are left out; bytes that are not UTF-8 become U+FFFD.
+    /// Returns the text of ids as one whole, stripped at its start. Ids without tokens are skipped; invalid UTF-8
+    /// becomes U+FFFD.
     package func decode(_ ids: [Int32], skipSpecialTokens: Bool) -> String {
         var run = DecoderRun(decoderSteps)
         for id in ids where !(skipSpecialTokens && isSpecial(id)) {
@@ -201,30 +199,29 @@ package final class Tokenizer: Sendable {
         return run.take()
     }
 
-    /// A stream that turns the ids of one completion into text; see `TokenTextStream`.
-    /// - Parameter tokens: special tokens that are part of the text all the same.
+    /// Returns a stream that decodes the ids of one completion; see `TokenTextStream`.
+    /// - Parameter tokens: special tokens to show as text.
     package func makeTextStream(showing tokens: Set<Int32> = []) -> TokenTextStream {
         TokenTextStream(self, decoderSteps, showing: tokens)
     }
 
     // MARK: Single tokens
 
-    /// The id of a token by its text as the file has it (like `▁the`, `Ġthe` or `<|end|>`).
+    /// Returns the id of a token by its text in the file (like `▁the`, `Ġthe` or `<|end|>`).
     package func id(of token: String) -> Int32? {
         addedIDs[Array(token.utf8)] ?? model.vocabulary.id(of: token.utf8)
     }
 
-    /// Whether the file marks this token as special, such as `<|end|>`; then it is no part of a text.
+    /// Whether the file marks this token as special, such as `<|end|>`, so that it is no part of a text.
     package func isSpecial(_ id: Int32) -> Bool { addedTokens[id]?.special ?? false }
 
-    /// Whether this token stands for text: ids that are no tokens don't, nor do control tokens.
+    /// Whether this token is text, not a control token or an unused id.
     func isText(_ id: Int32) -> Bool {
         if let added = addedTokens[id] { return !ControlTokens.isControl(added) }
         return model.vocabulary.text(of: id) != nil
     }
 
-    /// Whether a space at the start of a text is dropped in decoding. Nil if decoding is more than putting the
-    /// tokens' bytes together.
+    /// Whether decoding drops a leading space of a text. Nil if decoding is more than concatenating the tokens' bytes.
     var dropsFirstSpace: Bool? {
         var drops = false
         var isFused = false
@@ -244,13 +241,12 @@ package final class Tokenizer: Sendable {
         return drops
     }
 
-    /// The bytes this token stands for inside of a text; they may be part of a character. Empty for an id
-    /// that is no token.
+    /// Returns the bytes of this token within a text, perhaps part of a character. Empty for an unused id.
     package func bytes(of id: Int32) -> [UInt8] {
         content(of: id).map { DecoderRun.bytes(of: $0, decoderSteps) } ?? []
     }
 
-    /// The text this token stands for inside of a text, with U+FFFD for bytes that are no character.
+    /// Returns the text of this token within a text, with U+FFFD for partial characters.
     package func text(of id: Int32) -> String {
         var repair = UTF8Repair()
         var output: [UInt8] = []
@@ -259,7 +255,7 @@ package final class Tokenizer: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A token's text as the file has it.
+    /// Returns a token's text in the file.
     func content(of id: Int32) -> ArraySlice<UInt8>? {
         if let added = addedTokens[id] { return Array(added.content.utf8)[...] }
         return model.vocabulary.text(of: id)

@@ -1,10 +1,10 @@
 import FoundationShim
 import JSON
 
-/// Reads the small parts of tokenizer.json, and of the files beside it, with the full key in every message.
+/// Reads the small parts of tokenizer.json and of files beside it, with the full key in every message.
 struct TokenizerConfigReader {
     let value: JSONValue
-    /// Place of the value, like `pre_tokenizer.pretokenizers[1]`.
+    /// Path of the value, like `pre_tokenizer.pretokenizers[1]`.
     let key: String
     let path: String
 
@@ -25,13 +25,13 @@ struct TokenizerConfigReader {
         return members
     }
 
-    /// The member of that name; null if it is not there.
+    /// Returns the member with that name; null if there is none.
     func member(_ name: String) throws -> TokenizerConfigReader {
         let value = try members()[name] ?? .null
         return TokenizerConfigReader(value: value, key: key.isEmpty ? name : "\(key).\(name)", path: path)
     }
 
-    /// - Throws: `unsupported` for a key that is not among `names`.
+    /// - Throws: `unsupported` for a key other than `names`.
     func allow(_ names: String...) throws {
         for member in try members() where member.name != "type" && !names.contains(member.name) {
             throw unsupported("the key \(member.name.quotedStart) is not supported")
@@ -49,7 +49,7 @@ struct TokenizerConfigReader {
         return string
     }
 
-    /// - Parameter fallback: for null or a missing key; nil if there is none.
+    /// - Parameter fallback: for null or a missing key; nil makes these an error.
     func bool(default fallback: Bool? = nil) throws -> Bool {
         if case .bool(let bool) = value { return bool }
         if isNull, let fallback { return fallback }
@@ -71,7 +71,7 @@ struct TokenizerConfigReader {
         }
     }
 
-    /// One character.
+    /// Returns a string of one character.
     func character() throws -> String {
         let string = try string()
         guard string.unicodeScalars.count == 1 else { throw malformed("expected one character") }
@@ -80,7 +80,7 @@ struct TokenizerConfigReader {
 }
 
 extension String {
-    /// For messages: quoted, without control characters, and cut off where it is long.
+    /// The text quoted for messages, without control characters, and cut if long.
     var quotedStart: String {
         unicodeScalars.count <= 60
             ? debugDescription : String(unicodeScalars.prefix(60)).debugDescription + "..."

@@ -2,15 +2,15 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// A tokenizer.json as it was read: all its parts, checked. Or what a `TiktokenFile` says.
+/// Parsed and checked parts of a tokenizer.json or a `TiktokenFile`.
 struct TokenizerFile {
     /// Far above any real file (15 MB), and small enough for 32-bit offsets.
     private static let sizeLimit = 512 << 20
-    /// The bytes of one part besides vocabulary and merges; such parts are kept as trees of values.
+    /// Bytes of a part other than vocabulary and merges; such parts are trees of values.
     private static let partLimit = 8 << 20
     /// Keys of `model` besides these two; there are nine.
     private static let modelKeyLimit = 64
-    /// Ranks are kept in 24 bits.
+    /// Ranks have 24 bits.
     private static let mergeLimit = 1 << 24
 
     let path: String
@@ -30,9 +30,9 @@ struct TokenizerFile {
         guard file.count <= Self.sizeLimit else {
             throw ModelError(.unsupported, path: path, "larger than \(Self.sizeLimit >> 20) MB")
         }
-        // What becomes of it takes less than that.
+        // The result takes less than that.
         try MemoryRoom.require(4 * file.count, for: path)
-        // A copy: the file may be cut short while it is read.
+        // A copy, as the file may be truncated while it is read.
         let data = file.withBytes { Data($0) }
         guard Paths.name(of: path) != TiktokenFile.name else {
             let file = try TiktokenFile(data, path: path)
@@ -186,8 +186,8 @@ struct TokenizerFile {
     }
 
     private mutating func readVocabulary(_ scanner: inout JSONScanner, byteCount: Int) throws {
-        // Memory goes with the highest id; each token takes at least a byte of the file, so this leaves
-        // room for gaps, but no small file makes a large table.
+        // Memory grows with the highest id. Each token takes at least a byte of the file, so this allows gaps, but no
+        // small file makes a large table.
         let idLimit = min(byteCount + 65536, Int(Int32.max))
         try scanner.object { scanner, text in
             let place = scanner.position
@@ -206,7 +206,7 @@ struct TokenizerFile {
         }
     }
 
-    /// Merges are `"a b"` or `["a", "b"]`; both and their concatenation are tokens.
+    /// Merges are `"a b"` or `["a", "b"]`; both parts and their concatenation are tokens.
     private mutating func readMerges(_ scanner: inout JSONScanner) throws {
         var pair: [UInt8] = []
         try scanner.array { scanner in

@@ -1,4 +1,4 @@
-/// Token texts and their ids, both ways, in flat arrays.
+/// Token texts and ids, both ways, in flat arrays.
 struct Vocabulary: Sendable {
     private var bytes: [UInt8] = []
     /// Entry e is `bytes[starts[e] ..< starts[e + 1]]`.
@@ -15,7 +15,7 @@ struct Vocabulary: Sendable {
     /// One more than the highest id.
     var idLimit: Int { entryOfID.count }
 
-    /// - Parameter id: 0 or above; memory in proportion to the highest id is used.
+    /// - Parameter id: 0 or above; memory is proportional to the highest id.
     mutating func insert(_ text: UnsafeBufferPointer<UInt8>, id: Int) throws {
         if 2 * ids.count >= slots.count { grow() }
         let slot = slot(of: text)
@@ -40,7 +40,7 @@ struct Vocabulary: Sendable {
         Array(text).withUnsafeBufferPointer { id(of: $0) }
     }
 
-    /// The text of a token as the file has it.
+    /// Returns a token's text in the file.
     func text(of id: Int32) -> ArraySlice<UInt8>? {
         guard id >= 0, Int(id) < entryOfID.count, entryOfID[Int(id)] > 0 else { return nil }
         return text(ofEntry: Int(entryOfID[Int(id)]) - 1)
@@ -50,7 +50,7 @@ struct Vocabulary: Sendable {
         bytes[Int(starts[entry])..<Int(starts[entry + 1])]
     }
 
-    /// Returns the place of `text`, or the one where it would go.
+    /// Returns the slot of `text`, or the one for its insertion.
     private func slot(of text: UnsafeBufferPointer<UInt8>) -> Int {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: ByteHash.hash(text)) & mask

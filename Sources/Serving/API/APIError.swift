@@ -1,6 +1,6 @@
 import JSON
 
-/// An error as OpenAI's API has it.
+/// An error of OpenAI's API.
 struct APIError: Error {
     var status = 400
     var message: String
@@ -16,7 +16,7 @@ struct APIError: Error {
         self.headers = headers
     }
 
-    /// There is no room for more; a client that knows the API comes again by itself.
+    /// Returns an error for lack of room, which clients of the API retry.
     static func busy(_ status: Int, _ message: String) -> APIError {
         APIError(message, status: status, code: "overloaded", headers: [("Retry-After", "1")])
     }
@@ -49,7 +49,7 @@ extension HTTPReply {
         self.init(status, headers: headers, .bytes(Array(JSONWriter.text(of: json).utf8)))
     }
 
-    /// A list as the API has it, all of it on one page.
+    /// Returns a list of the API on one page.
     static func list(_ entries: [JSONValue], hasMore: Bool = false) -> HTTPReply {
         HTTPReply([
             "object": "list", "data": .array(entries), "first_id": entries.first?["id"] ?? .null,
@@ -59,7 +59,7 @@ extension HTTPReply {
 }
 
 extension JSONObject {
-    /// A member that must be a string, where it is there.
+    /// Returns a member that must be a string if it exists.
     func string(_ name: String) throws(APIError) -> String? {
         switch self[name] {
         case nil, .null?: return nil

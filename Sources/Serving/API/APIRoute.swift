@@ -23,7 +23,7 @@ enum APIRoute: Equatable {
         case ("health", _, 1): methods = ["GET": .health]
         case ("metrics", _, 1): methods = ["GET": .metrics]
         case ("v1", "models", 2): methods = ["GET": .models]
-        // Names of models may have slashes.
+        // Names of models may contain slashes.
         case ("v1", "models", _): methods = ["GET": .model(parts.dropFirst(2).joined(separator: "/"))]
         case ("v1", "files", 2): methods = ["GET": .files, "POST": .addFile]
         case ("v1", "files", 3): methods = ["GET": .file(id), "DELETE": .removeFile(id)]
@@ -45,7 +45,7 @@ enum APIRoute: Equatable {
         self = route
     }
 
-    /// For metrics: the path without names and ids.
+    /// Name in metrics: the path without names and ids.
     var name: String {
         switch self {
         case .health: "/health"

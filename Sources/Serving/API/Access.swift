@@ -1,11 +1,11 @@
 import OperatingSystem
 
-/// Keys of those who may ask.
+/// Keys that give access.
 struct Access: Sendable {
-    /// SHA-256 of each key: the keys themselves are not kept.
+    /// SHA-256 of each key: the keys themselves are not stored.
     private let keys: [[UInt8]]
 
-    /// - Parameter keys: any of them will do; where there is none, whoever is on this machine may ask.
+    /// - Parameter keys: any of them gives access; without keys, everyone on this machine has it.
     init(keys: [String]) { self.keys = keys.map { SHA.sha256(of: $0.utf8) } }
 
     var needsKey: Bool { !keys.isEmpty }
@@ -15,7 +15,7 @@ struct Access: Sendable {
         guard needsKey else { return try checkIsLocal(head) }
         let given = head.headers["authorization"].flatMap { $0.hasPrefix("Bearer ") ? $0.dropFirst(7) : nil }
         let hash = SHA.sha256(of: (given ?? "").utf8)
-        // All of each is looked at, so that the time says nothing of them.
+        // All bytes are compared, so that the time reveals nothing.
         var isKnown = false
         for key in keys where zip(key, hash).reduce(0, { $0 | $1.0 ^ $1.1 }) == 0 { isKnown = true }
         guard given != nil, isKnown else {
@@ -26,8 +26,8 @@ struct Access: Sendable {
         }
     }
 
-    /// A page of the web that a person looks at may send requests to this machine, and under a name of its own read
-    /// the answers.
+    /// Refuses requests from web pages, which could reach this machine and, under a host name of their own, read the
+    /// answers.
     private func checkIsLocal(_ head: HTTPHead) throws(APIError) {
         let origin = head.headers["origin"].map { $0.split(at: "/").last ?? "" }
         for host in [head.headers["host"].map { $0[...] }, origin] {

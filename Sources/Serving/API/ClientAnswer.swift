@@ -4,7 +4,7 @@ import Jobs
 import OperatingSystem
 import PhiModel
 
-/// One request of a client's, from the loop to its answer.
+/// One client request, from the loop to its answer.
 final class ClientAnswer: Sendable {
     private struct State {
         var isStreaming = false
@@ -19,8 +19,8 @@ final class ClientAnswer: Sendable {
     private let state: Guarded<State>
 
     /// - Parameters:
-    ///   - streams: text is told as it comes.
-    ///   - tellsUsage: of a stream, at its end.
+    ///   - streams: whether text is sent as it is generated.
+    ///   - tellsUsage: whether a stream ends with the usage.
     init(
         _ exchange: Exchange, _ reply: OpenAIReply, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics
     ) {
@@ -29,7 +29,7 @@ final class ClientAnswer: Sendable {
         state = Guarded(State(events: reply.events(tellsUsage: tellsUsage)))
     }
 
-    /// - Returns: whether that was all.
+    /// - Returns: whether that was the last event.
     func take(_ event: PipedLines.Event) -> Bool {
         switch event {
         case .text(let text, let choice, _): tell(text, of: choice)
@@ -40,7 +40,7 @@ final class ClientAnswer: Sendable {
         case .cancelled:
             metrics.cancelled()
             return true
-        // Only lines that are none of OpenAI's come to this.
+        // Only lines in another format than OpenAI's cause this.
         case .result: return fail(APIError("The result has another form.", status: 500))
         }
         return false
@@ -92,7 +92,7 @@ final class ClientAnswer: Sendable {
 
     private func fail(_ error: APIError) -> Bool { end(error.reply) }
 
-    /// A stream that has begun can only say what went wrong.
+    /// Ends the answer. A stream that has begun can only report an error.
     private func end(_ reply: HTTPReply) -> Bool {
         let event = state.withLock { state -> [UInt8]? in
             guard state.isStreaming, case .bytes(let bytes) = reply.content else { return nil }
@@ -116,7 +116,7 @@ final class ClientAnswer: Sendable {
     }
 }
 
-/// The requests that are under way, by their numbers.
+/// Running requests by number.
 final class ClientAnswers: Sendable {
     private struct State {
         var next = 0

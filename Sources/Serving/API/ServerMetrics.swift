@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// A server's numbers in Prometheus' text format.
+/// Metrics of a server in Prometheus' text format.
 final class ServerMetrics: Sendable {
     private struct Times {
         var count = 0
@@ -10,7 +10,7 @@ final class ServerMetrics: Sendable {
     }
 
     private struct State {
-        /// By path and status.
+        /// Number of answers by path and status.
         var answers: [String: Int] = [:]
         var promptTokens = 0
         var completionTokens = 0
@@ -38,7 +38,7 @@ final class ServerMetrics: Sendable {
     func tookFirst(_ seconds: Double) { state.withLock { $0.first.add(seconds) } }
     func tookWhole(_ seconds: Double) { state.withLock { $0.whole.add(seconds) } }
 
-    /// - Parameter gauges: what there is at the moment, with a text for each.
+    /// - Parameter gauges: current values, each with its help.
     func text(_ gauges: [(name: String, help: String, value: Int)]) -> String {
         let state = state.withLock { $0 }
         var text = ""

@@ -4,11 +4,11 @@ import JSON
 import Jobs
 import OperatingSystem
 
-/// Batches, each a job of its own in its folder: with the journal there it goes on after whatever has ended the server.
-/// The record of a batch is what the API shows of it.
+/// Batches, each a job in its own folder, whose journal lets it resume after any end of the server. A batch's record is
+/// its object in the API.
 final class BatchStore: Sendable {
     private static let kind = "batch"
-    /// More wait.
+    /// The most that run; further ones wait.
     private static let together = 4
 
     private enum Event: Sendable {
@@ -29,9 +29,9 @@ final class BatchStore: Sendable {
     private let stopFlag: StopFlag
     private let state: Guarded<State>
     private let events = Mailbox<Event>()
-    /// Held while a record is changed.
+    /// Held while a record changes.
     private let changing = Lock()
-    /// Keeps other servers out, as long as the process lives.
+    /// Lock against other servers, held as long as the process lives.
     private let lock: Int32
 
     /// - Parameter stopFlag: the server's.
@@ -58,7 +58,7 @@ final class BatchStore: Sendable {
             "another server keeps its batches there. --folder names another folder.")
     }
 
-    /// Takes up what an earlier server left.
+    /// Resumes batches of an earlier server.
     func start() throws {
         try WorkerThread.startOrExplain("batches") { [self] in
             while let some = events.wait(1) {
@@ -76,7 +76,7 @@ final class BatchStore: Sendable {
         }
     }
 
-    /// Number of those under way.
+    /// Number of unfinished batches.
     var openCount: Int { state.withLock { $0.records.values.count(where: Self.isOpen) } }
 
     private static func isOpen(_ record: JSONObject) -> Bool {
@@ -90,10 +90,10 @@ final class BatchStore: Sendable {
         return record
     }
 
-    /// The newest first.
+    /// All records, newest first.
     var all: [JSONObject] { Records.sorted(state.withLock { Array($0.records.values) }) }
 
-    /// - Parameter body: as `POST /v1/batches` has it.
+    /// - Parameter body: body of `POST /v1/batches`.
     func add(_ body: JSONObject) throws(APIError) -> JSONObject {
         let known = ["input_file_id", "endpoint", "completion_window", "metadata", "output_expires_after"]
         if let other = body.first(where: { !known.contains($0.name) && $0.value != .null }) {
@@ -138,7 +138,7 @@ final class BatchStore: Sendable {
         return record
     }
 
-    /// Whether a file is one that a batch still reads.
+    /// Whether an unfinished batch needs a file.
     func needs(file: String) -> Bool {
         state.withLock {
             $0.records.values.contains { Self.isOpen($0) && $0["input_file_id"] == .string(file) }
@@ -171,7 +171,7 @@ final class BatchStore: Sendable {
 
     private func place(of id: String, _ name: String) -> String { Paths.join(Paths.join(folder, id), name) }
 
-    /// Begins a batch, has it wait for others, or ends it if it is cancelled.
+    /// Begins a batch, makes it wait for others, or ends it if it is cancelled.
     private func begin(_ id: String) {
         let (record, flag, mayBegin) = state.withLock { state in
             let mayBegin = state.running.count < Self.together
@@ -191,14 +191,14 @@ final class BatchStore: Sendable {
         }
     }
 
-    /// Has the results of a cancelled batch put into its files.
+    /// Writes the results of a cancelled batch to its files.
     private func keepWhatIsDone(_ id: String, _ record: JSONObject) throws {
         guard case .string(let input)? = record["input_file_id"] else { return }
         var job = try job(id, input: files.path(of: input))
         let places = try job.settings.linesWithResults()
         guard !places.isEmpty else { return try finish(id) }
         job.settings.selection = .some(places)
-        // Lines of which a part is done are cancelled.
+        // Partly finished lines are cancelled.
         job.prunes = true
         try run(id, job, total: record["request_counts"]?["total"]?.integer ?? places.count)
     }
@@ -230,7 +230,7 @@ final class BatchStore: Sendable {
         settings.maxFailures = .percent(100)
         var job = try BatchJob(settings)
         (job.cache, job.log) = (requests.base.cache, requests.base.log)
-        // Results that are there stay, whatever this server was started with.
+        // Existing results stay, whatever the options of this server.
         job.ifChanged = .keep
         return job
     }
@@ -246,7 +246,7 @@ final class BatchStore: Sendable {
             case .success(let outcome) where outcome.status == .complete: try finish(id)
             case .success where try record(of: id)["status"] == "cancelling":
                 begin(id)
-            // The next server goes on with it.
+            // The next server resumes it.
             case .success where stopFlag.isSet: break
             case .success: throw APIError("The run has ended before its time.", status: 500)
             case .failure(let error): throw error

@@ -4,8 +4,7 @@ import JSON
 import Jobs
 import OperatingSystem
 
-/// Files that clients sent, and those that batches made: each under its id, with a record beside it, which is what the API
-/// shows of it.
+/// Files sent by clients or made by batches, each under its id, with a record beside it that is its object in the API.
 final class FileStore: Sendable {
     static let kind = "file"
     private static let suffix = ".json"
@@ -28,7 +27,7 @@ final class FileStore: Sendable {
         return record
     }
 
-    /// The newest first.
+    /// Returns all records, newest first.
     func all(purpose: String?) -> [JSONObject] {
         Records.sorted(records.withLock { Array($0.values) }).filter { record in
             purpose.map { record["purpose"] == .string($0) } ?? true
@@ -37,7 +36,7 @@ final class FileStore: Sendable {
 
     // MARK: Files come and go
 
-    /// Takes what a client has sent.
+    /// Adds a client's upload.
     func add(_ upload: Upload) throws(APIError) -> JSONObject {
         let content = try upload.content()
         let id = "file-" + APIService.newID()
@@ -50,12 +49,12 @@ final class FileStore: Sendable {
         return try keep(id, name: content.name, purpose: content.purpose, bytes: content.bytes)
     }
 
-    /// Gives a file that a batch has made a name here as well.
-    /// - Returns: its id; nil if there is nothing in it.
+    /// Links a file made by a batch into this store.
+    /// - Returns: its id; nil if it is empty.
     func adopt(_ path: String, id: String, name: String) throws(APIError) -> String? {
         guard let size = Sockets.size(of: path), size > 0 else { return nil }
         do throws(SystemError) { try POSIXFileSystem().link(path, to: self.path(of: id)) } catch {
-            // It was there before a restart.
+            // It existed before a restart.
             guard Sockets.size(of: self.path(of: id)) == size else {
                 throw APIError("The results can't be kept: \(error).", status: 500, code: "storage")
             }
@@ -82,9 +81,9 @@ final class FileStore: Sendable {
     }
 }
 
-/// Objects of the API, each a small file that is replaced as a whole.
+/// Objects of the API, each a small file that is replaced atomically.
 enum Records {
-    /// Returns the records in a folder, which is made if it is not there. What a killed process left half written is removed.
+    /// Returns the records in a folder, which is created if missing. Drafts of a killed process are removed.
     static func all(in folder: String, of kind: String) throws -> [String: JSONObject] {
         do throws(Files.Failure) { try Files.makeFolder(folder, mode: 0o700) } catch {
             throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
@@ -111,11 +110,11 @@ enum Records {
             try ReplacedFile(Paths.join(folder, id + ".json"), start: "{\"id\":\"", what: "record")
                 .replace(with: Array(JSONWriter.text(of: .object(record)).utf8), isDurable: true)
         } catch {
-            throw APIError("What is to be kept can't be written: \(error)", status: 500, code: "storage")
+            throw APIError("The record can't be written: \(error)", status: 500, code: "storage")
         }
     }
 
-    /// The newest first.
+    /// Sorts records, newest first.
     static func sorted(_ records: [JSONObject]) -> [JSONObject] {
         func key(_ record: JSONObject) -> (Int, String) {
             (record["created_at"]?.integer ?? 0, record["id"].map { JSONWriter.text(of: $0) } ?? "")

@@ -1,7 +1,7 @@
 import FoundationShim
 import OperatingSystem
 
-/// A file that a client is sending, as a form: written to the disk as it comes.
+/// A client's upload as a form, written to the disk as it arrives.
 final class Upload: HTTPForm {
     static let suffix = ".upload"
 
@@ -24,7 +24,7 @@ final class Upload: HTTPForm {
     private let limit: Int
     private let state = Guarded(State())
 
-    /// - Parameter folder: where files are kept.
+    /// - Parameter folder: folder of files.
     init(in folder: String, limit: Int) {
         path = Paths.join(folder, APIService.newID() + Self.suffix)
         self.limit = limit
@@ -43,7 +43,7 @@ final class Upload: HTTPForm {
                 switch field {
                 case "purpose": state.purpose += bytes.prefix(max(0, 64 - state.purpose.count))
                 case "file": try write(bytes, name: file ?? "file", &state)
-                // When it is to be forgotten: files stay until they are deleted.
+                // The expiry: files stay until they are deleted.
                 case _ where field.hasPrefix("expires_after"): break
                 default: throw APIError("The form has a field `\(field.prefix(64))`, which is not supported.")
                 }
@@ -74,7 +74,7 @@ final class Upload: HTTPForm {
         }
     }
 
-    /// The whole file, which is then the caller's.
+    /// Returns the whole file, owned by the caller.
     func content() throws(APIError) -> Content {
         let (content, purpose, fault) = state.withLock { state in
             state.isTaken =

@@ -2,8 +2,8 @@ import CHTTP
 import FoundationShim
 import OperatingSystem
 
-/// A request and its answer. Whoever answers may do so on any thread, at once or later: until then the connection waits,
-/// and no thread does.
+/// A request and its answer, which may come from any thread, at once or later. Until then the connection waits, without
+/// a thread.
 package final class Exchange: Sendable {
     private struct State {
         /// Nil once the exchange is over.
@@ -15,13 +15,13 @@ package final class Exchange: Sendable {
         var isHandedOver = false
         var isSuspended = false
         var reply: HTTPReply?
-        /// A stream's bytes, of which those from `sent` on are to be sent.
+        /// Bytes of a stream; those from `sent` on are still to be sent.
         var unsent: [UInt8] = []
         var sent = 0
         var isEnded = false
-        /// Nothing more is read from the client.
+        /// Whether the client sends nothing more.
         var isOneWay = false
-        /// The client has gone, or takes too long.
+        /// Whether the client has disconnected or is too slow.
         var isLost = false
         var whenLost: (@Sendable () -> Void)?
     }
@@ -51,9 +51,9 @@ package final class Exchange: Sendable {
 
     deinit { server.bodies.withLock { [counted = state.withLock(\.counted)] in $0 -= counted } }
 
-    // MARK: For whoever answers, on any thread
+    // MARK: For the answering side, on any thread
 
-    /// The body, which is then this caller's.
+    /// Takes the body, owned by the caller.
     package func takeBody() -> [UInt8] {
         state.withLock { state in
             defer { state.body = [] }
@@ -61,7 +61,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Answers. The first answer counts.
+    /// Sends the answer; only the first counts.
     package func answer(_ reply: HTTPReply) {
         state.withLock { state in
             guard state.reply == nil else { return }
@@ -70,7 +70,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Gives more of a stream, which `answer` has begun. Nothing waits for the client here.
+    /// Adds bytes to a stream that `answer` has begun. Never waits for the client.
     package func send(_ bytes: [UInt8]) {
         state.withLock { state in
             guard !state.isLost, !state.isEnded else { return }
@@ -89,7 +89,7 @@ package final class Exchange: Sendable {
         server.expect(left, to: self)
     }
 
-    /// - Parameter action: called once if the client goes away before it has the answer.
+    /// - Parameter action: called once if the client disconnects before it has the answer.
     package func whenLost(_ action: @escaping @Sendable () -> Void) {
         let isLost = state.withLock { state in
             if !state.isLost { state.whenLost = action }
@@ -100,7 +100,7 @@ package final class Exchange: Sendable {
 
     // MARK: The server's side
 
-    /// Nobody waits for the answer any more.
+    /// Records that nobody waits for the answer any more.
     func lose() {
         state.withLock { state in
             state.isLost = true
@@ -108,8 +108,8 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Sends a client that says nothing more an interim answer, or a comment of its stream. Its system refuses that if nobody
-    /// reads there any more, which the next look shows.
+    /// Probes a client that has closed its sending side, with an interim answer or a comment in its stream. If nobody
+    /// reads there, its system refuses that, which the next check detects.
     func askWhetherThere() {
         state.withLock { state in
             guard state.isSuspended, state.connection != nil, !state.isEnded else { return }
@@ -127,14 +127,14 @@ package final class Exchange: Sendable {
     private func wake(_ state: inout State) {
         guard state.isSuspended, let connection = state.connection else { return }
         state.isSuspended = false
-        // The library would read that the client has ended, and close the connection in place of an answer.
+        // The library would see the end of the client's data, and close the connection instead of answering.
         if !state.isLost, !state.isOneWay, Sockets.hasEnded(descriptor) {
             state.isOneWay = Sockets.makeOneWay(descriptor, patience: server.limits.patience)
         }
         library.resume(connection.handle)
     }
 
-    /// A reply that needs no body, after which the connection is closed.
+    /// Sends a reply without a body and closes the connection.
     func refuse(_ reply: HTTPReply, on connection: HTTPLibrary.Handle) -> Int32 {
         var reply = reply
         reply.headers.append(("Connection", "close"))
@@ -142,8 +142,8 @@ package final class Exchange: Sendable {
         return queue(reply, on: connection)
     }
 
-    /// More of the body.
-    /// - Returns: false if the connection is of no use any more.
+    /// Takes more of the body.
+    /// - Returns: false if the connection is useless.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             guard state.reply == nil, !state.isLost else { return !state.isLost }
@@ -186,14 +186,14 @@ package final class Exchange: Sendable {
                 }, Unmanaged.passUnretained(self).toOpaque()
             ).map { .init(handle: $0) }
         }
-        // A fault of the form shows when it is asked for what it took.
+        // An error of the form shows when its result is read.
         guard let reader = state.formReader else { return true }
         _ = library.readForm(
             reader.handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         return true
     }
 
-    /// The body is whole, or the connection goes on.
+    /// Continues after the whole body, or when the connection resumes.
     func proceed(on connection: HTTPLibrary.Handle) -> Int32 {
         let (reply, isLost, isNew) = state.withLock { state -> (HTTPReply?, Bool, Bool) in
             defer { state.isHandedOver = true }
@@ -248,7 +248,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// The next bytes of a stream; 0 if the connection waits for some.
+    /// Returns the next bytes of a stream; 0 if the connection waits for some.
     private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             if state.isLost { return PHI_HTTP_END_WITH_ERROR }
@@ -268,7 +268,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// The answer is out, or never will be.
+    /// Ends the exchange, with the answer sent or not.
     func completed(isOut: Bool) {
         let action = state.withLock { state -> (@Sendable () -> Void)? in
             defer { (state.connection, state.isLost, state.whenLost) = (nil, true, nil) }

@@ -4,22 +4,22 @@ import FoundationShim
 import Jobs
 import OperatingSystem
 
-/// GNU libmicrohttpd, which speaks HTTP. It is loaded when something is to be served: without it all else works.
+/// GNU libmicrohttpd, which implements HTTP. It is loaded only to serve: everything else works without it.
 final class HTTPLibrary: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
 
-    /// One of the library's objects, which it guards itself.
+    /// An object of the library, which synchronizes it.
     struct Object: @unchecked Sendable {
         let handle: Handle
     }
 
-    /// Functions whose last arguments vary.
+    /// Variadic functions.
     nonisolated(unsafe) let start: Handle
     nonisolated(unsafe) let info: Handle
 
     let stop: @convention(c) (Handle) -> Void
-    /// Takes no more connections, and returns the socket on which they came.
+    /// Stops accepting connections, and returns the listening socket.
     let quiesce: @convention(c) (Handle) -> Int32
     let suspend: @convention(c) (Handle) -> Void
     let resume: @convention(c) (Handle) -> Void
@@ -37,8 +37,8 @@ final class HTTPLibrary: Sendable {
 
     private static let shared = Result { () throws(HTTPFault) in try HTTPLibrary() }
 
-    /// The library, loaded once.
-    /// - Throws: `HTTPFault`, which says how to get it.
+    /// Returns the library, loaded once.
+    /// - Throws: `HTTPFault` with the way to install it.
     static func load() throws(HTTPFault) -> HTTPLibrary { try shared.get() }
 
     private init() throws(HTTPFault) {
@@ -69,12 +69,12 @@ final class HTTPLibrary: Sendable {
     }
 }
 
-/// Why nothing can be served.
+/// Reason why nothing can be served.
 package struct HTTPFault: Fault, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// The library is not there.
+        /// The library is missing.
         case unavailable
-        /// The address can't be had.
+        /// The address can't be used.
         case address
     }
 

@@ -1,19 +1,19 @@
 /// Head of a request.
 package struct HTTPHead: Sendable {
     package var method: String
-    /// Without what comes after a question mark.
+    /// Path without a query.
     package var path: String
-    /// By their names, in small letters; those that somebody asks for.
+    /// Relevant headers by name, in lower case.
     package var headers: [String: String]
     package var arguments: [String: String]
-    /// Whether the client knows answers that come before the answer, such as 100.
+    /// Whether the client accepts interim answers, such as 100.
     var isInterimAllowed = false
 
     static let headers = ["authorization", "content-length", "content-type", "host", "origin"]
     static let arguments = ["after", "limit", "order", "purpose"]
 }
 
-/// Lengths that a request's head gives its body. Servers and proxies that read two of them differently see different
+/// Headers that determine a body's length. Servers and proxies that interpret two of them differently see different
 /// requests in the same bytes.
 struct BodyFraming {
     private var lengths = 0
@@ -30,24 +30,24 @@ struct BodyFraming {
             codings += 1
             isOdd = isOdd || value.lowercased() != "chunked"
         case "host": hosts += 1
-        // Some readers would pass over what comes before the colon.
+        // Some readers ignore what comes before the colon.
         default: isOdd = isOdd || !name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         }
     }
 
-    /// Whether there is one way to read the request.
+    /// Whether there is only one way to read the request.
     var isClear: Bool { lengths + codings <= 1 && hosts <= 1 && !isOdd }
 }
 
 /// Decision about a request's body.
 package enum HTTPBody: Sendable {
-    /// It is not wanted.
+    /// It is not accepted.
     case refused(HTTPReply)
     case bytes(limit: Int)
-    /// Fields of a form go somewhere as they come.
+    /// Fields of a form are processed as they arrive.
     case form(any HTTPForm, limit: Int)
 
-    /// In bytes.
+    /// Limit in bytes.
     var limit: Int? {
         switch self {
         case .refused: nil
@@ -56,11 +56,11 @@ package enum HTTPBody: Sendable {
     }
 }
 
-/// Takes the fields of a form. All calls come from the server's thread, and must not wait for anything but a disk.
+/// Receiver of a form's fields. All calls come from the server's thread, and must not wait for anything but a disk.
 package protocol HTTPForm: AnyObject, Sendable {
-    /// More of a field.
+    /// Takes more of a field.
     /// - Parameters:
-    ///   - file: the name that the client has for it.
+    ///   - file: the client's name of the file.
     ///   - isFirst: whether these are the field's first bytes.
     /// - Returns: false if nothing more is wanted.
     func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?, isFirst: Bool) -> Bool
@@ -70,9 +70,9 @@ package protocol HTTPForm: AnyObject, Sendable {
 package struct HTTPReply: Sendable {
     package enum Content: Sendable {
         case bytes([UInt8])
-        /// All of a file.
+        /// A whole file.
         case file(String)
-        /// Bytes that `Exchange.send` gives, up to `Exchange.end`.
+        /// Bytes from `Exchange.send`, up to `Exchange.end`.
         case stream
     }
 
@@ -92,10 +92,10 @@ package struct HTTPReply: Sendable {
 /// Limits of a server.
 package struct HTTPLimits: Sendable {
     package var connections = 512
-    /// Bytes of a request's head, and of what is read at once.
+    /// Bytes of a request's head, and of a single read.
     package var head = 32 << 10
-    /// Seconds without a byte in either direction after which a connection is closed; a request's head may take twice as
-    /// long, and body and answer a second more for each 50 kB.
+    /// Seconds of silence in both directions after which a connection is closed. A request's head may take twice as
+    /// long; body and answer have a second more for each 50 kB.
     package var patience = 60
 
     package init() {}

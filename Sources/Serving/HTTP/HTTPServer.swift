@@ -3,32 +3,32 @@ import FoundationShim
 import OperatingSystem
 import PhiModel
 
-/// Purpose of a server. All calls come from the server's thread, and must not wait.
+/// Application of a server. All calls come from the server's thread, and must not wait.
 package protocol HTTPService: AnyObject, Sendable {
     /// Decides about a request's body.
     func begin(_ head: HTTPHead) -> HTTPBody
-    /// The body is whole.
+    /// Answers a request whose body is complete.
     func answer(_ exchange: Exchange)
-    /// Answers to those who ask for too much at once, and to those who come when there is no room.
+    /// Replies to requests beyond a limit, and to those without room.
     func tooLarge(_ limit: Int) -> HTTPReply
-    /// Answer to a request that can be read in two ways.
+    /// Reply to an ambiguous request.
     var unclear: HTTPReply { get }
     var busy: HTTPReply { get }
 }
 
-/// An HTTP/1.1 server: one thread for all connections, and one that looks after them.
+/// An HTTP/1.1 server: one thread for all connections, and one that watches them.
 package final class HTTPServer: Sendable {
     /// Bytes of all bodies together.
     static let bodyRoom = 256 << 20
-    /// Seconds between questions to a client that has closed its sending side.
+    /// Seconds between probes of a client that has closed its sending side.
     private static let silence = 5
 
     /// State of a connection.
     private struct Link {
-        /// When it is closed, unless something else comes before.
+        /// Time at which it is closed, unless something happens before.
         var deadline: ContinuousClock.Instant?
         var exchange: Exchange?
-        /// When the client was last asked whether it is there, after it had closed its sending side.
+        /// Time of the last probe, after the client had closed its sending side.
         var asked: ContinuousClock.Instant?
     }
 
@@ -48,10 +48,10 @@ package final class HTTPServer: Sendable {
     let limits: HTTPLimits
     private let state = Guarded(State())
 
-    /// Listens on an address, once it is known that there is what answers.
+    /// Listens on an address, after checking for the library.
     /// - Parameters:
-    ///   - port: 0 for any that is free.
-    ///   - onlyLoopback: no address may be meant that other machines reach.
+    ///   - port: 0 for any free one.
+    ///   - onlyLoopback: whether only addresses of this machine are allowed.
     /// - Throws: `HTTPFault`.
     static func listen(_ host: String, port: Int, onlyLoopback: Bool) throws(HTTPFault) -> Sockets.Listening {
         _ = try HTTPLibrary.load()
@@ -59,7 +59,7 @@ package final class HTTPServer: Sendable {
     }
 
     /// Answers from now on.
-    /// - Throws: `HTTPFault`; `ModelError` if there can be no thread.
+    /// - Throws: `HTTPFault`; `ModelError` if no thread can be created.
     init(_ service: any HTTPService, on listening: Sockets.Listening, limits: HTTPLimits) throws {
         (self.service, self.limits) = (service, limits)
         library = try HTTPLibrary.load()
@@ -128,7 +128,7 @@ package final class HTTPServer: Sendable {
     /// Number of connections.
     package var connections: Int { state.withLock(\.links.count) }
 
-    /// Takes no more connections and requests. What was asked before is answered.
+    /// Refuses new connections and requests. Earlier requests are answered.
     package func refuse() {
         let daemon = state.withLock { state in
             defer { state.isRefusing = true }
@@ -137,7 +137,7 @@ package final class HTTPServer: Sendable {
         if let daemon { Sockets.shut(library.quiesce(daemon.handle)) }
     }
 
-    /// Takes no more connections, waits until answers that are there are out, and ends.
+    /// Refuses new connections, waits until existing answers are sent, and ends.
     package func stop(atMost seconds: Double) {
         refuse()
         let daemon = state.withLock { state in
@@ -195,7 +195,7 @@ package final class HTTPServer: Sendable {
         let end = deadline(times: 2)
         note(exchange.descriptor) { ($0.exchange, $0.deadline, $0.asked) = (exchange, end, nil) }
         if !framing.isClear { return exchange.refuse(service.unclear, on: connection) }
-        // Nobody reads that much to throw it away.
+        // Nobody reads that much to discard it.
         if let limit = body.limit, let length = head.headers["content-length"].flatMap({ Int($0) }),
             length > limit
         {
@@ -204,7 +204,7 @@ package final class HTTPServer: Sendable {
         return Int32(PHI_HTTP_YES.rawValue)
     }
 
-    /// Says how many bytes a client has to take from now on; nil while it waits for more.
+    /// Sets the number of bytes that a client still has to take; nil while it waits for more.
     func expect(_ bytes: Int?, to exchange: Exchange) {
         let end = bytes.map { deadline(times: 1).advanced(by: .milliseconds($0 / 50)) }
         note(exchange.descriptor) { if $0.exchange === exchange { $0.deadline = end } }
@@ -224,8 +224,8 @@ package final class HTTPServer: Sendable {
 
     // MARK: The thread that looks after connections
 
-    /// Closes what has taken too long, and finds out who has gone while he waited. A client that has closed its sending
-    /// side may still wait for its answer.
+    /// Closes connections that take too long, and detects clients that disconnect while they wait. A client that has
+    /// closed its sending side may still wait for its answer.
     /// - Returns: false once the server has ended.
     private func watch() -> Bool {
         let (lost, silent, isOver) = state.withLock { state -> ([Exchange], [Exchange], Bool) in

@@ -2,7 +2,7 @@ import FoundationShim
 import OperatingSystem
 import PhiModel
 
-/// The system's calls about sockets. Only files of this name call it.
+/// System calls for sockets. Only files of this name make them.
 enum Sockets {
     #if canImport(Glibc)
         private static let stream = Int32(SOCK_STREAM.rawValue)
@@ -10,17 +10,17 @@ enum Sockets {
         private static let stream = SOCK_STREAM
     #endif
 
-    /// A socket on which connections come.
+    /// A listening socket.
     struct Listening {
         let descriptor: Int32
-        /// With its port, as in an address of the web.
+        /// Address with its port, as in a URL.
         let address: String
         let port: Int
     }
 
     /// - Parameters:
-    ///   - port: 0 for any that is free.
-    ///   - onlyLoopback: no other address may be meant.
+    ///   - port: 0 for any free one.
+    ///   - onlyLoopback: whether only loopback addresses are allowed.
     /// - Throws: `HTTPFault`.
     static func listening(_ host: String, port: Int, onlyLoopback: Bool) throws(HTTPFault) -> Listening {
         var hints = addrinfo()
@@ -77,7 +77,7 @@ enum Sockets {
         }
     }
 
-    /// Small pieces go out at once, and a peer that is no more shows after two minutes.
+    /// Sends small pieces at once, and detects a dead peer after two minutes.
     static func prepare(_ descriptor: Int32) {
         #if canImport(Darwin)
             let idle = TCP_KEEPALIVE
@@ -113,16 +113,16 @@ enum Sockets {
         private static let atOnce = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Sends a few bytes, or none of them if that can't be at once.
+    /// Sends a few bytes, or none of them if that would block.
     static func send(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { FoundationShim.send(descriptor, $0.baseAddress, $0.count, atOnce) }
     }
 
-    /// Puts a socket in the place of a connection whose peer sends nothing more. A thread brings what is written there to
-    /// the peer, and nothing can be read there, not even the end.
+    /// Replaces a connection whose peer sends nothing more by a socket on which nothing can be read, not even the end.
+    /// A thread forwards what is written there to the peer.
     /// - Parameter patience: seconds after which a peer that takes nothing is given up.
-    /// - Returns: false if that can't be; then the connection is as it was.
+    /// - Returns: false on failure, with the connection unchanged.
     static func makeOneWay(_ descriptor: Int32, patience: Int) -> Bool {
         var pair: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else { return false }
@@ -173,26 +173,26 @@ enum Sockets {
         }
     }
 
-    /// Ends a connection; its owner closes it then.
+    /// Ends a connection, which its owner then closes.
     static func end(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     static func shut(_ descriptor: Int32) { _ = close(descriptor) }
 
-    /// A file that is read from its beginning, and its size; nil if there is none.
+    /// Opens a file, and returns its size; nil if there is none.
     static func file(_ path: String) -> (descriptor: Int32, size: Int)? {
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0, let size = Files.status(of: descriptor)?.size else { return nil }
         return (descriptor, size)
     }
 
-    /// Nil if there is no file.
+    /// Returns the size of a file; nil if there is none.
     static func size(of path: String) -> Int? {
         guard let file = file(path) else { return nil }
         close(file.descriptor)
         return file.size
     }
 
-    /// Has the process open as many files as connections and jobs take, if it may.
+    /// Allows the process as many open files as connections and jobs need, if possible.
     static func allowDescriptors(_ count: Int) {
         var limit = rlimit()
         #if canImport(Glibc)

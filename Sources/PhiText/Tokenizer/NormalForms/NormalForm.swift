@@ -1,6 +1,6 @@
-/// Unicode's canonical normal forms (UAX #15) in linear time but for sorting.
+/// Unicode's canonical normal forms (UAX #15), in linear time except for sorting.
 struct NormalForm {
-    /// NFC rather than NFD.
+    /// Whether it is NFC, not NFD.
     let composes: Bool
     private let mappings = NormalMappings.all
 
@@ -28,7 +28,7 @@ struct NormalForm {
         return String(view)
     }
 
-    /// Sorts each row of combining marks by class, keeping the order within a class.
+    /// Sorts each run of combining marks by class, stably.
     private static func order(_ scalars: inout [(scalar: Unicode.Scalar, order: UInt8)]) {
         var i = 0
         while i < scalars.count {
@@ -52,11 +52,11 @@ struct NormalForm {
         }
     }
 
-    /// Joins each starter with the marks after it that are not blocked.
+    /// Composes each starter with its unblocked marks.
     private func compose(_ scalars: [(scalar: Unicode.Scalar, order: UInt8)]) -> String {
         var result: [Unicode.Scalar] = []
         var starter: Int?
-        // The class of the last mark kept after the starter; nil directly after it.
+        // Class of the last mark kept after the starter; nil directly after it.
         var last: UInt8?
         for (scalar, order) in scalars {
             if let starter, last == nil || (last ?? 0) < order,

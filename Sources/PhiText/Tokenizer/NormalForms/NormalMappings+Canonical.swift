@@ -1,5 +1,5 @@
 extension NormalMappings {
-    /// Unicode 15.1's canonical mappings but Hangul's, one step each; those after which `!` stands are not composed.
+    /// Canonical mappings of Unicode 15.1 except Hangul's, one step each; those followed by `!` are not composed.
     static let canonicalText: StaticString = """
         c0=41,300 41,301 41,302 41,303 41,308 41,30a c7=43,327 45,300 45,301 45,302 45,308 49,300 49,301 49,302 49,308 \
         d1=4e,303 4f,300 4f,301 4f,302 4f,303 4f,308 d9=55,300 55,301 55,302 55,308 59,301 e0=61,300 61,301 61,302 \

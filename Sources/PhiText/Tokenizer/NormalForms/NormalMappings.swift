@@ -1,12 +1,12 @@
-/// Unicode's mappings for normal forms, read once from their text.
+/// Unicode's mappings for normal forms, parsed once from text.
 ///
-/// The text is a row of entries in order of their characters, all numbers in hexadecimal: `c0=41,300` maps U+00C0 to
-/// U+0041 U+0300. Without `c0=` the character is the next one after the entry before, and `9~3` is three entries, of
-/// which the last maps to U+000B. Syllables of Hangul are mapped by arithmetic (Unicode, section 3.12).
+/// The text lists entries in order of their characters, all numbers in hexadecimal: `c0=41,300` maps U+00C0 to U+0041
+/// U+0300. Without `c0=` the character is the one after the previous entry's, and `9~3` is three entries, the last of
+/// which maps to U+000B. Hangul syllables are mapped by arithmetic (Unicode, section 3.12).
 struct NormalMappings {
-    /// To the end.
+    /// Full mappings.
     private(set) var canonical: [Unicode.Scalar: [Unicode.Scalar]] = [:]
-    /// Composition of two characters, by both their numbers.
+    /// Composition of two characters, indexed by both their numbers.
     private var compositions: [UInt64: Unicode.Scalar] = [:]
 
     static let all = NormalMappings()
@@ -34,7 +34,7 @@ struct NormalMappings {
     }
 
     func composition(of first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
-        // Nothing earlier is a second one.
+        // No second character is smaller.
         if second.value < 0x300 { return nil }
         if 0x1161...0x11C2 ~= second.value { return Self.hangul(first.value, second.value) }
         return compositions[Self.pair(first, second)]
@@ -56,7 +56,7 @@ struct NormalMappings {
 
     // MARK: The text
 
-    /// - Parameter entry: called with a character, what it maps to, and whether that may be composed again.
+    /// - Parameter entry: receives a character, its mapping, and whether that may be composed again.
     private static func read(
         _ text: StaticString, entry: (Unicode.Scalar, [Unicode.Scalar], _ composes: Bool) -> Void
     ) {
