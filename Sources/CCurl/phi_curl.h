@@ -1,5 +1,5 @@
-/// Declarations of our own for libcurl: no header of it is needed to compile, and the program looks for the library when it
-/// first fetches something. The numbers are part of libcurl's interface, which stays as it is.
+/// Declarations of our own for libcurl: no header of it is needed to compile, and the library is loaded at the first
+/// fetch. The numbers are part of libcurl's stable interface.
 #ifndef PHI_CURL_H
 #define PHI_CURL_H
 
@@ -60,7 +60,7 @@ enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PAR
 #define PHI_CURL_URL_DECODE (1U << 6)
 #define PHI_CURL_URL_ENCODE (1U << 7)
 
-/// curl_easy_setopt and curl_easy_getinfo, which Swift can't call: the type of their last argument depends on the option.
+/// curl_easy_setopt and curl_easy_getinfo, which are variadic, so Swift can't call them.
 typedef int (*PhiCurlVariadic)(void *handle, int option, ...);
 
 static inline int phi_curl_call(void *function, void *handle, int option, long value) {

@@ -43,7 +43,7 @@ bool areThere(const PhiMLXHandle *handles, int32_t count) {
     return true;
 }
 
-/// Runs what makes an array; no exception leaves this library.
+/// Runs a body that makes an array; no exception leaves this library.
 template <typename Body> PhiMLXHandle make(std::initializer_list<PhiMLXHandle> needed, Body body) {
     if (!areThere(needed.begin(), int32_t(needed.size()))) return nullptr;
     try {
@@ -78,7 +78,7 @@ PhiMLXHandle fromMemory(const void *data, uint32_t type, const int32_t *shape, i
     return make({}, [&] {
         auto dtype = typeOf(type);
         auto dims = shapeOf(shape, count);
-        // By width: the values are copied as they are, whatever they mean.
+        // By width: values are copied as bits.
         switch (mx::size_of(dtype)) {
         case 1: return copied<bool>(data, dims, dtype);
         case 2: return mx::view(copied<uint16_t>(data, dims, mx::uint16), dtype, stream());
@@ -160,7 +160,7 @@ PhiMLXHandle takeAlong(PhiMLXHandle a, PhiMLXHandle indices) {
 
 PhiMLXHandle putRows(PhiMLXHandle a, PhiMLXHandle indices, PhiMLXHandle rows) {
     return make({a, indices, rows}, [&] {
-        // Scatter wants a dimension for the axis that the indices replace.
+        // Scatter needs a dimension for the axis that the indices replace.
         return mx::scatter(
             a->value, indices->value, mx::expand_dims(rows->value, 1, stream()), 0, stream());
     });

@@ -1,9 +1,9 @@
-/// Operations of MLX as plain C functions, for `MLXEngine`. SwiftPM reads this header only; `make mlx` compiles
-/// phi_mlx.cpp to a shared library, which the program loads when a job asks for the engine `mlx`.
+/// Operations of MLX as plain C functions, for `MLXEngine`. SwiftPM reads only this header; `make mlx` compiles
+/// phi_mlx.cpp to a shared library, which is loaded for jobs with the engine `mlx`.
 ///
-/// Arrays are lazy: an operation adds a node to a graph, and `eval` computes what it is given. An operation that
-/// fails, or that is given NULL, returns NULL; `eval` of NULL fails. `error` tells of the first failure since it was
-/// last asked, so that a whole forward pass is written without a check at each operation.
+/// Arrays are lazy: an operation adds a node to a graph, and `eval` computes its arguments. An operation that fails, or
+/// receives NULL, returns NULL; `eval` of NULL fails. `error` returns the first failure since its last call, so a whole
+/// forward pass needs no check after each operation.
 ///
 /// One caller at a time.
 #ifndef PHI_MLX_H
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/// The version that this is written for, which `make mlx` fetches.
+/// The supported version, which `make mlx` fetches.
 #define PHI_MLX_VERSION "0.32.4"
 
 /// Raised with every change of `PhiMLX`.
@@ -64,48 +64,48 @@ enum PhiMLXBinary {
 
 enum PhiMLXReduction { PHI_MLX_SUM, PHI_MLX_MAX, PHI_MLX_ARGMAX };
 
-/// All functions. Shapes and axes are arrays of `count` numbers.
+/// Table of all functions. Shapes and axes are arrays of `count` numbers.
 typedef struct PhiMLX {
-    /// PHI_MLX_INTERFACE as it was compiled.
+    /// PHI_MLX_INTERFACE at its compilation.
     uint32_t interface_version;
     uint32_t is_gpu;
-    /// Versions of the library that runs, and of the headers that it was compiled against.
+    /// Versions of the running library, and of the headers that it was compiled with.
     const char *version;
     const char *compiled_version;
-    /// The name of the device that computes.
+    /// Name of the computing device.
     const char *device;
 
-    /// What failed first since the last call; NULL if nothing did. Valid until the next call.
+    /// Returns the first failure since the last call; NULL if there is none. Valid until the next call.
     const char *PHI_MLX_NULLABLE (*PHI_MLX_NONNULL error)(void);
 
-    /// A copy of row-major data.
+    /// Copies row-major data.
     PhiMLXHandle (*PHI_MLX_NONNULL from_memory)(const void *data, uint32_t type, const int32_t *shape, int32_t count);
     PhiMLXHandle (*PHI_MLX_NONNULL zeros)(uint32_t type, const int32_t *shape, int32_t count);
     PhiMLXHandle (*PHI_MLX_NONNULL scalar)(double value, uint32_t type);
     void (*PHI_MLX_NONNULL release)(PhiMLXHandle);
-    /// PhiMLXType; UINT32_MAX for another one, or NULL.
+    /// Returns a PhiMLXType; UINT32_MAX for any other type, or NULL.
     uint32_t (*PHI_MLX_NONNULL type)(PhiMLXHandle);
     int32_t (*PHI_MLX_NONNULL dimension)(PhiMLXHandle, int32_t axis);
 
     PhiMLXHandle (*PHI_MLX_NONNULL convert)(PhiMLXHandle, uint32_t type);
     PhiMLXHandle (*PHI_MLX_NONNULL reshape)(PhiMLXHandle, const int32_t *shape, int32_t count);
     PhiMLXHandle (*PHI_MLX_NONNULL transpose)(PhiMLXHandle, const int32_t *axes, int32_t count);
-    /// With its values row-major in memory, whatever they were seen through.
+    /// Returns the array with its values row-major in memory.
     PhiMLXHandle (*PHI_MLX_NONNULL contiguous)(PhiMLXHandle);
     PhiMLXHandle (*PHI_MLX_NONNULL slice)(PhiMLXHandle, int32_t axis, int32_t start, int32_t stop);
     PhiMLXHandle (*PHI_MLX_NONNULL concatenate)(const PhiMLXHandle *PHI_MLX_NONNULL arrays, int32_t count, int32_t axis);
     PhiMLXHandle (*PHI_MLX_NONNULL stack)(const PhiMLXHandle *PHI_MLX_NONNULL arrays, int32_t count);
-    /// Slices at `indices` of an axis.
+    /// Takes slices at `indices` of an axis.
     PhiMLXHandle (*PHI_MLX_NONNULL take)(PhiMLXHandle, PhiMLXHandle indices, int32_t axis);
-    /// The elements at `indices` along the last axis.
+    /// Takes elements at `indices` along the last axis.
     PhiMLXHandle (*PHI_MLX_NONNULL take_along)(PhiMLXHandle, PhiMLXHandle indices);
-    /// `array` [slots, ...] with `rows` [count, ...] at slots `indices` [count], in place where nobody else holds it.
+    /// Puts `rows` [count, ...] at `indices` [count] of `array` [slots, ...], in place if nobody else holds it.
     PhiMLXHandle (*PHI_MLX_NONNULL put_rows)(PhiMLXHandle array, PhiMLXHandle indices, PhiMLXHandle rows);
 
     PhiMLXHandle (*PHI_MLX_NONNULL unary)(uint32_t operation, PhiMLXHandle);
     PhiMLXHandle (*PHI_MLX_NONNULL binary)(uint32_t operation, PhiMLXHandle, PhiMLXHandle);
     PhiMLXHandle (*PHI_MLX_NONNULL select)(PhiMLXHandle condition, PhiMLXHandle yes, PhiMLXHandle no);
-    /// Over the last axis, which stays with length 1.
+    /// Reduces the last axis, which stays with length 1.
     PhiMLXHandle (*PHI_MLX_NONNULL reduce)(uint32_t reduction, PhiMLXHandle);
 
     /// x [..., columns] * w [rows, columns], transposed.
@@ -125,31 +125,31 @@ typedef struct PhiMLX {
 
     PhiMLXHandle (*PHI_MLX_NONNULL rms_norm)(PhiMLXHandle x, PhiMLXHandle weight, float epsilon);
     PhiMLXHandle (*PHI_MLX_NONNULL layer_norm)(PhiMLXHandle x, PhiMLXHandle weight, PhiMLXHandle bias, float epsilon);
-    /// x [rows, heads, 1, dimension], its first `dimensions` rotated, each row by its own position.
+    /// Rotates the first `dimensions` of x [rows, heads, 1, dimension], each row by its own position.
     /// - periods: [dimensions / 2]
     PhiMLXHandle (*PHI_MLX_NONNULL rope)(PhiMLXHandle x, int32_t dimensions, PhiMLXHandle positions, PhiMLXHandle periods);
-    /// queries [n, heads, rows, d], keys and values [n, key heads, length, d].
+    /// Attention of queries [n, heads, rows, d] to keys and values [n, key heads, length, d].
     /// - mask: booleans [n, 1, rows, length]; NULL for none, or with `is_causal` for rows at the end.
     PhiMLXHandle (*PHI_MLX_NONNULL attention)(
         PhiMLXHandle queries, PhiMLXHandle keys, PhiMLXHandle values, float scale, PhiMLXHandle mask,
         uint32_t is_causal);
 
-    /// Computes arrays. 0, or -1 if something failed.
+    /// Computes arrays. Returns 0, or -1 on failure.
     int32_t (*PHI_MLX_NONNULL eval)(const PhiMLXHandle *PHI_MLX_NONNULL arrays, int32_t count);
-    /// The row-major values of an evaluated array, until it is released. NULL if they don't lie so.
+    /// Returns the row-major values of an evaluated array, valid until it is released. NULL for another layout.
     void *PHI_MLX_NULLABLE (*PHI_MLX_NONNULL data)(PhiMLXHandle);
 
     size_t (*PHI_MLX_NONNULL active_memory)(void);
     size_t (*PHI_MLX_NONNULL peak_memory)(void);
     void (*PHI_MLX_NONNULL reset_peak_memory)(void);
-    /// Bytes, from which on allocation fails or waits; the limit before.
+    /// Sets the bytes from which allocation fails or waits; returns the earlier limit.
     size_t (*PHI_MLX_NONNULL set_memory_limit)(size_t bytes);
-    /// Bytes of freed buffers that are kept; the limit before.
+    /// Sets the bytes of freed buffers to keep; returns the earlier limit.
     size_t (*PHI_MLX_NONNULL set_cache_limit)(size_t bytes);
     void (*PHI_MLX_NONNULL clear_cache)(void);
 } PhiMLX;
 
-/// The one function of the library: NULL if MLX can't start.
+/// The only exported function. Returns NULL if MLX can't start.
 typedef const PhiMLX *PHI_MLX_NULLABLE (*PhiMLXStart)(void);
 #define PHI_MLX_START "phi_mlx_start"
 

@@ -12,7 +12,7 @@ static int has(const char *name) {
 }
 #endif
 
-// Fills `list` with the variants this CPU can run, best first.
+// Fills `list` with the variants that this CPU can run, best first.
 static size_t variants(const PhiKernels **list) {
     size_t n = 0;
 #if defined(__x86_64__)

@@ -2,8 +2,8 @@
 
 #include "phi_kernels.h"
 
-// Elements of which the exponent's bits are all set: infinities and NaN. Piece by piece, so that the inner loop
-// has no way out and becomes vectors.
+// Finds elements whose exponent bits are all set: infinities and NaN. In pieces, so that the inner loop has no exit and
+// is vectorized.
 #define PHI_FIND_NOT_FINITE(type, exponent)                              \
     for (size_t begin = 0; begin < n; begin += 1024) {                   \
         const size_t end = n - begin < 1024 ? n : begin + 1024;          \

@@ -5,7 +5,7 @@
 
 #include "phi_kernels.h"
 
-// Reads one float of a type; exact, also for denormals, infinities and NaN.
+// Reads one float of a type exactly, also denormals, infinities and NaN.
 static inline float phi_load_float(const uint8_t *p, uint32_t float_type) {
     uint32_t bits;
     float value;
@@ -20,7 +20,7 @@ static inline float phi_load_float(const uint8_t *p, uint32_t float_type) {
         memcpy(&value, &bits, 4);
         return value;
     }
-    // f16: the exponent and mantissa moved into place, then its bias corrected by a product.
+    // f16: exponent and mantissa are moved into place, then a product corrects the exponent's bias.
     bits = (uint32_t)(half & 0x7fff) << 13;
     memcpy(&value, &bits, 4);
     value *= 0x1p112f;
@@ -31,7 +31,7 @@ static inline float phi_load_float(const uint8_t *p, uint32_t float_type) {
     return value;
 }
 
-// The nearest float16, ties to even; magnitudes past the largest one become it. What is not finite becomes NaN.
+// Returns the nearest float16, ties to even; larger magnitudes become the largest. Infinity and NaN become NaN.
 static inline uint16_t phi_to_half(float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);
@@ -50,8 +50,8 @@ static inline uint16_t phi_to_half(float value) {
     return sign | (uint16_t)((bits - 0x38000000) >> 13);
 }
 
-// Writes a finite value as the nearest float of a type, ties to even. float16 is as with phi_to_half; past the
-// largest bfloat16 comes infinity.
+// Writes a finite value as the nearest float of a type, ties to even. float16 as in phi_to_half; beyond the largest
+// bfloat16 comes infinity.
 static inline void phi_store_float(uint8_t *p, uint32_t float_type, float value) {
     if (float_type == PHI_F32) {
         memcpy(p, &value, 4);

@@ -1,5 +1,5 @@
-// glibc 2.35 gave hypotf, which Swift's overlay of the C library names, a version of its own; a program that is linked
-// there would not start on earlier ones. So it brings its own, which is exact but for the last rounding.
+// glibc 2.35 gave hypotf, which Swift's overlay of the C library uses, a new symbol version; a program linked there
+// would not start on earlier ones. So it has its own, exact except for the last rounding.
 #if defined(__linux__)
 #include <math.h>
 

@@ -61,7 +61,7 @@ void phi_hash_add(PhiHashing *hashing, const PhiHash *hash, const uint8_t *bytes
 }
 
 void phi_hash_end(PhiHashing *hashing, const PhiHash *hash, uint8_t *out) {
-    // A one bit, zeros up to the end of a block, and in its last 8 bytes the length in bits.
+    // Padding: a one bit, zeros, and the length in bits in the block's last 8 bytes.
     const uint64_t bits = hashing->length * 8;
     uint8_t last[128] = {0};
     const size_t held = hashing->length % 64, size = held < 56 ? 64 : 128;

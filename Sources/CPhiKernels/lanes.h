@@ -1,5 +1,5 @@
-// Vectors of 16 lanes in clang's portable vector types. One source, compiled for each instruction
-// set: every operation here is exactly rounded, so all of them give the same bits.
+// Vectors of 16 lanes in clang's portable vector types. One source is compiled for each instruction set: every
+// operation is exactly rounded, so all give the same bits.
 #ifndef PHI_LANES_H
 #define PHI_LANES_H
 
@@ -11,7 +11,7 @@
 #pragma STDC FP_CONTRACT OFF
 
 #define INLINE static inline __attribute__((always_inline))
-// Before a loop over an array that is to be kept in registers: loops unrolled late leave it in memory.
+// Put before a loop over an array in registers: a loop unrolled late leaves it in memory.
 #define PHI_UNROLLED _Pragma("clang loop unroll(full)")
 
 typedef float f32x16 __attribute__((vector_size(64)));
@@ -27,14 +27,14 @@ INLINE f32x16 load16(const float *p) {
     return v;
 }
 INLINE void store16(float *p, f32x16 v) { memcpy(p, &v, 64); }
-// The first n lanes from memory, the others zero.
+// Loads the first n lanes, the others zero.
 INLINE f32x16 load_some(const float *p, size_t n) {
     f32x16 v = {0};
     memcpy(&v, p, n * 4);
     return v;
 }
 INLINE f32x16 all(float x) { return (f32x16){} + x; }
-// The same without the addition, which takes time and makes 0 of -0.
+// Without an addition, which takes time and turns -0 into 0.
 INLINE f32x16 same16(float x) { return (f32x16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
 INLINE f32x16 fma16(f32x16 a, f32x16 b, f32x16 c) { return __builtin_elementwise_fma(a, b, c); }
 INLINE f32x16 choose(i32x16 mask, f32x16 a, f32x16 b) {
@@ -42,7 +42,7 @@ INLINE f32x16 choose(i32x16 mask, f32x16 a, f32x16 b) {
 }
 INLINE f32x16 max16(f32x16 a, f32x16 b) { return choose(a > b, a, b); }
 INLINE f32x16 abs16(f32x16 a) { return (f32x16)((i32x16)a & 0x7fffffff); }
-// The larger of two magnitudes (without sign), NaN if one of them is: as integers they have the same order,
+// Returns the larger of two magnitudes (without sign), NaN if one of them is: as integers they have the same order,
 // with NaN above all.
 INLINE f32x16 larger16(f32x16 a, f32x16 b) {
     const i32x16 x = (i32x16)a, y = (i32x16)b, mask = x > y;
@@ -54,7 +54,7 @@ INLINE float larger(float a, float b) {
     return x > y ? a : b;
 }
 
-// The tree in which 16 lanes are added: halves onto halves.
+// Adds 16 lanes in a tree: halves onto halves.
 #define PHI_ROTATED(v, a, b, c, d, e, f, g, h) \
     __builtin_shufflevector(v, v, a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h)
 INLINE float sum_lanes(f32x16 v) {
@@ -69,7 +69,7 @@ INLINE float max_lanes(f32x16 v) {
     v = max16(v, PHI_ROTATED(v, 2, 3, 2, 3, 2, 3, 2, 3));
     return v[0] > v[1] ? v[0] : v[1];
 }
-// The same of magnitudes, NaN if one of them is.
+// Returns the largest of 16 magnitudes, NaN if one of them is.
 INLINE float largest_lane(f32x16 v) {
     v = larger16(v, PHI_ROTATED(v, 8, 9, 10, 11, 12, 13, 14, 15));
     v = larger16(v, PHI_ROTATED(v, 4, 5, 6, 7, 4, 5, 6, 7));
@@ -77,8 +77,8 @@ INLINE float largest_lane(f32x16 v) {
     return larger(v[0], v[1]);
 }
 
-// One stage of a Walsh-Hadamard transform over lanes `distance` apart, for distance 1, 2, 4, 8: of each
-// pair the sum, then the difference.
+// Runs one stage of a Walsh-Hadamard transform over lanes `distance` apart, for distance 1, 2, 4, 8: each pair becomes
+// its sum and difference.
 #define PHI_BUTTERFLY(v, distance)                                                                         \
     (__builtin_shufflevector(v, v, 0 ^ distance, 1 ^ distance, 2 ^ distance, 3 ^ distance, 4 ^ distance,   \
                              5 ^ distance, 6 ^ distance, 7 ^ distance, 8 ^ distance, 9 ^ distance,         \
@@ -87,11 +87,11 @@ INLINE float largest_lane(f32x16 v) {
      (f32x16)((i32x16)v ^ (((PHI_LANE_NUMBERS & distance) != 0) & INT32_MIN)))
 #define PHI_LANE_NUMBERS ((i32x16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 
-// Nearest integers, ties to even, of |x| < 2^22: adding 1.5 * 2^23 leaves them in the low bits.
+// Rounds to the nearest integers, ties to even, for |x| < 2^22: adding 1.5 * 2^23 leaves them in the low bits.
 INLINE i32x16 round16(f32x16 x) { return (i32x16)(x + 12582912.0f) - 0x4b400000; }
 
-// exp in float32, within 2 ulp, of what is at most 88 or no number; zero below -87.3.
-// x = n ln2 + r, Taylor series of degree 7 in r (|r| < 0.35), scaled by 2^n.
+// exp in float32, within 2 ulp, of numbers up to 88, or NaN; zero below -87.3. x = n ln2 + r, Taylor series of degree 7
+// in r (|r| < 0.35), scaled by 2^n.
 INLINE f32x16 exp_below16(f32x16 x) {
     // n is in the low bits, as in round16.
     const f32x16 shifted = x * 0x1.715476p+0f + 12582912.0f, n = shifted - 12582912.0f;
@@ -108,7 +108,7 @@ INLINE f32x16 exp_below16(f32x16 x) {
     const f32x16 power = (f32x16)(((i32x16)shifted << 23) + (127 << 23));
     return choose(x < -87.3f, all(0.0f), p * power);
 }
-// The same of any number: clamped above 88.
+// exp of any number, clamped above 88.
 INLINE f32x16 exp16(f32x16 x) { return exp_below16(choose(x > 88.0f, all(88.0f), x)); }
 
 #endif

@@ -1,12 +1,12 @@
 #include <string.h>
 
-// No products joined with sums: the same bits on every machine.
+// No fused multiply-adds: the same bits on every machine.
 #pragma STDC FP_CONTRACT OFF
 
 #include "floats.h"
 #include "phi_kernels.h"
 
-// Element `column` of a row that is a little-endian stream of `bits`-wide integers.
+// Returns element `column` of a row, a little-endian stream of `bits`-wide integers.
 static inline uint32_t element(const uint8_t *row, size_t row_bytes, uint32_t bits, size_t column) {
     size_t at = column * bits;
     uint32_t low = row[at >> 3];
@@ -14,8 +14,7 @@ static inline uint32_t element(const uint8_t *row, size_t row_bytes, uint32_t bi
     return ((low | high << 8) >> (at & 7)) & ((1u << bits) - 1);
 }
 
-// Both halves of a 4-bit group, unpacked side by side: the commonest case, and the same nibbles in
-// another order.
+// Packs both halves of a 4-bit group side by side: the most common case, and the same nibbles in another order.
 static inline void pack_nibbles(const uint8_t *from, size_t group, size_t r, uint8_t *to) {
     const uint8_t *low = from, *high = from + group / 4;
     uint8_t q[64];
@@ -26,7 +25,7 @@ static inline void pack_nibbles(const uint8_t *from, size_t group, size_t r, uin
     for (size_t j = 0; j < group / 8; j++) memcpy(to + 64 * j + 4 * r, q + 4 * j, 4);
 }
 
-// One row's part of a record.
+// Packs one row's part of a record.
 static inline void pack_group(const PhiMatrix *m, const uint8_t *row, size_t row_bytes, uint32_t bits, size_t g,
                               size_t r, uint8_t *to) {
     const size_t group = m->group, quads = group / 4;
@@ -48,7 +47,7 @@ static inline void pack_group(const PhiMatrix *m, const uint8_t *row, size_t row
     }
 }
 
-// The copies of a few bytes must not be calls.
+// Copies of a few bytes, which must not be calls.
 static inline void copy_float(uint8_t *to, const uint8_t *from, size_t size) {
     if (size == 2)
         memcpy(to, from, 2);
@@ -56,15 +55,15 @@ static inline void copy_float(uint8_t *to, const uint8_t *from, size_t size) {
         memcpy(to, from, 4);
 }
 
-// One row's biases, in 16 bits with a step for the row: as near as float16 keeps them, unless one is far
-// larger than the others.
+// Packs one row's biases in 16 bits with a step for the row: as precise as float16, unless one is far larger than the
+// others.
 static void pack_biases(const PhiMatrix *m, const uint8_t *biases, size_t r, uint8_t *block) {
     const size_t groups = m->columns / m->group, f = phi_float_size(m->float_type);
     float most = 0, rest = 0;
     for (size_t g = 0; g < groups; g++) {
         const float bias = phi_load_float(biases + g * f, m->float_type);
         most = __builtin_fabsf(bias) > most ? __builtin_fabsf(bias) : most;
-        rest += bias * 0;  // no number if one of them is none, and then the row is none either
+        rest += bias * 0;  // NaN if any is infinite or NaN, which makes the row NaN too
     }
     const float inverse = most > 1e-30f && rest == 0 ? 32767 / most : 0, step = (inverse > 0 ? most / 32767 : 0) + rest;
     memcpy(block + 4 * r, &step, 4);

@@ -26,15 +26,15 @@ PhiProcessor phi_this_processor(void) { return (PhiProcessor){PHI_OTHER, 0}; }
 #endif
 
 PhiWays phi_ways(PhiProcessor p) {
-    // Zen 4 multiplies once a cycle and shifts beside it. Zen 5 multiplies twice, by the units that convert and
-    // shift; so do Intel's. Zen 4's hardware fetches the KV cache better than instructions do, Zen 5's worse.
+    // Zen 4 multiplies once a cycle, with shifts in parallel. Zen 5 and Intel's multiply twice, on the units that
+    // convert and shift. Zen 4's hardware prefetches the KV cache better than instructions do, Zen 5's worse.
     PhiWays ways = {0, 0, p.vendor == PHI_INTEL};
     if (p.vendor == PHI_AMD) ways.shifts = p.family < 0x1a, ways.fetches_heads = p.family >= 0x1a;
     return ways;
 }
 
 int32_t phi_fetches_row(void) {
-    // cpuid traps in virtual machines, so it runs once.
+    // cpuid traps in virtual machines, so it is called once.
     static int32_t known = -1;
     int32_t fetches = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (fetches < 0) __atomic_store_n(&known, fetches = phi_ways(phi_this_processor()).fetches_row, __ATOMIC_RELAXED);

@@ -1,18 +1,18 @@
 #include <string.h>
 
-// No products joined with sums: the same bits on every machine.
+// No fused multiply-adds: the same bits on every machine.
 #pragma STDC FP_CONTRACT OFF
 
 #include "floats.h"
 #include "phi_kernels.h"
 #include "quantize.h"
 
-// The nearest integer, ties to even, of a value that is 0 or more: from 2^23 on all are integers.
+// Rounds a value of 0 or more to the nearest integer, ties to even: from 2^23 on all are integers.
 static inline float nearest(float value) {
     return value < 8388608.0f ? value + 8388608.0f - 8388608.0f : value;
 }
 
-// Least and greatest of n values, n a multiple of 8: eight side by side, which becomes vectors.
+// Finds the minimum and maximum of n values, n a multiple of 8: in eight lanes, which are vectorized.
 static inline void bounds(const float *values, size_t n, float *least, float *greatest) {
     float low[8], high[8];
     memcpy(low, values, sizeof low);
@@ -37,7 +37,7 @@ void phi_affine(const float *values, size_t n, float top, float *scale_out, floa
     bounds(values, n, &low, &high);
     float scale = (high - low) / top;
     if (!(scale > 1e-7f)) scale = 1e-7f;
-    // The bound that is farther from zero is a multiple of the scale, and so is zero.
+    // The bound farther from zero becomes a multiple of the scale, and so does zero.
     const int is_low = __builtin_fabsf(low) > __builtin_fabsf(high);
     if (!is_low) scale = -scale;
     const float edge = is_low ? low : high, ratio = edge / scale;

@@ -1,6 +1,6 @@
 #include <string.h>
 
-// No products joined with sums: the same bits on every machine.
+// No fused multiply-adds: the same bits on every machine.
 #pragma STDC FP_CONTRACT OFF
 
 #include "floats.h"
@@ -9,7 +9,7 @@
 
 enum { LANES = 8, MOST = 128 };
 
-// Sums are made in lanes, which become vectors, and then in order.
+// Sums are made in lanes, which are vectorized, and then in order.
 static inline float total(const float *lanes) {
     float sum = lanes[0];
     for (size_t k = 1; k < LANES; k++) sum += lanes[k];
@@ -35,7 +35,7 @@ static inline float stored(float value, uint32_t float_type) {
     return phi_load_float(bytes, float_type);
 }
 
-// The nearest codes to the values with a scale and a bias, as floats.
+// Computes the nearest codes to the values with a scale and a bias, as floats.
 static inline void nearest_codes(const Group *g, float scale, float bias, float *codes) {
     const float inverse = scale != 0 ? 1 / scale : 0;
     for (size_t i = 0; i < g->n; i++) {
@@ -46,7 +46,7 @@ static inline void nearest_codes(const Group *g, float scale, float bias, float 
     }
 }
 
-// Rounds a scale and a bias to what will be stored, finds the codes, and takes the two if the error is smaller.
+// Rounds a scale and a bias to their stored form, computes the codes, and keeps both if the error is smaller.
 static inline void consider(const Group *g, float scale, float bias, float *codes, Fit *best) {
     scale = stored(scale, g->float_type);
     bias = stored(bias, g->float_type);
@@ -61,7 +61,7 @@ static inline void consider(const Group *g, float scale, float bias, float *code
     if (error < best->error) *best = (Fit){scale, bias, error};
 }
 
-// The scale and the bias of least weighted squared error for these codes. Returns 0 where all codes are one.
+// Computes the scale and bias of least weighted squared error for these codes. Returns 0 if all codes are equal.
 static inline int least_squares(const Group *g, const float *codes, float *scale, float *bias) {
     float lanes[LANES] = {0};
     for (size_t i = 0; i < g->n; i += LANES)
@@ -81,7 +81,7 @@ static inline int least_squares(const Group *g, const float *codes, float *scale
     return 1;
 }
 
-// Tries a scale and a bias, and twice what least squares make of the codes that come of them.
+// Tries a scale and a bias, and twice the least-squares fit of the resulting codes.
 static void refine(const Group *g, float scale, float bias, Fit *best) {
     float codes[MOST];
     consider(g, scale, bias, codes, best);
@@ -93,11 +93,11 @@ static Fit fit(const Group *g) {
     Fit best = {0, 0, __builtin_inff()};
     float scale, bias, low, high;
     phi_affine(g->values, g->n, g->top, &scale, &bias, &low, &high);
-    // Stands if no other is better, were its error infinite.
+    // Stays if no other is better, even with an infinite error.
     best.scale = stored(scale, g->float_type);
     best.bias = stored(bias, g->float_type);
     refine(g, scale, bias, &best);
-    // The whole range, and narrower ones: to cut off what lies far out may pay.
+    // The whole range, and narrower ones: cutting off extremes may pay.
     const float middle = low / 2 + high / 2;
     for (int tenths = 10; tenths >= 8; tenths--) {
         const float part = (float)tenths / 10;

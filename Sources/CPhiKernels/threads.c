@@ -1,4 +1,4 @@
-// The processors of threads: by the affinity of one of them, changed for a moment and set back.
+// Processors of threads, by a temporary change of a thread's affinity.
 #if defined(__linux__)
 #define _GNU_SOURCE
 #include <sched.h>
@@ -22,7 +22,7 @@ int32_t phi_processor(void) { return sched_getcpu(); }
 
 int64_t phi_thread_time(int32_t thread) {
     if (thread <= 0) return -1;
-    // As pthread_getcpuclockid makes it of a thread.
+    // Computed like pthread_getcpuclockid.
     clockid_t clock = (clockid_t)((~(uint32_t)thread << 3) | 6);
     struct timespec time;
     if (clock_gettime(clock, &time) != 0) return -1;
@@ -55,7 +55,7 @@ void phi_bind_thread(const int32_t *processors, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
         if (processors[i] >= 0 && processors[i] < CPU_SETSIZE) CPU_SET(processors[i], &set);
     }
-    // It only matters for speed: where it is refused, the thread stays free.
+    // Only for speed: if it is refused, the thread stays free.
     if (CPU_COUNT(&set) > 0) sched_setaffinity(0, sizeof set, &set);
 }
 

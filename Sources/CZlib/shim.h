@@ -2,6 +2,6 @@
 #include <zlib.h>
 
 #if defined(__linux__)
-// Calls that Swift's module of the C library leaves out.
+// Calls missing in Swift's module of the C library.
 #include <sys/xattr.h>
 #endif

@@ -1,5 +1,5 @@
-/// What packing and unpacking need of libzstd, in declarations of our own: no header of it is needed to compile, and the
-/// program looks for the library when something is packed so. The numbers are part of its stable interface.
+/// Declarations of our own for libzstd: no header of it is needed to compile, and the library is loaded on first use.
+/// The numbers are part of its stable interface.
 #ifndef PHI_ZSTD_H
 #define PHI_ZSTD_H
 

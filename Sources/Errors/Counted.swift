@@ -1,3 +1,3 @@
-/// A number of things as people write it: 1 line, 2 lines.
-/// - Parameter noun: of one thing; several have an s.
+/// Formats a count: 1 line, 2 lines.
+/// - Parameter noun: singular; the plural adds an s.
 package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,8 +1,8 @@
 import FoundationShim
 
 extension Double {
-    /// The number with so many digits after the point: the nearest such one, ties of its exact value to even.
-    /// - Parameter format: another of C's.
+    /// Formats the number with so many decimals: the nearest one, ties of the exact value to even.
+    /// - Parameter format: another format of C.
     package func text(decimals: Int, _ format: String = "%.*f") -> String {
         guard isFinite else { return isNaN ? "nan" : self < 0 ? "-inf" : "inf" }
         var text = [CChar](repeating: 0, count: 330 + max(0, decimals))

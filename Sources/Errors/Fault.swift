@@ -1,12 +1,12 @@
-/// The one shape of errors that a person can mend: of what kind, where, and what is wrong and would be right.
+/// An error that a person can correct: its kind, its place, what is wrong, and what would be right.
 ///
-/// How a program ends for a kind is not its error's business, but the command's (its `Failure`).
+/// The exit code of a kind is chosen by the command (its `Failure`).
 package protocol Fault: ExplainedError, Equatable, Sendable {
     associatedtype Kind: Equatable, Sendable
     var kind: Kind { get }
-    /// A file, `FILE:LINE`, a repository; nil where the message says it.
+    /// A file, `FILE:LINE`, a repository; nil if the message has it.
     var place: String? { get }
-    /// One complete sentence or two, ready for a terminal.
+    /// One or two complete sentences for a terminal.
     var text: Message { get }
 }
 

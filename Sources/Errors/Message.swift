@@ -1,12 +1,12 @@
-/// Text for people: our own words, and in them values from outside.
+/// Text for people, made of our own words and of untrusted values.
 ///
-/// Literals stand as they are written, line feeds included. What is interpolated is a value and is escaped
-/// (see `String.asMessage`), so that no id, key or path can steer a terminal or forge a line. Nothing but
-/// literals, values and other messages can become a message: escaping can't be forgotten.
+/// Literals stay as written, line feeds included. Interpolated values are escaped (see `String.asMessage`), so that no
+/// id, key or path can steer a terminal or forge a line. Only literals, values and other messages can become a message,
+/// so escaping can't be forgotten.
 package struct Message: Sendable, Hashable, CustomStringConvertible {
     package private(set) var text: String
 
-    /// A value alone.
+    /// Creates a message of a single value.
     package init(value: String) { text = value.asMessage }
 
     package var description: String { text }
@@ -17,7 +17,7 @@ package struct Message: Sendable, Hashable, CustomStringConvertible {
         return sum
     }
 
-    /// Its first characters.
+    /// Returns its first characters.
     package func prefix(_ count: Int) -> Message {
         var start = self
         start.text = String(text.prefix(count))
@@ -59,7 +59,7 @@ extension Sequence<Message> {
     }
 }
 
-/// An error that says in a message of ours what is wrong.
+/// An error that describes itself in a message.
 package protocol ExplainedError: Error {
     var explanation: Message { get }
 }

@@ -1,11 +1,11 @@
 extension String {
-    /// As a value from outside may stand in a message. Whatever would steer a terminal, turn the direction of
-    /// writing or begin a new line is shown as an escape, like `\u{1B}` or `\n`, and of a very long text the
-    /// middle is left out. Doing it twice changes nothing.
+    /// The text as an untrusted value in a message. Characters that steer a terminal, change the writing direction or
+    /// begin a new line are escaped, like `\u{1B}` or `
+    /// `, and the middle of a very long text is left out. Repeating it changes nothing.
     package var asMessage: String {
         let limit = 2000
         let all = unicodeScalars
-        // Most values need nothing done.
+        // Most values need no change.
         if utf8.count <= limit, !all.contains(where: \.steers) { return self }
         let head = Self.escaped(all.prefix(limit + 1))
         if head.unicodeScalars.count <= limit, all.count <= limit { return head }
@@ -15,8 +15,8 @@ extension String {
             + String(Self.escaped(all.suffix(limit)).unicodeScalars.suffix(half))
     }
 
-    /// As a text that a person reads as a whole may go to a terminal: as `asMessage`, but its line feeds and tabs
-    /// stay, and nothing is left out. Parts of a text may be escaped one by one.
+    /// The text as a whole, for a terminal: escaped like `asMessage`, except line feeds and tabs, and never shortened.
+    /// Pieces of a text may be escaped one by one.
     package var escapedForTerminal: String {
         if !unicodeScalars.contains(where: { $0.steers && !$0.isLayout }) { return self }
         return Self.escaped(unicodeScalars, keepsLayout: true)
@@ -38,7 +38,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal takes it for a command, or shows what follows elsewhere than where it stands.
+    /// Whether a terminal interprets it as a command, or shows the text after it elsewhere.
     package var steers: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0: true  // C0, DEL, C1

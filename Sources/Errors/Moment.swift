@@ -1,5 +1,5 @@
-/// A moment of the continuous clock. The clock's own has a layout that is only known at run time, and so would all that
-/// holds one: records that are read and moved for each token.
+/// A moment of the continuous clock with a fixed layout. The clock's own type has one known only at run time, which
+/// would slow down records that are moved for each token.
 package struct Moment: Sendable, Comparable {
     private static let first = ContinuousClock.now
     private let sinceFirst: Duration
@@ -8,6 +8,6 @@ package struct Moment: Sendable, Comparable {
 
     package static func < (a: Moment, b: Moment) -> Bool { a.sinceFirst < b.sinceFirst }
 
-    /// Seconds from `b` to `a`.
+    /// Returns the seconds from `b` to `a`.
     package static func - (a: Moment, b: Moment) -> Double { (a.sinceFirst - b.sinceFirst).seconds }
 }

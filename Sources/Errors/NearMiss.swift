@@ -1,6 +1,6 @@
-/// Finds what somebody probably meant by a misspelt name.
+/// Suggests the right name for a misspelt one.
 package enum NearMiss {
-    /// ` Did you mean "max_tokens"?`, or nothing if no candidate is near.
+    /// Returns ` Did you mean "max_tokens"?`, or nothing if no candidate is near.
     package static func hint(for name: String, among candidates: [String]) -> String {
         guard name.utf8.count <= 64 else { return "" }
         if let known = synonyms[name], candidates.contains(known) { return " Did you mean \(known)?" }
@@ -12,7 +12,7 @@ package enum NearMiss {
         return " Did you mean \(best.candidate)?"
     }
 
-    /// Names that other programs have for settings.
+    /// Names of settings in other programs.
     private static let synonyms = [
         "n": "samples", "num_return_sequences": "samples", "max_new_tokens": "max_tokens",
         "max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens", "temp": "temperature",
@@ -27,7 +27,7 @@ package enum NearMiss {
         name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
     }
 
-    /// Edit distance (insertions, deletions, replacements, swaps of neighbours).
+    /// Returns the edit distance (insertions, deletions, replacements, swaps of neighbours).
     static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var before: [Int] = []
         var previous = Array(0...b.count)

@@ -1,5 +1,5 @@
-// What the sources use of Foundation and of the C library. Of Foundation only its essential part: the rest brings 40 MB
-// of ICU along. On macOS it is part of the system.
+// The parts of Foundation and the C library that the sources use. On Linux only FoundationEssentials, as the rest of
+// Foundation brings 40 MB of ICU.
 #if canImport(Darwin)
     @_exported import Foundation
 #else

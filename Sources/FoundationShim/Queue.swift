@@ -1,7 +1,6 @@
-/// Elements in the order in which they came. To add one at the end and to take the first one cost the same, however
-/// many there are.
+/// A first-in, first-out queue whose operations at both ends take constant time.
 package struct Queue<Element> {
-    // Those before `head` are gone; once they are half of all, the rest moves up.
+    // Elements before `head` are gone; once they are half of all, the rest moves up.
     private var slots: [Element?] = []
     private var head = 0
 
@@ -9,7 +8,7 @@ package struct Queue<Element> {
 
     package mutating func append(_ element: Element) { slots.append(element) }
 
-    /// Takes the first one.
+    /// Removes the first element.
     package mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
 
     @discardableResult package mutating func removeFirst() -> Element {
@@ -24,8 +23,8 @@ package struct Queue<Element> {
         for _ in 0..<count { removeFirst() }
     }
 
-    /// Takes one out of the middle.
-    /// - Complexity: in proportion to the number of those after it.
+    /// Removes an element from the middle.
+    /// - Complexity: proportional to the number of elements after it.
     @discardableResult package mutating func remove(at position: Int) -> Element {
         if position == 0 { return removeFirst() }
         let element = self[position]

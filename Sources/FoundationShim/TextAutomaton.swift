@@ -1,20 +1,20 @@
-/// Finds any of some texts in bytes that come one after the other (Aho and Corasick, 1975): each is looked at once,
-/// whatever the texts. States are numbers; 0 is where none of the texts has begun.
+/// Finds any of several texts in a stream of bytes (Aho and Corasick, 1975), in linear time. States are numbers; in
+/// state 0 none of the texts has begun.
 package struct TextAutomaton: Sendable, Equatable {
-    /// Bytes of each text.
+    /// Length of each text in bytes.
     package let lengths: [Int]
-    /// By state, how many bytes of a text have come.
+    /// Number of matched bytes of a text, by state.
     package private(set) var depths = [0]
-    /// By state, the longest text that ends there; -1 for none.
+    /// Longest text that ends in a state; -1 for none.
     package private(set) var longest: [Int32] = [-1]
-    /// By byte, the state after a text's first one; 0 where none begins with it.
+    /// State after the first byte of a text; 0 if none begins with it.
     package private(set) var beginnings = [Int32](repeating: 0, count: 256)
-    /// The states after other bytes, by the state before and the byte.
+    /// States after other bytes, by state and byte.
     private var others: [UInt64: Int32] = [:]
-    /// By state, the one of the longest proper suffix that begins a text.
+    /// State of the longest proper suffix that begins a text, by state.
     private var fallbacks: [Int32] = [0]
 
-    /// - Parameter texts: none of them empty; of equal ones the first counts.
+    /// - Parameter texts: not empty; of equal ones the first counts.
     package init(_ texts: [[UInt8]]) {
         lengths = texts.map(\.count)
         var edges: [(parent: Int32, byte: UInt8, child: Int32)] = []
@@ -35,7 +35,7 @@ package struct TextAutomaton: Sendable, Equatable {
             }
             if longest[Int(state)] < 0 { longest[Int(state)] = Int32(number) }
         }
-        // The nearest states first.
+        // States near the root first.
         edges.sort { (depths[Int($0.child)], $0.child) < (depths[Int($1.child)], $1.child) }
         for (parent, byte, child) in edges {
             let fallback = parent == 0 ? 0 : next(fallbacks[Int(parent)], byte)
@@ -52,7 +52,7 @@ package struct TextAutomaton: Sendable, Equatable {
         return child == 0 ? nil : child
     }
 
-    /// The state after one more byte.
+    /// Returns the state after one more byte.
     package func next(_ state: Int32, _ byte: UInt8) -> Int32 {
         var state = state
         while true {

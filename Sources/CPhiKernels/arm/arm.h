@@ -27,7 +27,7 @@ INLINE int8x16_t phi_quad4(const void *p) {
 }
 
 #define PHI_ARM_TOKENS 4
-// 16 rows times some tokens: [token][rows 4 * r on].
+// Sums of 16 rows times some tokens: [token][rows from 4 * r].
 typedef int32x4_t PhiArmSums[PHI_ARM_TOKENS][4];
 
 #endif

@@ -1,4 +1,4 @@
-// NEON with the dot product extension (signed bytes): 4 rows times 4 columns an instruction.
+// NEON with the dot product extension (signed bytes): 4 rows by 4 columns an instruction.
 #if defined(__aarch64__)
 #pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
 #include "../variants.h"
@@ -6,7 +6,7 @@
 
 #define HOOK(name) dotprod_##name
 
-// Low or high nibbles of a group's lines times the tokens' bytes, added to the sums.
+// Adds the products of low or high nibbles of a group's lines and the tokens' bytes to the sums.
 INLINE void add_nibbles(const int high, const uint8_t *lines, const size_t n, const size_t group, const int8_t *x,
                         const int count, PhiArmSums sums) {
     const uint8x16_t nibble = vdupq_n_u8(15);
@@ -26,7 +26,7 @@ INLINE void add_nibbles(const int high, const uint8_t *lines, const size_t n, co
     }
 }
 
-// Bytes are multiplied as two nibbles, since the instruction takes no unsigned ones.
+// Bytes are multiplied as two nibbles, as the instruction takes only signed ones.
 INLINE void HOOK(group_sums)(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x,
                              const int count, PhiArmSums sums) {
     const size_t n = kind == PHI_INT4 ? group / 8 : group / 4;
@@ -46,7 +46,7 @@ INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, in
     const uint8x16_t middle = vdupq_n_u8(128);
     int32x4_t total = vdupq_n_s32(0);
     for (size_t d = 0; d < dims; d += 16) total = vdotq_s32(total, vld1q_s8(query + d), vdupq_n_s8(1));
-    // Keys are taken as signed by subtracting 128, which is then put back.
+    // Keys are made signed by subtracting 128, which is added back here.
     const int32x4_t back = vdupq_n_s32(128 * vaddvq_s32(total));
     int32x4_t sums[4] = {back, back, back, back};
     for (size_t d = 0; d < dims; d += 4, keys += 64)
@@ -57,7 +57,7 @@ INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, in
 }
 
 INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t part, size_t parts, int32_t *out) {
-    // Weights are taken as signed by subtracting 128; what that takes away is put back at the end.
+    // Weights are made signed by subtracting 128, which is corrected at the end.
     const int32x4_t zero = vdupq_n_s32(0);
     int32x4_t sums[4] = {zero, zero, zero, zero}, plain[4] = {zero, zero, zero, zero};
     for (size_t p = 0; p < parts; p++)

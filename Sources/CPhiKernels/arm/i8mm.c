@@ -1,4 +1,4 @@
-// NEON with the matrix extension: 2 rows times 2 tokens times 8 columns an instruction, weights unsigned.
+// NEON with the matrix extension: 2 rows by 2 tokens by 8 columns an instruction, weights unsigned.
 #if defined(__aarch64__)
 #pragma clang attribute push(__attribute__((target("dotprod,i8mm"))), apply_to = function)
 #include "../variants.h"

@@ -1,4 +1,4 @@
-// SHA-256 by the processor's instructions: four rounds each.
+// SHA-256 by the processor's instructions, four rounds each.
 #if defined(__aarch64__)
 #pragma clang attribute push(__attribute__((target("sha2"))), apply_to = function)
 #include <arm_neon.h>
@@ -17,7 +17,7 @@ static void blocks(uint32_t *state, const uint8_t *bytes, size_t count) {
             const uint32x4_t added = vaddq_u32(now, vld1q_u32(phi_sha256_constants + 4 * i));
             abcd = vsha256hq_u32(abcd, efgh, added);
             efgh = vsha256h2q_u32(efgh, before, added);
-            // The words 16 further on take the place of these.
+            // Word i + 16 replaces word i.
             if (i < 12)
                 w[i % 4] = vsha256su1q_u32(vsha256su0q_u32(now, w[(i + 1) % 4]), w[(i + 2) % 4], w[(i + 3) % 4]);
         }

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-// What is known of the processor beyond its instructions, and which of the kernels' ways suit it. Results don't
-// depend on any of it.
+// Properties of the processor beyond its instructions, and the choices between the kernels' ways that depend on them.
+// Results don't depend on any of it.
 
 enum { PHI_OTHER = 0, PHI_AMD = 1, PHI_INTEL = 2 };
 
@@ -14,27 +14,27 @@ typedef struct {
 } PhiProcessor;
 
 typedef struct {
-    // Products are scaled by shifts and additions beside multiplications, rather than by multiplying.
+    // Whether products are scaled by shifts and additions beside multiplications, rather than by multiplying.
     int32_t shifts;
-    // The KV cache is fetched a whole head ahead by instructions, rather than by the hardware alone.
+    // Whether instructions prefetch the KV cache a whole head ahead.
     int32_t fetches_heads;
-    // A single row's weights are fetched 4 KB ahead into the second-level cache, rather than by the hardware alone.
+    // Whether instructions prefetch a single row's weights 4 KB ahead into the second-level cache.
     int32_t fetches_row;
 } PhiWays;
 
-// This machine's.
+// Returns this machine's.
 PhiProcessor phi_this_processor(void);
 
-// Begins to count the instructions of the calling thread; -1 where the system does not let it.
+// Begins to count the calling thread's instructions; -1 if the system doesn't allow it.
 int32_t phi_begin_instructions(void);
 
-// Ends a count. Returns the instructions; -1 if they are not known.
+// Ends a count. Returns the number of instructions; -1 if unknown.
 int64_t phi_end_instructions(int32_t count);
 
-// Whether this machine's suits `fetches_row`; asked once.
+// Whether this machine's ways have `fetches_row`; computed once.
 int32_t phi_fetches_row(void);
 
-// What suits a processor; one nobody has measured gets what is simplest.
+// Returns the best ways of a processor; the simplest for one that was never measured.
 PhiWays phi_ways(PhiProcessor processor);
 
 #endif

@@ -3,26 +3,26 @@
 
 #include <stdint.h>
 
-// What threads that wait for each other can do on a machine that others use, too. In C, since the system's calls for
-// it are hidden from Swift. Where there are none (macOS), these say so and do nothing.
+// Help for threads that wait for each other on a shared machine. In C, since the system calls are hidden from Swift. On
+// systems without them (macOS), these functions return "unknown" and do nothing.
 
-// The caller's number; 0 where threads have none.
+// Returns the caller's number; 0 if threads have none.
 int32_t phi_thread(void);
 
-// The processor that the caller is on; -1 if it is not known.
+// Returns the caller's processor; -1 if unknown.
 int32_t phi_processor(void);
 
-// Nanoseconds of processor time that a thread of this process has had: if they don't grow, it has no processor.
-// -1 if it is not known.
+// Returns the nanoseconds of processor time of a thread of this process; -1 if unknown. If they don't grow, it has no
+// processor.
 int64_t phi_thread_time(int32_t thread);
 
-// Moves a thread that waits for a processor to the caller's, unless it may not be there. Where it may be stays.
+// Moves a thread that waits for a processor to the caller's, if it may run there. Its affinity stays.
 void phi_fetch_thread(int32_t thread);
 
-// Moves the caller to another processor, if it may be on another.
+// Moves the caller to another processor, if it may run on another.
 void phi_leave_processor(int32_t processor);
 
-// Has the caller run on these processors alone.
+// Binds the caller to these processors.
 void phi_bind_thread(const int32_t *processors, int32_t count);
 
 #endif

@@ -1,5 +1,4 @@
-// The specification: plain C, one rounding at each written operation. Every other variant must
-// give the same bits.
+// The specification: plain C, one rounding at each written operation. Every variant gives the same bits.
 #include "../lanes.h"
 #include "../variants.h"
 

@@ -1,4 +1,4 @@
-// SHA-256 and SHA-1 as FIPS 180-4 writes them.
+// SHA-256 and SHA-1 as written in FIPS 180-4.
 #include "../hashes.h"
 
 static uint32_t left(uint32_t x, int n) { return x << n | x >> (32 - n); }

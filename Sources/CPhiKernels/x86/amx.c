@@ -1,6 +1,6 @@
-// AMX: tiles of 16 tokens by 16 rows by 64 columns, one instruction for 16,384 products. The
-// weights of two row blocks and 8 groups are unpacked to bytes in the first-level cache; each
-// tile of sums is scaled and added with AVX-512 while the next is being multiplied.
+// AMX: tiles of 16 tokens by 16 rows by 64 columns, one instruction for 16,384 products. The weights of two row blocks
+// and 8 groups are unpacked to bytes in the first-level cache; each tile of sums is scaled and added with AVX-512 while
+// the next is multiplied.
 #if defined(__x86_64__)
 #pragma clang attribute push(                                                                              \
     __attribute__((                                                                                        \
@@ -19,7 +19,7 @@ int phi_amx_available(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
     if (!(d >> 24 & 1) || !(d >> 25 & 1)) return 0;
-    // Asks Linux for the use of the tile registers (ARCH_REQ_XCOMP_PERM, XTILEDATA).
+    // Requests the tile registers from Linux (ARCH_REQ_XCOMP_PERM, XTILEDATA).
     return syscall(SYS_arch_prctl, 0x1023, 18) == 0;
 }
 #else
@@ -27,12 +27,12 @@ int phi_amx_available(void) { return 0; }
 #endif
 
 #define HOOK(name) amx_##name
-// Groups multiplied before the float sums go back to memory.
+// Number of groups before the float sums return to memory.
 #define CHUNK 8
-// Activations of one panel stay in the second-level cache.
+// Bytes of one panel's activations, which stay in the second-level cache.
 #define PANEL_BYTES (1 << 20)
 #define PANEL_TOKENS 256
-// With fewer tokens tiles are mostly empty: AVX-512 is faster.
+// With fewer tokens tiles are mostly empty, and AVX-512 is faster.
 #define FEWEST_TOKENS 12
 
 struct tile_config {
@@ -53,7 +53,7 @@ static void configure(size_t width) {
     _tile_loadconfig(&c);
 }
 
-// One group of a row block as bytes: group/4 lines of 64.
+// Unpacks one group of a row block to bytes: group/4 lines of 64.
 INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
     const __m512i nibble = _mm512_set1_epi8(15);
     for (size_t j = 0; j < group / 8; j++) {
@@ -63,7 +63,7 @@ INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
     }
 }
 
-// The integer sums of one group: 16 tokens by 16 rows.
+// Computes the integer sums of one group: 16 tokens by 16 rows.
 #define MULTIPLY(tile, values, lines, to)                                                                  \
     do {                                                                                                   \
         _tile_zero(tile);                                                                                  \
@@ -86,9 +86,9 @@ INLINE void scale_sums(const int32_t *sums, __m512 scale, const float *x, __m512
             _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums + 16 * i)), _mm512_set1_ps(x[i])), scale, acc[i]);
 }
 
-// S[token][16] += the scaled sums of groups first ..< first + count, for one tile of tokens and one row block,
-// whose 4-bit integers are in `unpacked`; `width` tokens lie side by side, `first` is even. Fetches `ahead`, as many
-// bytes as the groups' records have.
+// S[token][16] += the scaled sums of groups first ..< first + count, for one tile of tokens and one row block, whose
+// 4-bit integers are in `unpacked`; `width` tokens are adjacent, `first` is even. Prefetches from `ahead` as many bytes
+// as the groups' records have.
 INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *unpacked, const size_t group,
                        const int8_t *values, const float *x_scales, size_t width, size_t first, size_t count,
                        const uint8_t *ahead, float *S) {
@@ -98,14 +98,14 @@ INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *
     const uint32_t float_type = w->float_type;
     const size_t second = phi_integers_at(w, 1) - phi_integers_at(w, 0), step = group * width;
     block += first / 2 * record;
-    // Where the integers of a pair's first group are, from one pair to the next, and from there to the second's.
+    // Integers of a pair's first group, the stride to the next pair, and the distance to the pair's second group.
     const uint8_t *lines = unpacked ? unpacked : block + phi_integers_at(w, 0);
     const size_t lines_step = unpacked ? 2 * 128 * 16 : record, to_second = unpacked ? 128 * 16 : second;
     PHI_UNROLLED
     for (int i = 0; i < 16; i++) acc[i] = _mm512_load_ps(S + 16 * i);
     MULTIPLY(0, values, lines, sums[0]);
     for (size_t g = 0; g < count; g += 2, block += record, lines += lines_step, x_scales += 2 * width) {
-        // The next group is multiplied while this one's sums are scaled.
+        // Multiply the next group while this one's sums are scaled.
         if (g + 1 < count) MULTIPLY(1, values + step, lines + to_second, sums[1]);
         if (ahead)
             for (const uint8_t *end = ahead + record; ahead < end; ahead += 64)
@@ -120,7 +120,7 @@ INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *
     for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
 }
 
-// S[token][16] += what the biases of a segment add, for tile `tile` of the activations.
+// S[token][16] += the biases of a segment, for tile `tile` of the activations.
 INLINE void add_biases(const PhiMatrix *w, const uint8_t *block, const PhiActivations *x, size_t tile,
                        size_t segment, float *S) {
     const size_t pairs = phi_pairs(w->columns, w->group), segments = phi_segments(w->columns, w->group);
@@ -161,7 +161,7 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
                 const size_t at = ((first + t) * groups + g) * x->tile;
                 for (size_t p = 0; p < pair; p++) {
                     const uint8_t *block = w->data + (b + p) * bytes;
-                    // Memory brings the next chunk of this block, or the next pair's first, meanwhile.
+                    // Meanwhile memory loads the next chunk of this block, or the next pair's first.
                     const uint8_t *next = last ? block + 2 * bytes : block + phi_integers_at(w, g + CHUNK);
                     accumulate(w, block, kind == PHI_INT4 ? unpacked[p][0] : 0, group, x->values + at * group,
                                x->scales + at, x->tile, g, count, t == 0 ? next : 0, S[p][t]);

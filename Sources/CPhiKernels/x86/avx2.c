@@ -1,4 +1,4 @@
-// AVX2 with FMA and F16C: 16 rows times up to 5 tokens, products of bytes summed in 16 bits.
+// AVX2 with FMA and F16C: 16 rows by up to 5 tokens, products of bytes summed in 16 bits.
 #if defined(__x86_64__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #include "avx2.h"
@@ -7,8 +7,8 @@
 
 #define HOOK(name) avx2_##name
 
-// Products of nibbles with bytes, summed in pairs in 16 bits, for the first time or added to `sum`. A compiler that saw
-// into it would add in another order, and run out of registers.
+// Sums products of nibbles and bytes in pairs in 16 bits, and adds them to `sum` unless first. Opaque to the compiler,
+// which would add in another order and run out of registers.
 INLINE void add_products(const int first, __m256i *sum, __m256i w, __m256i q) {
     const __m256i products = _mm256_maddubs_epi16(w, q);
     if (first)
@@ -17,8 +17,8 @@ INLINE void add_products(const int first, __m256i *sum, __m256i w, __m256i q) {
         __asm__ volatile("vpaddw %1, %0, %0" : "+x"(*sum) : "x"(products));
 }
 
-// Halves `from` ..< `to` of n lines, low nibbles before high ones, times the tokens' bytes, which for high nibbles are
-// `apart` further on. Begins the sums: one for each half, or one for both.
+// Multiplies halves `from` ..< `to` of n lines, low nibbles before high ones, with the tokens' bytes, which for high
+// nibbles are `apart` further on. Starts one sum for each half, or one for both.
 INLINE void multiply_lines(const int from, const int to, const int joined, const uint8_t *lines, const size_t n,
                            const size_t group, const int8_t *x, size_t apart, const int count, Fetch *fetch,
                            __m256i sums[2][TOKENS][2]) {
@@ -49,13 +49,13 @@ INLINE void multiply_lines(const int from, const int to, const int joined, const
     }
 }
 
-// The exact integer products of a group, 16 rows times `count` tokens. 15 * 127 * 2 * 8 < 2^15, so eight products of a
-// nibble fit into 16 bits.
+// Exact integer products of a group, 16 rows by `count` tokens. 15 * 127 * 2 * 8 < 2^15, so eight products of a nibble
+// fit into 16 bits.
 INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x, const int count,
                        Fetch *fetch, __m256i sums[TOKENS][2]) {
     const int is_int4 = kind == PHI_INT4, joined = is_int4 && group == 32;
     const size_t n = is_int4 ? group / 8 : group / 4, some = joined ? 4 : 8, apart = is_int4 ? group / 2 : 0;
-    // Both halves at once, where registers suffice: memory is read evenly then.
+    // Both halves at once if there are enough registers, as memory is then read evenly.
     const int halves = count <= 2 ? 2 : 1;
     for (size_t j = 0; j < n; j += some, lines += 64 * some, x += 4 * some) {
         __m256i part[2][TOKENS][2];
@@ -87,8 +87,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 8 * 32;
 }
 
-// Attention multiplies bytes as 16-bit integers, two of four at a time: those at even places, and those at odd ones.
-// What each query multiplies is split once for all that it is multiplied with.
+// Attention multiplies bytes as 16-bit integers, first those at even places, then those at odd ones. Each query's bytes
+// are split once for all blocks.
 typedef struct {
     int32_t even[4][PHI_KV_MAX_DIMS / 4], odd[4][PHI_KV_MAX_DIMS / 4];
 } Operands;

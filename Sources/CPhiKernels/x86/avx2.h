@@ -4,14 +4,14 @@
 
 #include "../lanes.h"
 
-// So many tokens' sums fit into registers.
+// Number of tokens whose sums fit into registers.
 #define TOKENS 5
-// Weights that are used once are fetched this many bytes ahead: the hardware alone stops at every page.
+// Prefetch distance in bytes for weights that are used once: the hardware alone stops at every page.
 #define AHEAD 4096
-// Else those of the next block are fetched, evenly in so many passes over this one at most.
+// Otherwise the next block's weights are prefetched, evenly in at most so many passes over this one.
 #define FETCHES 8
 
-// What to fetch with the next line, how far to go then, and how far after a group.
+// Prefetch of the next line, with its stride, and the stride after a group.
 typedef struct {
     const uint8_t *at;
     size_t line, group;

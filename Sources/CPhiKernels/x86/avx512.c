@@ -1,5 +1,4 @@
-// AVX-512 with VNNI: 16 rows times up to 16 tokens, weights unpacked in registers, activations
-// broadcast from memory.
+// AVX-512 with VNNI: 16 rows by up to 16 tokens, weights unpacked in registers, activations broadcast from memory.
 #if defined(__x86_64__)
 #pragma clang attribute push(                                                                              \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), apply_to = function)
@@ -9,15 +8,15 @@
 #include "../variants.h"
 
 #define HOOK(name) avx512_##name
-// Activations of one panel of tokens stay in the second-level cache while the blocks of weights pass by.
+// Bytes of one panel's activations, which stay in the second-level cache while the blocks of weights pass by.
 #define PANEL_BYTES (1 << 19)
-// From so many tokens on three row blocks go together.
+// Number of tokens from which three row blocks are processed together.
 #define WIDE_TOKENS 6
-// From so many on sums are scaled by shifts.
+// Number of tokens from which sums are scaled by shifts.
 #define SHIFTED_TOKENS 8
 
-// Fetches weights ahead of their use: for several rows into the first-level cache; for a single row, which reads evenly,
-// into the second where that is faster than the hardware alone (`fetches_row`).
+// Prefetch of weights: for several rows into the first-level cache; for a single row, which is read evenly, into the
+// second if that is faster than the hardware alone (`fetches_row`).
 enum { ALONE = 0, FIRST = 1, SECOND = 2 };
 INLINE void fetch_ahead(const uint8_t *p, const int how) {
     if (how == FIRST) _mm_prefetch((const char *)p + 4096, _MM_HINT_T0);
@@ -90,19 +89,19 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
 }
 
 #define EACH_TOKEN(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-// Kept in the order in which it is written.
+// In assembler, to keep the written order.
 #define DOT(sum, weights, values)                                                                          \
     __asm__ volatile("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(weights), "m"(*(const int8_t(*)[4])(values)))
 
-// Eight tokens' products with the last group, the group's scale and where the tokens' are.
+// Eight tokens' products with the last group, the group's scale and the address of the tokens'.
 typedef struct {
     __m512i sums[8];
     __m512 scale;
     const uint32_t *shifts;
 } Group;
 
-// Multiplies one group, and scales the one before it meanwhile. Fetches the same group of the next row block, which
-// is `ahead` bytes away: the first tile there would wait for memory.
+// Multiplies one group while the one before it is scaled. Prefetches the same group of the next row block, `ahead`
+// bytes away, whose first tile would wait for memory.
 INLINE Group shift_group(const size_t group, const size_t width, const uint8_t *integers, const size_t ahead,
                          __m512 scale, const int8_t *values, const uint32_t *shifts, Group before, __m512 *S) {
     const __m512i nibble = _mm512_set1_epi8(15);
@@ -143,8 +142,8 @@ INLINE Group shift_group(const size_t group, const size_t width, const uint8_t *
     return g;
 }
 
-// The same as `tile` for 8 tokens, `width` in a tile, of a 4-bit matrix, on a processor that shifts and adds beside
-// multiplying. A block that no tokens before these have brought was fetched with the one before it.
+// Like `tile` for 8 tokens, `width` in a tile, of a 4-bit matrix, on a processor that shifts and adds in parallel with
+// multiplications. A block that no earlier tokens loaded was prefetched with the one before it.
 INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const size_t width, const PhiActivations *x,
                           size_t t, const uint8_t *block, float *out, size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);

@@ -15,8 +15,8 @@ INLINE __m512 phi_scales512(const uint8_t *p, uint32_t float_type) {
     }
 }
 
-// The KV cache is read from one end to the other, in four places at once. Without a wish fetched so far ahead, into
-// the second-level cache; else into the first.
+// Prefetches the KV cache, which is read contiguously in four streams: `ahead` into the first-level cache, or if 0 far
+// ahead into the second.
 INLINE void phi_fetch_kv(const void *line, size_t ahead) {
     if (ahead)
         _mm_prefetch((const char *)line + ahead, _MM_HINT_T0);
@@ -52,7 +52,7 @@ INLINE void phi_dots512(const int8_t *const *queries, const int count, const uin
                         size_t positions, size_t dims, size_t ahead, int32_t (*out)[64]) {
     const __m512i zero = _mm512_setzero_si512();
     for (size_t p = 0; p < positions; p += 16, keys += part) {
-        // Four sums a query, so that they need not wait for each other.
+        // Four sums a query, so that they are independent.
         __m512i sums[4][4];
         for (int q = 0; q < count; q++) sums[q][0] = sums[q][1] = sums[q][2] = sums[q][3] = zero;
         for (size_t d = 0; d < dims; d += 16)
@@ -108,7 +108,7 @@ INLINE void phi_weighted_values512(const uint8_t (*weights)[64], int count, cons
 void phi_avx512_products(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                        size_t begin, size_t end);
 #define PHI_WIDE_BLOCKS 3
-// The same for blocks three by three, of 4-bit matrices in groups of 64 or 128. Returns the first block not done.
+// Processes blocks of 4-bit matrices in groups of 64 or 128 by threes. Returns the first block left.
 size_t phi_avx512_wide(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                        size_t begin, size_t end);
 #endif

@@ -1,6 +1,6 @@
-// AVX-512 with VNNI, 48 rows times 4 tokens: one broadcast of activations for three multiplications, and the next
-// rows' weights fetched while these are multiplied. For processors that multiply twice a cycle, where a load for
-// every multiplication is one too many.
+// AVX-512 with VNNI, 48 rows by 4 tokens: one broadcast of activations for three multiplications, and the next rows'
+// weights prefetched meanwhile. For processors that multiply twice a cycle, where a load for every multiplication is
+// one too many.
 #if defined(__x86_64__)
 #pragma clang attribute push(                                                                              \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), apply_to = function)
@@ -8,26 +8,26 @@
 
 #define BLOCKS PHI_WIDE_BLOCKS
 #define TOKENS 4
-// Activations of one panel of tokens stay in the second-level cache, beside two times three blocks.
+// Bytes of one panel's activations, which stay in the second-level cache beside two times three blocks.
 #define PANEL_BYTES (1 << 19)
-// Weights of the next blocks are fetched in so many tiles at most: then they are there when they are needed.
+// The most tiles over which the next blocks' weights are prefetched.
 #define FETCHES 8
 
-// The integer products of one group, which are yet to be scaled.
+// Integer products of one group, not scaled yet.
 typedef struct {
     __m512i sums[TOKENS][BLOCKS];
     __m512 scales[BLOCKS];
     const float *x_scales;
 } Products;
 
-// By macros, since the compiler leaves arrays in memory whose loops it unrolls late.
+// By macros, since the compiler leaves arrays in memory if it unrolls their loops late.
 #define EACH_BLOCK(DO, i) DO(i, 0) DO(i, 1) DO(i, 2)
 #define EACH(DO)                                                                                           \
     DO##_TOKEN(0)                                                                                          \
     if (count > 1) DO##_TOKEN(1)                                                                           \
     if (count > 2) DO##_TOKEN(2)                                                                           \
     if (count > 3) DO##_TOKEN(3)
-// Kept in the order in which it is written.
+// In assembler, to keep the written order.
 #define DOT(i, r) __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(p.sums[i][r]) : "v"(w##r), "v"(x));
 #define SCALE(i, r)                                                                                        \
     S[i][r] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(p.sums[i][r]), _mm512_set1_ps(p.x_scales[i])), \
@@ -55,8 +55,8 @@ typedef struct {
         DOT_TOKEN(i)                                                                                       \
     }
 
-// Multiplies one group. What came before is scaled token by token between the first products, so that neither
-// waits for the other.
+// Multiplies one group. The group before is scaled token by token between the first products, so that neither waits for
+// the other.
 INLINE Products multiply_group(const size_t group, const int count, const uint8_t *integers,
                                const size_t block_bytes, const uint8_t *scales, const uint32_t float_type,
                                const int8_t *values, const float *x_scales, Products p,
@@ -83,8 +83,8 @@ INLINE Products multiply_group(const size_t group, const int count, const uint8_
     return p;
 }
 
-// Three row blocks from `block` on, times `count` tokens from token t on. Meanwhile fetches some lines for each pair
-// of groups, from `ahead` on.
+// Three row blocks from `block` on, times `count` tokens from token t on. Prefetches some lines from `ahead` on for
+// each pair of groups.
 INLINE void tile(const PhiMatrix *w, const size_t group, const PhiActivations *x, size_t t, const int count,
                  const uint8_t *block, const uint8_t *ahead, size_t lines, float *out, size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group), width = x->tile;
@@ -101,7 +101,7 @@ INLINE void tile(const PhiMatrix *w, const size_t group, const PhiActivations *x
         for (int r = 0; r < BLOCKS; r++) S[i][r] = _mm512_setzero_ps();
     for (size_t first = 0; first < pairs; first += PHI_SEGMENT, steps += width) {
         const size_t end = pairs - first < PHI_SEGMENT ? pairs : first + PHI_SEGMENT;
-        // Sums begin at zero and never become -0, so adding 0 * 0 leaves them as they are.
+        // Sums begin at zero and never become -0, so adding 0 * 0 changes nothing.
         Products p = {.x_scales = x_scales};
         for (int i = 0; i < count; i++)
             for (int r = 0; r < BLOCKS; r++) p.sums[i][r] = _mm512_setzero_si512();
@@ -153,7 +153,7 @@ INLINE void blocks(const PhiMatrix *w, const size_t group, const PhiActivations 
             size_t some = b + 2 * BLOCKS <= phi_matrix_blocks(w) ? lines : 0, number = 0;
             for (size_t t = from, count; t < to; t += count, ahead += 64 * lines * pairs) {
                 if (number++ == fetches) some = 0;
-                // After the last 16 nine are three times three: one by itself takes nearly as long as two.
+                // The last nine tokens are three times three: a single one takes nearly as long as two.
                 const size_t left = to - t, rest = (left + TOKENS - 1) / TOKENS;
                 count = t < (to & ~(size_t)15) ? TOKENS : (left + rest - 1) / rest;
                 switch (count) {

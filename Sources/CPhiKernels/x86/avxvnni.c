@@ -1,4 +1,4 @@
-// AVX-VNNI, what processors without AVX-512 have of its byte products: 16 rows times up to 5 tokens.
+// AVX-VNNI, the byte products of processors without AVX-512: 16 rows by up to 5 tokens.
 #if defined(__x86_64__)
 #ifndef TARGET
 #define TARGET "avx2,fma,f16c,avxvnni"
@@ -53,7 +53,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 12 * 32;
 }
 
-// Attention takes the queries' bytes as they are.
+// Attention uses the queries' bytes directly.
 typedef struct {
     const int8_t *bytes[4];
 } Operands;

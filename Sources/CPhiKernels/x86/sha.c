@@ -1,4 +1,4 @@
-// SHA-256 by the processor's instructions: two rounds each.
+// SHA-256 by the processor's instructions, two rounds each.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -7,7 +7,7 @@
 
 static void blocks(uint32_t *state, const uint8_t *bytes, size_t count) {
     const __m128i big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
-    // The instructions take the state as f e b a and h g d c, from the lowest word up.
+    // The instructions take the state as f e b a and h g d c, lowest word first.
     const __m128i abcd = _mm_loadu_si128((const __m128i *)state);
     const __m128i efgh = _mm_loadu_si128((const __m128i *)(state + 4));
     __m128i feba = _mm_shuffle_epi32(_mm_unpacklo_epi64(abcd, efgh), 0x1b);
@@ -21,10 +21,10 @@ static void blocks(uint32_t *state, const uint8_t *bytes, size_t count) {
         for (int i = 0; i < 16; i++) {
             const __m128i now = w[i % 4];
             const __m128i added = _mm_add_epi32(now, _mm_loadu_si128((const __m128i *)(phi_sha256_constants + 4 * i)));
-            // Each gives the new first half, and the old one is the new second half.
+            // Each returns the new first half; the old one is the new second half.
             hgdc = _mm_sha256rnds2_epu32(hgdc, feba, added);
             feba = _mm_sha256rnds2_epu32(feba, hgdc, _mm_shuffle_epi32(added, 0x0e));
-            // The words 16 further on take the place of these.
+            // Word i + 16 replaces word i.
             const __m128i last = w[(i + 3) % 4], seventh = _mm_alignr_epi8(last, w[(i + 2) % 4], 4);
             if (i < 12)
                 w[i % 4] = _mm_sha256msg2_epu32(
