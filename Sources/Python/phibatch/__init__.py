@@ -1,11 +1,11 @@
-"""Phi models on this machine's processors: many prompts at once, nothing lost, the same bytes again.
+"""Phi models on this machine's processors: many prompts at once, nothing lost, reproducible results.
 
 >>> import phibatch
 >>> with phibatch.LLM("smollm2-demo") as llm:
 ...     print(llm.generate("What is salt?", max_tokens=64).text)
 
-`LLM` answers prompts, `run` runs a job file, and `map` adds a column of answers to a table. Each speaks to the
-``phibatch`` program that comes with the package, over pipes.
+`LLM` answers prompts, `run` runs a job file, and `map` adds a column of answers to a table. Each runs the ``phibatch``
+program of this package.
 """
 
 from ._errors import BusyError, InputError, InternalError, InterruptedRun, JobError, LineError, ModelError

@@ -22,7 +22,7 @@ _PROMPTS = [
 
 
 def main(arguments: List[str]) -> int:
-    """Runs the demo; what it writes stays."""
+    """Runs the demo. Its files stay."""
     parser = argparse.ArgumentParser(
         prog="phibatch demo", description="Answer a few prompts with a small model, and show the answers."
     )

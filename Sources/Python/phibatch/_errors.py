@@ -1,4 +1,4 @@
-"""What can go wrong. Messages are the program's own: what, where, and what would be right."""
+"""Errors. Messages are the program's: what is wrong, where, and what would be right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class PhibatchError(Exception):
     Attributes:
         message: what is wrong, in one or two sentences.
         code: a word for programs, such as ``bad_settings`` or ``prompt_too_long``.
-        exit_code: what the program ended with; None if it goes on.
+        exit_code: the program's exit code; None if it is still running.
     """
 
     code: str = "failed"
@@ -41,7 +41,7 @@ class UsageError(PhibatchError, ValueError):
 
 
 class JobError(PhibatchError, ValueError):
-    """The job or the settings of a request are wrong, or results would go (exit code 65)."""
+    """The job or a request's settings are wrong, or results would be removed (exit code 65)."""
 
     code = "bad_settings"
 
@@ -59,7 +59,7 @@ class ModelError(PhibatchError):
 
 
 class InternalError(PhibatchError):
-    """A fault of phibatch itself (exit code 70)."""
+    """An internal error of phibatch (exit code 70)."""
 
     code = "internal"
 
@@ -81,13 +81,13 @@ class BusyError(PhibatchError):
 
 class TooManyFailuresError(PhibatchError):
     """More lines failed than ``max_failures`` allows, or fewer rows were accepted than ``until`` wants (exit code 3).
-    What is done is kept."""
+    Finished results are kept."""
 
     code = "too_many_failures"
 
 
 class StoppedError(PhibatchError):
-    """A signal stopped the program. The same call goes on where it was."""
+    """A signal stopped the program. The same call resumes."""
 
     code = "stopped"
 
@@ -99,16 +99,16 @@ class ProcessError(PhibatchError):
 
 
 class LineError(PhibatchError):
-    """A prompt that couldn't be answered; `code` is one of ``phibatch help results``."""
+    """A prompt could not be answered. ``phibatch help results`` lists the codes."""
 
     code = "bad_field"
 
 
 class InterruptedRun(KeyboardInterrupt):
-    """Ctrl-C during a run. What was under way is saved; the same call goes on there.
+    """Ctrl-C during a run. Running completions are saved; the same call resumes them.
 
     Attributes:
-        run: how far it came.
+        run: the results so far.
     """
 
     def __init__(self, run: Run) -> None:
@@ -140,7 +140,7 @@ _BY_CODE: dict[str, type[PhibatchError]] = {
 
 
 def error_of_exit(exit_code: int, message: str) -> PhibatchError:
-    """The exception for the program's end."""
+    """Returns the exception for an exit code."""
     if exit_code < 0:
         return ProcessError(
             message or f"phibatch was ended by signal {-exit_code}.", exit_code=exit_code
@@ -150,5 +150,5 @@ def error_of_exit(exit_code: int, message: str) -> PhibatchError:
 
 
 def error_of_code(code: str, message: str) -> PhibatchError:
-    """The exception for an answer of the pipe that is an error."""
+    """Returns the exception for an error in an answer of the pipe."""
     return _BY_CODE.get(code, PhibatchError)(message, code=code)

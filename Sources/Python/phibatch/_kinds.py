@@ -1,4 +1,4 @@
-"""What columns a JSON Schema makes."""
+"""Columns of a JSON Schema."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ._narrow import is_list, is_mapping
 
 @dataclass(frozen=True)
 class Kind:
-    """The kind of a column's values; each may be missing."""
+    """Type of a column's values, each of which may be missing."""
 
     name: str
     element: "Kind | None" = None
     members: Tuple[Tuple[str, "Kind"], ...] = ()
 
     def value(self, json: Any) -> Any:
-        """A value as Python has it."""
+        """Converts a value to Python."""
         if json is None:
             return None
         if self.name == "date":
@@ -56,13 +56,13 @@ def _datetime(text: str) -> datetime.datetime:
 
 
 def members(schema: Any) -> List[Tuple[str, Kind]] | None:
-    """The columns of a schema of objects; None if it is of something else."""
+    """Returns the columns of a schema of objects; None for any other schema."""
     kind = _kind(schema, schema, 0)
     return list(kind.members) if kind.name == "struct" else None
 
 
 def kind(schema: Any) -> Kind:
-    """The kind of a whole answer."""
+    """Returns the kind of a whole answer."""
     return _kind(schema, schema, 0)
 
 
@@ -98,7 +98,7 @@ def _of_type(name: Any, schema: Mapping[str, Any], root: Any, depth: int) -> Kin
         return Kind({"date": "date", "date-time": "datetime"}.get(schema.get("format", ""), "str"))
     if name == "array" and "prefixItems" not in schema and "items" in schema:
         return Kind("list", element=_kind(schema["items"], root, depth + 1))
-    # An object with members that nobody names has no fixed columns.
+    # An object with unnamed members has no fixed columns.
     if name == "object" and schema.get("properties") and not schema.get("patternProperties"):
         named = schema["properties"].items()
         return Kind("struct", members=tuple((str(key), _kind(part, root, depth + 1)) for key, part in named))
@@ -125,7 +125,7 @@ def _joined(kinds: Sequence[Kind]) -> Kind:
 
 
 def _target(reference: Any, root: Any) -> Any:
-    """What ``#/$defs/Name`` names."""
+    """Resolves ``#/$defs/Name``."""
     place = root
     for part in str(reference).lstrip("#").split("/")[1:]:
         if not is_mapping(place):

@@ -1,4 +1,4 @@
-"""A loaded model that answers."""
+"""A loaded model."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from ._results import Result, Scores, result, scores
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: Requests that are sent before the first of them is answered.
+#: The most requests sent and not answered yet.
 _WINDOW = 1024
 
 _Said = Union[Answer, PhibatchError]
 
 
 class LLM:
-    """A model in a process of its own, loaded once.
+    """A model in its own process, loaded once.
 
-    It may be used by several threads and by asyncio; what they ask shares the model's steps. After a fork it
-    belongs to the parent, and it can't be pickled: each process loads its own.
+    Threads and asyncio tasks may share it; their requests are batched together. After a fork it belongs to the parent,
+    and it can't be pickled: each process loads its own.
 
     >>> llm = phibatch.LLM("smollm2-demo")
     >>> for result in llm.generate(["What is rain?", "What is salt?"], max_tokens=64):
     ...     print(result.text)
 
     Args:
-        model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder. One that is named and not
-            on this machine is fetched.
+        model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder. A named model that is not on
+            this machine is fetched.
         adapter: the folder of a LoRA adapter.
-        engine: what computes; ``phibatch help engines`` lists them.
-        workers: requests that advance together; None for 32, more with many threads.
+        engine: ``phibatch help engines`` lists them.
+        workers: the most requests that run together; None is 32, more with many threads.
         threads: compute threads; None is the cores that this process may use.
         kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.
         kv: precision of KV caches: ``int8``, ``int4`` or ``f16``.
         prefill_chunk: the most prompt tokens in one step.
-        speculate: tokens to guess ahead: ``auto``, ``off`` or a number.
+        speculate: draft tokens: ``auto``, ``off`` or a number.
         offline: fetch nothing.
 
     Raises:
@@ -77,12 +77,12 @@ class LLM:
 
     @property
     def context_length(self) -> int:
-        """Tokens that prompt and answer have together at most."""
+        """The most tokens of prompt and answer together."""
         return self._process.greeting["context_length"]
 
     @property
     def vocabulary_size(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens in the vocabulary."""
         return self._process.greeting["vocabulary_size"]
 
     # Generation
@@ -101,19 +101,19 @@ class LLM:
 
     def generate(self, prompts: Any, params: SamplingParams | None = None, *,
                  progress: bool = False, **settings: Unpack[Settings]) -> Result | List[Result]:
-        """Answers prompts, together, in their order.
+        """Answers prompts together, and returns results in their order.
 
-        A prompt is a text, a list of messages, a list of token ids, or a mapping as a line of a job's input, which
-        may have settings of its own. One prompt gives one result, several give a list.
+        A prompt is a text, a list of messages, a list of token ids, or a mapping like a line of a job's input, with
+        its own settings. One prompt gives one result, several give a list.
 
-        A prompt that can't be answered has a result with an `error`; the others are answered. A text is what a user
-        says, in the model's chat template; with ``chat=False`` it is given to the model as it is, to be continued.
+        A prompt that can't be answered has a result with an `error`; the others are answered. A text is a user's
+        message in the model's chat template; with ``chat=False`` the model continues the text itself.
 
         Args:
             prompts: one prompt or an iterable of them.
             params: how answers are generated.
             progress: show a bar.
-            settings: fields of `SamplingParams`, in place of those of `params`.
+            settings: fields of `SamplingParams` that override `params`.
 
         Raises:
             JobError: if the settings are wrong.
@@ -141,7 +141,7 @@ class LLM:
     def choose(
         self, prompts: Any, choices: Sequence[str], params: SamplingParams | None = None, **settings: Unpack[Asked]
     ) -> Result | List[Result]:
-        """As `generate`, but each answer is the likeliest of the choices, with the probability of each."""
+        """Like `generate`, but each answer is the likeliest of the choices, with the probability of each."""
         asked = parameters(params, {**settings, "choices": choices})
         return self._one_or_all(prompts, asked, False)
 
@@ -159,11 +159,11 @@ class LLM:
 
     def score(self, prompts: Any, completions: Any, *, chat: bool = True, tokens: bool = False,
               system: str | None = None) -> Scores | List[Scores]:
-        """Says how likely the model finds completions, each after its prompt.
+        """Returns the log-probabilities of completions, each after its prompt.
 
         Args:
-            prompts: one prompt, or an iterable of them. With ``chat=False`` an empty text stands for no prompt.
-            completions: for each prompt a text or a list of them; for one prompt that alone.
+            prompts: one prompt, or an iterable of them. With ``chat=False`` an empty text means no prompt.
+            completions: for each prompt a text or a list of texts.
             chat: whether prompts go through the model's chat template.
             tokens: add the completions' token ids.
             system: the system message, as it is.
@@ -186,7 +186,7 @@ class LLM:
         return found[0] if one else found
 
     def stream(self, prompt: Prompt, params: SamplingParams | None = None, **settings: Unpack[Settings]) -> Stream:
-        """Answers one prompt, piece by piece.
+        """Streams the answer to one prompt.
 
         >>> for text in llm.stream("What is salt?"):
         ...     print(text, end="", flush=True)
@@ -213,7 +213,7 @@ class LLM:
     async def agenerate(
         self, prompts: Any, params: SamplingParams | None = None, **settings: Unpack[Settings]
     ) -> Result | List[Result]:
-        """As `generate`, for asyncio. Where the task is cancelled, so are its requests."""
+        """Like `generate`, for asyncio. Cancelling the task cancels its requests."""
         asked = parameters(params, settings)
         if is_one(prompts):
             return await self._agenerate(prompts, 0, asked)
@@ -233,7 +233,7 @@ class LLM:
     def astream(
         self, prompt: Prompt, params: SamplingParams | None = None, **settings: Unpack[Settings]
     ) -> AsyncStream:
-        """As `stream`, for asyncio.
+        """Like `stream`, for asyncio.
 
         >>> async def show():
         ...     async for text in llm.astream("What is salt?"):
@@ -245,7 +245,7 @@ class LLM:
     # The end
 
     def close(self) -> None:
-        """Ends the process. What is under way ends with an error."""
+        """Ends the process. Running requests fail."""
         self._finalizer()
 
     def __enter__(self) -> LLM:
@@ -285,7 +285,7 @@ class LLM:
     def _answers(
         self, lines: Iterable[tuple[Dict[str, Any], Dict[str, Any]]], count: int | None, progress: bool
     ) -> List[List[Mapping[str, Any]]]:
-        """The results of each line, in order."""
+        """Returns the results of each line, in order."""
         events: queue.SimpleQueue[tuple[int, _Said]] = queue.SimpleQueue()
         found: Dict[int, List[Mapping[str, Any]]] = {}
         open_: Dict[int, int] = {}
@@ -340,22 +340,21 @@ class LLM:
 
 
 class _Pieces:
-    """An answer as it comes."""
+    """Common part of streams."""
 
     _text: _Text
 
     @property
     def attempt(self) -> int:
-        """How many answers were turned down before this one."""
+        """The number of rejected answers before this one."""
         return self._text.attempt
 
 
 class Stream(_Pieces):
-    """An answer, piece by piece. Once it is whole, `result` has it.
+    """A streamed answer. `result` is the whole one.
 
-    To let it go, or `close` it, ends the request. Where an answer turns out not to be what was asked for (only some
-    schemas can't be followed token by token), it is generated anew and comes again from its beginning; `attempt`
-    is then higher.
+    Releasing or closing it ends the request. If an answer breaks its schema (some keywords can't be enforced by
+    masks), it is generated again and streamed from its beginning, with a higher `attempt`.
     """
 
     def __init__(
@@ -385,7 +384,7 @@ class Stream(_Pieces):
         raise StopIteration
 
     def close(self) -> None:
-        """Nobody waits for the rest."""
+        """Ends the request."""
         self._llm._process.cancel([self._number])  # pyright: ignore[reportPrivateUsage]
 
     def __enter__(self) -> Stream:
@@ -400,7 +399,7 @@ class Stream(_Pieces):
 
 
 class AsyncStream(_Pieces):
-    """As `Stream`, for asyncio. The request begins with the iteration."""
+    """Like `Stream`, for asyncio. The request begins with the iteration."""
 
     def __init__(self, llm: LLM, prompt: Prompt, asked: SamplingParams) -> None:
         self._llm = llm
@@ -412,7 +411,7 @@ class AsyncStream(_Pieces):
     def result(self) -> Result:
         """The whole answer, once the iteration has ended."""
         if self._text.result is None:
-            raise UsageError("The answer is there when the iteration has ended.")
+            raise UsageError("The answer is available when the iteration has ended.")
         return self._text.result
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -436,7 +435,7 @@ class AsyncStream(_Pieces):
 
 
 class _Text:
-    """A text as it comes."""
+    """Text and end of a streamed answer."""
 
     def __init__(self, schema: Schema | None) -> None:
         self._schema = schema
@@ -445,7 +444,7 @@ class _Text:
         self.result: Result | None = None
 
     def take(self, said: _Said) -> str:
-        """What is new of the text; at the end all that did not come before."""
+        """Returns new text; at the end everything not returned before."""
         if not isinstance(said, PhibatchError) and "text" in said:
             attempt = said.get("attempt", 0)
             if attempt > self.attempt:
@@ -462,7 +461,7 @@ class _Text:
 
 def _single(asked: SamplingParams) -> SamplingParams:
     if asked.samples is not None and asked.samples > 1:
-        raise UsageError("A stream is of one answer; generate gives several samples.")
+        raise UsageError("A stream has one answer; generate returns several samples.")
     return asked
 
 
@@ -477,12 +476,12 @@ def _post(loop: asyncio.AbstractEventLoop, events: asyncio.Queue[_Said], said: _
     try:
         loop.call_soon_threadsafe(events.put_nowait, said)
     except RuntimeError:
-        # The loop is closed: nobody waits.
+        # The loop is closed, so nobody waits.
         pass
 
 
 def _read(said: _Said) -> tuple[Mapping[str, Any] | None, int]:
-    """A result, and how many are still to come."""
+    """Returns a result, and the number still to come."""
     if isinstance(said, PhibatchError):
         raise said
     if "error" in said:
@@ -491,7 +490,7 @@ def _read(said: _Said) -> tuple[Mapping[str, Any] | None, int]:
 
 
 def _joined(raws: Sequence[Mapping[str, Any]], schema: Schema | None, index: int = 0) -> Result:
-    """The results of all samples of a prompt."""
+    """Combines the results of all samples of a prompt."""
     made = [result(raw, schema, index) for raw in sorted(raws, key=lambda raw: raw.get("sample", 0))]
     first = made[0]
     if len(made) > 1:

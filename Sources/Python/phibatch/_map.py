@@ -25,7 +25,7 @@ from ._values import fields
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: What a line of that name would set.
+#: Columns that a line would read as settings.
 _SETTINGS = (*OF_LINE, "logit_bias", "stop", "choices", "schema")
 #: Settings of a job that are templates over a row's fields.
 _TEMPLATES = ("prompt", "system", "prefix", "messages", "choices", "completion")
@@ -47,7 +47,7 @@ def map(
     offline: bool = False,
     **settings: Unpack[MapKeywords],
 ) -> Any:
-    """Answers a prompt for each row, and gives the table back with the answers.
+    """Answers a prompt for each row, and returns the table with the answers.
 
     >>> reviews = [{"text": "A fine film."}, {"text": "A dull film."}]
     >>> schema = {"type": "object", "properties": {"stars": {"type": "integer", "minimum": 1, "maximum": 5}},
@@ -56,36 +56,34 @@ def map(
     ...                     output="reviews.jsonl")
     >>> print(rows[0]["stars"])
 
-    The rows' order stays, and so does an index. With the same `output`, only rows that are new or changed are
-    computed again, also after an interruption.
+    The rows keep their order and index. With the same `output`, only new and changed rows are computed, also after an
+    interruption.
 
     Args:
         data: a DataFrame of pandas or polars, a pyarrow Table, a `datasets.Dataset`, the path of a Parquet or Arrow file, or
             an iterable of mappings or of texts, which are the prompts.
         prompt: a template over the columns (Jinja): ``"Translate: {{ text }}"``.
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder.
-        output: where results are kept, a JSONL file. A name in .parquet or .csv is where the table is written, too;
-            results are then beside it. Without one they are kept only if the call fails, in a folder that is told.
-        schema: a pydantic model or a JSON Schema that answers follow: each of its members is a column of its type.
-        into: the column of the answers (``answer``). With a schema: one column for all, instead of one for each
-            member.
-        id: the column that tells rows apart; by default what the templates use of them.
-        on_error: what a row that fails does: ``warn``, and its new columns are missing; ``null``: so, and a column
-            ``error`` says why; ``raise``, once all others are done and kept.
-        objects: with `into` and a pydantic model: objects of it, and not mappings.
+        output: a JSONL file of results. For a name in .parquet or .csv the table is written there, with the results
+            beside it. Without an output results are kept only if the call fails, in a folder named by a warning.
+        schema: a pydantic model or a JSON Schema for answers: each of its members is a typed column.
+        into: the column of the answers (``answer``). With a schema: a single column, instead of one for each member.
+        id: the column that identifies rows; by default the columns that the templates use.
+        on_error: the effect of a failed row: ``warn``: a warning, and its new columns are null; ``null``: the same,
+            with a column ``error`` for the reason; ``raise``: an error once all other rows are done and kept.
+        objects: with `into` and a pydantic model: return its objects instead of mappings.
         progress: show a bar; by default on terminals and in notebooks.
-        if_changed: if results of another model or other settings are there: ``refuse`` (the default), ``restart`` or
-            ``keep``.
+        if_changed: for results of another model or other settings: ``refuse`` (the default), ``restart`` or ``keep``.
         offline: fetch no model.
-        settings: others of a job: ``max_tokens``, ``temperature``, ``system``, ``choices`` and so on. With several
-            ``samples`` a new column has lists.
+        settings: further settings of a job: ``max_tokens``, ``temperature``, ``system``, ``choices`` and so on. With
+            several ``samples`` new columns have lists.
 
     Returns:
         The same kind of table with new columns; for texts a list of answers; for a Parquet file the path of the new one.
 
     Raises:
         TooManyFailuresError: if rows failed and `on_error` is ``raise``.
-        InterruptedRun: after Ctrl-C; the same call goes on.
+        InterruptedRun: after Ctrl-C; the same call resumes.
         PhibatchError: if the job can't be run.
     """
     if on_error not in ("warn", "null", "raise"):
@@ -130,7 +128,7 @@ def map(
             write_table(made, target)
     except BaseException:
         if own is not None and any(path != lines for path in own.iterdir()):
-            logger.warning('What is done is in %s; the same call with output="%s" goes on with it.', own, place)
+            logger.warning('Finished results are in %s; the same call with output="%s" resumes.', own, place)
             own = None
         raise
     finally:
@@ -140,14 +138,14 @@ def map(
 
 
 class _Plan:
-    """Which columns answers make."""
+    """Columns made from answers."""
 
     def __init__(
         self, schema: Schema | None, into: str | None, objects: bool, has_errors: bool, are_lists: bool
     ) -> None:
         self._schema = schema
         self._are_lists = are_lists
-        #: Why rows failed; None for those that did not.
+        #: Errors of rows; None for rows that did not fail.
         self.errors: List[str | None] = []
         self._objects = objects and hasattr(schema, "model_validate_json")
         self._has_errors = has_errors
@@ -196,15 +194,15 @@ class _Plan:
 
 
 def _used(columns: Any, job: Mapping[str, Any], id: str | None) -> List[str]:
-    """Columns that templates may use: another one's change is no reason to compute anything."""
+    """Returns the columns that templates may use; changes of others don't matter."""
     if id is not None and id not in columns:
         raise UsageError(f'There is no column "{id}"; columns are {", ".join(columns)}.')
     if "keep" in job:
-        raise UsageError("keep has no meaning here: all columns stay.")
+        raise UsageError("keep can't be used here: all columns stay.")
     if "steps" in job:
-        raise UsageError("steps make several answers of a row, and here it has one; run takes them.")
+        raise UsageError("steps make several answers of a row; use run for them.")
     texts = json.dumps([job.get(name) for name in _TEMPLATES], ensure_ascii=False)
-    # Names that stand alone, and that no statement of a template makes.
+    # Names that stand alone and are not assigned by a template.
     for name in re.findall(r"{{-?\s*([A-Za-z_]\w*)\s*(?:-?}}|[.\[]|\|(?!\s*d(?:efault)?\b))", texts):
         if name not in columns and name != "loop" and not re.search(rf"{{%[^%]*\b{name}\b", texts):
             raise UsageError(f'There is no column "{name}"; columns are {", ".join(columns)}.')
@@ -224,7 +222,7 @@ def _lines(rows: Iterator[Mapping[str, Any]], used: List[str], id: str | None) -
     for row in rows:
         line = fields({name: row[name] for name in used if name in row})
         text = json.dumps(line, ensure_ascii=False, sort_keys=True)
-        # By content: a row that moves is the same one.
+        # By content: a row keeps its identity when it moves.
         name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24] if id is None else None
         if id is not None:
             name = str(row[id])
@@ -232,6 +230,6 @@ def _lines(rows: Iterator[Mapping[str, Any]], used: List[str], id: str | None) -
         seen[name] = seen.get(name, 0) + 1
         if id is None and seen[name] > 1:
             name += f"-{seen[name]}"
-        # Whatever the row has of that name: where a template uses it, it is this column's value.
+        # The row's own column of that name, if a template uses it, wins.
         line = {"phibatch_id": name, **line}
         yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"

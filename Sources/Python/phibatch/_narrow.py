@@ -1,4 +1,4 @@
-"""What a value is, for type checkers too; and libraries that need not be there."""
+"""Type tests that type checkers understand, and optional libraries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
-    """Whether it has keys."""
+    """Whether it is a mapping."""
     return isinstance(value, Mapping)
 
 
@@ -20,5 +20,5 @@ def is_list(value: Any) -> TypeGuard[List[Any]]:
 
 
 def library(name: str) -> Any:
-    """A library that is imported when it is used."""
+    """Imports a library on use."""
     return importlib.import_module(name)

@@ -10,7 +10,7 @@ from ._narrow import is_list, is_mapping
 
 
 def options(settings: Mapping[str, Any]) -> List[str]:
-    """``max_tokens=5`` as ``--max-tokens 5``; what is None is left out, True and False are flags."""
+    """Converts ``max_tokens=5`` to ``--max-tokens 5``. None is left out, True and False are flags."""
     found: List[str] = []
     for name, value in settings.items():
         option = "--" + name.replace("_", "-")
@@ -34,4 +34,4 @@ def _text(name: str, value: Any) -> str:
         return str(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return repr(value)
-    raise UsageError(f"{name} can't be an option with {type(value).__name__} in it; say it in the job.")
+    raise UsageError(f"{name} can't be an option with {type(value).__name__} in it; set it in the job.")

@@ -1,4 +1,4 @@
-"""What a request asks for, as the program's lines and settings say it."""
+"""Settings of requests, as lines and settings of the program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Message = Mapping[str, str]
 #: A text, messages, a line with its own settings, or token ids.
 Prompt = Union[str, Sequence[Message], Mapping[str, Any], Sequence[int]]
 
-#: Settings of answers, as keywords; `SamplingParams` says what each does.
+#: Settings of answers, as keywords; `SamplingParams` describes each.
 Asked = TypedDict("Asked", {
     "max_tokens": "int | None", "temperature": "float | None", "top_p": "float | None", "top_k": "int | None",
     "min_p": "float | None", "presence_penalty": "float | None", "frequency_penalty": "float | None",
@@ -46,7 +46,7 @@ class Settings(Asked, total=False):
     choices: Sequence[str] | None
 
 
-#: Keywords of `map`, besides its own parameters.
+#: Keywords of `map`, besides its parameters.
 MapSettings = TypedDict("MapSettings", {
     "adapter": "str | PathLike[str]", "answers": "str | PathLike[str]", "answers_limit": "int | str",
     "allow_empty": "bool", "messages": "Sequence[Mapping[str, str]]", "task": "str", "completion": "str",
@@ -60,7 +60,7 @@ class MapKeywords(Asked, MapSettings, total=False):
     """All keywords of `map`'s settings."""
 
 
-#: What a job says besides; "phibatch help job" says what each does.
+#: Other settings of a job; "phibatch help job" describes each.
 _JobAlone = TypedDict("_JobAlone", {
     "model": "str | PathLike[str]", "input": "str | PathLike[str] | Sequence[str | PathLike[str]]", "input_format": "str",
     "delimiter": "str", "quotes": "str", "rows": "int", "pick": "Mapping[str, object]", "output": "str | PathLike[str]",
@@ -78,10 +78,10 @@ class JobKeywords(MapKeywords, _JobAlone, total=False):
 
 
 def check_names(names: Iterable[str], known: Iterable[str], must_be_known: bool) -> None:
-    """Says what a mistyped setting may be meant for.
+    """Checks the names of settings, and suggests the right one.
 
     Raises:
-        UsageError: for a name that is near to a known one, or if it must be known.
+        UsageError: for a name that is close to a known one, or any unknown one if it must be known.
     """
     for name in set(names).difference(known):
         near = difflib.get_close_matches(name, list(known), 1)
@@ -93,51 +93,51 @@ def check_names(names: Iterable[str], known: Iterable[str], must_be_known: bool)
 #: Fields that go into the settings; the others into the line.
 _OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "open_objects", "retries", "ignore_eos", "reasoning",
                 "reasoning_ending", "chat", "control_tokens")
-#: Fields that the line has in a form of its own.
+#: Fields that the line has in another form.
 _MADE = ("logit_bias", "stop", "schema", "choices", "system", "prefix")
 
 
 class SamplingParams:
-    """How answers are generated. What is None is left to the program's defaults, which are those of a job.
+    """Settings of answers. None selects the default, as in a job.
 
     Attributes:
         max_tokens: the most tokens of an answer (256).
         temperature: 0 is greedy (0).
-        top_p: keep the likeliest tokens that reach this probability together (1).
-        top_k: keep so many of the likeliest tokens; 0 keeps all (0).
+        top_p: keep the likeliest tokens whose probabilities add up to this (1).
+        top_k: keep this many of the likeliest tokens; 0 keeps all (0).
         min_p: keep tokens at least this likely, relative to the likeliest (0).
-        presence_penalty: taken from the logit of each token that the answer has, -2 to 2.
-        frequency_penalty: taken from a token's logit for each time the answer has it, -2 to 2.
-        repetition_penalty: divides the logits of tokens that prompt or answer have; 1 is none.
-        no_repeat_ngram_size: no so many tokens in a row come a second time, the prompt's among them; 0 is no limit (0).
-        min_tokens: tokens before which neither the end of sequence nor a stop text ends an answer (0).
+        presence_penalty: subtracted from the logit of each token in the answer, -2 to 2.
+        frequency_penalty: subtracted from a token's logit for each time it is in the answer, -2 to 2.
+        repetition_penalty: divides positive logits of tokens in prompt or answer, multiplies negative ones; 1 is none.
+        no_repeat_ngram_size: length of token sequences that may not repeat, the prompt's included; 0 is no limit (0).
+        min_tokens: tokens before which neither the end of sequence nor a stop string ends an answer (0).
         logit_bias: added to the logits of these token ids, -100 to 100.
-        seed: of the random streams; the same seed and prompt give the same answer (0).
-        stop: texts that end an answer, which is cut before them.
-        schema: a JSON Schema, or a pydantic model, that answers follow.
-        regex: a regular expression of ECMA-262 that answers match as a whole.
-        grammar: the text of a grammar that answers follow, in GBNF.
-        json_mode: True for answers that are any JSON document, ``object`` or ``array`` for one of anything.
-        response_format: what answers are like, as OpenAI's API says it.
-        tools: functions that the model may call, as in OpenAI's API; the result has its calls.
-        tool_choice: ``auto``, ``none``, ``required`` or the name of one of them (``auto``).
-        max_tool_calls: the most calls of an answer.
+        seed: seed of the random streams; the same seed and prompt give the same answer (0).
+        stop: strings that end an answer, which is cut before them.
+        schema: a JSON Schema or a pydantic model for answers.
+        regex: a regular expression of ECMA-262 that matches the whole answer.
+        grammar: the text of a GBNF grammar for answers.
+        json_mode: True for any JSON document, ``object`` or ``array`` for any object or array.
+        response_format: a constraint as in OpenAI's API.
+        tools: functions that the model may call, as in OpenAI's API; the result has the calls.
+        tool_choice: ``auto``, ``none``, ``required`` or the name of a tool (``auto``).
+        max_tool_calls: the most calls in an answer.
         choices: the answers to choose from; the result has the probability of each.
-        samples: answers for each prompt, each with a random stream of its own (1).
-        logprobs: add the log-probability of each token and of so many of the likeliest, 0 to 20.
+        samples: answers for each prompt, each with its own random stream (1).
+        logprobs: add the log-probabilities of each token and of this many of the likeliest, 0 to 20.
         tokens: add the answer's token ids.
-        indent: spaces by which JSON is deeper at each level; None writes it without white space.
-        open_objects: objects may have members that a schema neither names nor forbids.
-        retries: how many times an answer that is not what is asked for is generated anew (3).
-        reasoning: what becomes of a thought before the answer: ``separate``, ``keep`` or ``drop``.
-        max_reasoning_tokens: the most tokens of a thought; then it is ended, and the answer follows.
-        reasoning_effort: the same as a part of max_tokens: ``none``, ``minimal``, ``low``, ``medium`` or ``high``.
-        reasoning_ending: the sentence that a thought is ended with at its limit.
-        ignore_eos: go on after the end of sequence, for measurements.
+        indent: spaces per level of JSON; None writes it without white space.
+        open_objects: allow members that a schema neither names nor forbids.
+        retries: how many times an answer that breaks its constraint is generated again (3).
+        reasoning: treatment of the model's reasoning: ``separate``, ``keep`` or ``drop``.
+        max_reasoning_tokens: the most tokens of reasoning; then it is ended, and the answer follows.
+        reasoning_effort: the same as a share of max_tokens: ``none``, ``minimal``, ``low``, ``medium`` or ``high``.
+        reasoning_ending: the sentence that ends reasoning at its limit.
+        ignore_eos: continue after the end of sequence, for measurements.
         chat: whether prompts go through the model's chat template (True).
-        system: the system message, as it is.
-        prefix: the beginning of the answer, from which the model goes on, as it is.
-        control_tokens: what texts such as ``<|end|>`` in a prompt are: ``text`` or ``parse``.
+        system: the system message.
+        prefix: the beginning of the answer, which the model continues.
+        control_tokens: treatment of control tokens such as ``<|end|>`` in prompts: ``text`` or ``parse``.
     """
 
     def __init__(self, **settings: Unpack[Settings]) -> None:
@@ -156,7 +156,7 @@ class SamplingParams:
         return f"SamplingParams({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
 
     def line(self, prompt: Prompt) -> Dict[str, Any]:
-        """What a job's input would have for the prompt."""
+        """Returns the prompt as a line of a job's input."""
         given = self.given
         line = _line(prompt, self.system)
         line.update((name, given[name]) for name in OF_LINE if name in given)
@@ -173,28 +173,28 @@ class SamplingParams:
         return line
 
     def settings(self) -> Dict[str, Any]:
-        """What a job would say."""
+        """Returns the settings of a job."""
         settings = {name: self.given[name] for name in _OF_SETTINGS if name in self.given}
         if self.prefix is not None:
             settings["prefix"] = "{{ prefix }}"
         return settings
 
 
-#: Fields that go into the line as they are.
+#: Fields that go into the line unchanged.
 OF_LINE = tuple(name for name in Settings.__annotations__ if name not in (*_OF_SETTINGS, *_MADE))
 
 
 def parameters(base: SamplingParams | None, keywords: Mapping[str, Any]) -> SamplingParams:
-    """Takes the settings of an object, of keywords, or of an object in which keywords replace something.
+    """Merges the settings of an object and of keywords, which override them.
 
     Raises:
-        UsageError: for a keyword that there is none.
+        UsageError: for an unknown keyword.
     """
     return SamplingParams(**{**(base.given if base else {}), **keywords})
 
 
 def is_one(prompts: Any) -> bool:
-    """Whether this is a prompt, and not several."""
+    """Whether this is a single prompt."""
     if isinstance(prompts, (str, Mapping)):
         return True
     if not is_list(prompts) or not prompts:
@@ -206,7 +206,7 @@ def is_one(prompts: Any) -> bool:
 
 
 def json_schema(schema: Schema) -> Any:
-    """The JSON Schema of a pydantic model; a schema itself as it is."""
+    """Returns the JSON Schema of a pydantic model, or the schema itself."""
     made = getattr(schema, "model_json_schema", None)
     if made is not None:
         return made()
@@ -216,7 +216,7 @@ def json_schema(schema: Schema) -> Any:
 
 
 def parsed(text: str, schema: Schema | None) -> Any:
-    """What an answer in JSON says; of a pydantic model an object of it."""
+    """Parses a JSON answer, to an object of the pydantic model if there is one."""
     made = getattr(schema, "model_validate_json", None)
     return json.loads(text) if made is None else made(text)
 

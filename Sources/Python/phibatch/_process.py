@@ -1,4 +1,4 @@
-"""One ``phibatch pipe`` process, and who waits for what of it."""
+"""A ``phibatch pipe`` process and its pending requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ._progress import Bar, shown
 logger = logging.getLogger("phibatch")
 
 Answer = Mapping[str, Any]
-#: Takes what is said of a request; an exception if nothing more can be.
+#: Receives a request's answers; an exception is the last.
 Sink = Callable[[int, "Answer | PhibatchError"], None]
 
 _FLAGS = ("restart", "prune", "wait", "offline", "chat", "tokens", "provenance", "ignore_eos", "open_objects",
@@ -34,7 +34,7 @@ _all: weakref.WeakSet[PipeProcess] = weakref.WeakSet()
 
 
 def in_python(message: str) -> str:
-    """A message of the program in the words of a call: `if_changed="keep"` for `--if-changed keep`."""
+    """Rewrites options in a message as Python keywords: `if_changed="keep"` for `--if-changed keep`."""
 
     def said(option: re.Match[str]) -> str:
         name, value = option[2].replace("-", "_"), option[3]
@@ -51,7 +51,7 @@ def in_python(message: str) -> str:
 
 
 class MessageLog:
-    """What the program says to people: passed on to `logging`, the last lines kept; and a bar while it fetches."""
+    """Messages of the program: passed to `logging`, with the last lines kept, and a bar while it fetches."""
 
     def __init__(self, shows: bool | None = None) -> None:
         self._last: deque[tuple[str, str]] = deque(maxlen=50)
@@ -59,7 +59,7 @@ class MessageLog:
         self._bar: Bar | None = None
 
     def take(self, line: bytes) -> Mapping[str, Any] | None:
-        """Reads a line of stderr. Returns its object, if it is no message."""
+        """Reads a line of stderr. Returns its object if it is not a message."""
         text = line.decode("utf-8", "replace").rstrip("\n")
         level, message = "error", text
         try:
@@ -87,7 +87,7 @@ class MessageLog:
 
     @property
     def error(self) -> str:
-        """The errors, or what was said last."""
+        """The errors, or else the last messages."""
         errors = [message for level, message in self._last if level == "error"]
         if errors:
             return "\n".join(errors)
@@ -95,7 +95,7 @@ class MessageLog:
 
 
 class PipeProcess:
-    """A process that answers requests; may be used by several threads."""
+    """A process that answers requests; threads may share it."""
 
     def __init__(self, model: str, options: Sequence[str]) -> None:
         self._pid = os.getpid()
@@ -108,7 +108,7 @@ class PipeProcess:
         self._greeted = threading.Event()
         self.greeting: Answer = {}
         self._log = MessageLog()
-        # In a session of its own: Ctrl-C ends what is asked, not the model.
+        # In its own session, so that Ctrl-C ends requests, not the model.
         self._process = subprocess.Popen(
             [program(), "pipe", model, *options, "--log-format", "json"],
             stdin=subprocess.PIPE,
@@ -149,7 +149,7 @@ class PipeProcess:
         index: int = 0,
         stream: bool = False,
     ) -> int:
-        """Sends a request. Its number is what `sink` hears of it with."""
+        """Sends a request. `sink` receives its number with each answer."""
         self._check()
         with self._lock:
             if self._end is not None:
@@ -171,7 +171,7 @@ class PipeProcess:
         return number
 
     def cancel(self, numbers: Sequence[int]) -> None:
-        """Takes requests back; nothing more is heard of them."""
+        """Cancels requests; their sinks receive nothing more."""
         with self._lock:
             own = [number for number in numbers if self._sinks.pop(number, None) is not None]
         with contextlib.suppress(PhibatchError):
@@ -191,7 +191,7 @@ class PipeProcess:
                 stream.write(data)
                 stream.flush()
         except (OSError, ValueError):
-            # What the program had to say comes by way of its end.
+            # The reason comes with the program's end.
             self._readers[1].join(timeout=10)
             raise self._end or ProcessError("phibatch takes no more requests.") from None
 
@@ -248,7 +248,7 @@ class PipeProcess:
     # The end
 
     def close(self, patience: float = 10) -> None:
-        """Ends the program. Requests that are not done end with an error."""
+        """Ends the program. Pending requests fail."""
         if os.getpid() != self._pid:
             return
         self._closing = True
@@ -272,7 +272,7 @@ class PipeProcess:
                 reader.join(timeout=5)
 
     def cancel_all(self, numbers: Sequence[int]) -> None:
-        """As `cancel`, and their sinks are told."""
+        """Cancels requests and tells their sinks."""
         closed = ProcessError("The LLM is closed.", code="closed")
         with self._lock:
             sinks = [(number, self._sinks.get(number)) for number in numbers]
@@ -282,12 +282,12 @@ class PipeProcess:
                 sink(number, closed)
 
     def forget(self) -> None:
-        """In a forked child: the program is the parent's, and must see when that is gone."""
+        """Releases the program in a forked child: it must notice the parent's end."""
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError, ValueError):
-                    # Not closed, as its number would be another file's when the stream is let go.
+                    # Not closed: its number could be another file's when the stream is released.
                     os.dup2(nothing, stream.fileno(), inheritable=False)
         os.close(nothing)
 

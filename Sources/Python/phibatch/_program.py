@@ -17,7 +17,7 @@ except metadata.PackageNotFoundError:
 
 
 def program() -> str:
-    """The path of the ``phibatch`` program: the package's own, unless ``PHIBATCH_PROGRAM`` names another."""
+    """Returns the path of the ``phibatch`` program: the package's own, unless ``PHIBATCH_PROGRAM`` names another."""
     named = os.environ.get("PHIBATCH_PROGRAM")
     if named:
         return named
@@ -25,7 +25,7 @@ def program() -> str:
     if own.exists():
         return str(own)
     found = shutil.which("phibatch", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
-    # Not from the working directory; and a console script of a package without the program would call itself.
+    # Not the working directory's, nor a console script of a package without the program, which would call itself.
     if found and Path(found).read_bytes()[:2] != b"#!":
         return found
     raise ProcessError(
@@ -35,13 +35,13 @@ def program() -> str:
 
 
 def environment() -> dict[str, str]:
-    """For the program: it finds this Python's own programs first, and the pip that fetches the demo's model."""
+    """Returns the program's environment, in which this Python's programs and pip come first."""
     own = os.path.dirname(sys.executable)
     return {**os.environ, "PATH": os.pathsep.join([own, os.environ.get("PATH", os.defpath)])}
 
 
 def main() -> None:
-    """The console script: becomes the program, but for ``phibatch demo``."""
+    """The console script: becomes the program, except for ``phibatch demo``."""
     if sys.argv[1:2] == ["demo"]:
         from ._demo import main as demo
 

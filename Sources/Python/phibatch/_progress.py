@@ -1,4 +1,4 @@
-"""A bar: tqdm's where it is installed, else a line on a terminal."""
+"""A progress bar: tqdm's if it is installed, else a line on a terminal."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ def in_notebook() -> bool:
 
 
 def shown(shows: bool | None) -> bool:
-    """Whether progress shows: as asked, else on terminals and in notebooks."""
+    """Whether to show progress; by default on terminals and in notebooks."""
     return sys.stderr.isatty() or in_notebook() if shows is None else shows
 
 
 class Bar:
-    """How far something is.
+    """A progress bar.
 
     Args:
-        total: of how many; None if nobody knows yet.
+        total: the final count; None if unknown.
         shows: None shows it on terminals and in notebooks.
-        unit: what is counted; ``B`` for bytes that are fetched.
+        unit: the unit of counts; ``B`` for bytes.
     """
 
     def __init__(self, total: int | None, *, shows: bool | None = None, unit: str = "result") -> None:
@@ -43,7 +43,7 @@ class Bar:
             self._tqdm = tqdm(total=total, desc=name, unit=unit, unit_scale=unit == "B", smoothing=0.1)
 
     def set(self, count: int, total: int | None, note: str = "") -> None:
-        """So many are done, of so many."""
+        """Sets the count and the total."""
         more, self.count = count - self.count, count
         if not self._shows:
             return
@@ -64,7 +64,7 @@ class Bar:
             sys.stderr.flush()
 
     def close(self) -> None:
-        """The last state stays."""
+        """Closes the bar, which stays in its last state."""
         if self._tqdm is not None:
             self._tqdm.close()
         elif self._shows and self._drawn:

@@ -1,4 +1,4 @@
-"""What comes of requests."""
+"""Results of requests."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ._parameters import Schema, parsed
 
 @dataclass(frozen=True)
 class Usage:
-    """How many tokens prompt and completion have."""
+    """Token counts of prompt and completion."""
 
     prompt_tokens: int
     completion_tokens: int
 
     @property
     def total_tokens(self) -> int:
-        """Both."""
+        """The sum of both."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True)
 class LogProb:
-    """How likely a token was, and the likeliest in its place."""
+    """Log-probability of a token, and of the likeliest ones in its place."""
 
     token: str
     id: int
@@ -36,22 +36,22 @@ class LogProb:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The answer to a prompt, or why there is none.
+    """The answer to a prompt, or the reason why there is none.
 
-    Where it failed, `error` says why, and to read its text raises that error: nothing is passed over by accident.
+    Reading the text of a failed result raises its `error`, so that no failure goes unnoticed.
 
     Attributes:
-        id: the line's.
-        index: the prompt's place among those asked together, from 0.
-        error: why there is no answer; None if there is one.
-        tool_calls: functions that the answer calls, as in OpenAI's API.
-        reasoning: what the model thought before it answered, if that is kept apart.
-        finish_reason: ``stop``, ``length``, ``stop_sequence``, or ``reasoning_length`` if a thought had no end.
-        usage: of this answer.
-        tokens: the answer's ids, if they were asked for.
-        logprobs: of each token, if they were asked for.
-        probabilities: of each choice, if there were any.
-        samples: all answers to the prompt, if several were asked for; this is the first of them.
+        id: the line's id.
+        index: the prompt's index in its call, from 0.
+        error: the reason why there is no answer; None if there is one.
+        tool_calls: calls of tools, as in OpenAI's API.
+        reasoning: the model's reasoning before the answer, if it is separate.
+        finish_reason: ``stop``, ``length``, ``stop_sequence``, or ``reasoning_length`` if reasoning did not end.
+        usage: token counts of this answer.
+        tokens: the answer's token ids, if requested.
+        logprobs: log-probabilities of each token, if requested.
+        probabilities: the probability of each choice, if there are choices.
+        samples: all answers to the prompt, if several were requested; this is the first.
         raw: the result as the program writes it.
     """
 
@@ -82,7 +82,7 @@ class Result:
 
     @property
     def parsed(self) -> Any:
-        """What an answer in JSON says; an object of the pydantic model, if one was the schema.
+        """The parsed JSON answer, an object of the pydantic model if there is one.
 
         Raises:
             LineError: if there is no answer.
@@ -104,14 +104,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Score:
-    """How likely the model finds a completion.
+    """Log-probability of a completion.
 
     Attributes:
         logprob: the natural logarithm of its probability.
-        mean: of a token.
+        mean: the mean per token.
         perplexity: e to the power of -mean.
-        token_logprobs: of each token.
-        tokens: their ids, if they were asked for.
+        token_logprobs: the log-probability of each token.
+        tokens: their ids, if requested.
     """
 
     logprob: float
@@ -123,12 +123,12 @@ class Score:
 
 @dataclass(frozen=True, repr=False)
 class Scores:
-    """How likely the model finds the completions of a prompt: one for each.
+    """Log-probabilities of a prompt's completions, one `Score` for each.
 
     Attributes:
-        best: the place of the one with the highest mean.
+        best: the index of the one with the highest mean.
         usage: tokens of the prompt and of all completions.
-        error: why they could not be scored; then to go through them raises it.
+        error: the reason why they could not be scored; iterating then raises it.
     """
 
     id: str
@@ -150,7 +150,7 @@ class Scores:
 
     @property
     def scores(self) -> Sequence[Score]:
-        """One for each completion.
+        """The scores of the completions.
 
         Raises:
             LineError: if they could not be scored.
@@ -171,13 +171,13 @@ class Scores:
 
 @dataclass(frozen=True, repr=False)
 class Row:
-    """What the steps of a job made of a line: ``row["question"].text``. A step that the row passed over is missing.
+    """Results of a job's steps for a line: ``row["question"].text``. A skipped step is missing.
 
     Attributes:
-        steps: what each made, in order.
-        dropped: the step that did not accept what it had made; None of a row that went to its end.
-        duplicate_of: the id of the row that it is too much like, where it was dropped for that.
-        usage: of all steps.
+        steps: the result of each step, in order.
+        dropped: the step that rejected the row; None if it went through all steps.
+        duplicate_of: the id of the row that it duplicates, if it was dropped for that.
+        usage: token counts of all steps.
         raw: the result as the program writes it.
     """
 
@@ -189,12 +189,12 @@ class Row:
     usage: Usage = Usage(0, 0)
     duplicate_of: str | None = None
 
-    #: A line that failed has a `Result` with its error.
+    #: A failed line has a `Result` with its error.
     error = None
 
     @property
     def ok(self) -> bool:
-        """Whether the row went to its end."""
+        """Whether the row went through all steps."""
         return self.dropped is None
 
     def __getitem__(self, name: str) -> Result | Scores:
@@ -209,7 +209,7 @@ class Row:
 
 
 def line_error(raw: Mapping[str, Any]) -> LineError | None:
-    """The error that a result has."""
+    """Returns the error of a result."""
     error = raw.get("error")
     if not is_mapping(error) or "text" in raw:
         return None
@@ -217,7 +217,7 @@ def line_error(raw: Mapping[str, Any]) -> LineError | None:
 
 
 def result(raw: Mapping[str, Any], schema: Schema | None = None, index: int = 0) -> Result:
-    """Makes a result of a line of a native output."""
+    """Converts a line of a native output to a result."""
     error = line_error(raw)
     if error is not None:
         return Result(str(raw["id"]), index, raw, error=error, _schema=schema)
@@ -238,7 +238,7 @@ def result(raw: Mapping[str, Any], schema: Schema | None = None, index: int = 0)
 
 
 def scores(raw: Mapping[str, Any], index: int = 0) -> Scores:
-    """Makes scores of a line of a native output of ``task: score``."""
+    """Converts a line of a native output of ``task: score``."""
     error = line_error(raw)
     if error is not None:
         return Scores(str(raw["id"]), index, raw, error=error)
@@ -253,7 +253,7 @@ def scores(raw: Mapping[str, Any], index: int = 0) -> Scores:
             Score(
                 part["logprob"],
                 part["mean"],
-                # Beyond the largest number it is null.
+                # Null beyond the largest float.
                 float("inf") if part["perplexity"] is None else part["perplexity"],
                 part["token_logprobs"],
                 part.get("tokens"),
@@ -264,12 +264,12 @@ def scores(raw: Mapping[str, Any], index: int = 0) -> Scores:
 
 
 def answer(raw: Mapping[str, Any], index: int = 0) -> Result | Scores:
-    """Makes a result or scores of a line of a native output."""
+    """Converts a line of a native output to a result or scores."""
     return scores(raw, index) if "logprob" in raw or "scores" in raw else result(raw, index=index)
 
 
 def row(raw: Mapping[str, Any], index: int = 0) -> Row:
-    """Makes a row of a line of a native output of a job with steps."""
+    """Converts a line of a native output of a job with steps."""
     return Row(
         str(raw["id"]),
         index,
@@ -282,7 +282,7 @@ def row(raw: Mapping[str, Any], index: int = 0) -> Row:
 
 
 def usage(raw: Mapping[str, Any]) -> Usage:
-    """The tokens that a result tells of."""
+    """Returns the token counts of a result."""
     said = raw.get("usage", {})
     return Usage(said.get("prompt_tokens", 0), said.get("completion_tokens", 0))
 

@@ -25,7 +25,7 @@ from ._results import Result, Row, Scores, answer, row
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: A job file, or what one would say.
+#: A job file, or its content.
 Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 _PATHS = ("adapter", "answers", "errors", "prompt_file")
@@ -33,16 +33,16 @@ _PATHS = ("adapter", "answers", "errors", "prompt_file")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        results: that are there, of this run and of earlier ones.
-        total: that there will be; None as long as nobody knows.
-        done: by this run.
-        failed: by this run.
-        skipped: done before.
-        running: requests under way.
-        seconds_left: at this pace; None as long as nobody knows.
+        results: finished results, earlier runs' included.
+        total: results in the end; None while unknown.
+        done: results made by this run.
+        failed: failures of this run.
+        skipped: results of earlier runs.
+        running: running requests.
+        seconds_left: estimated time left; None while unknown.
     """
 
     job: str = ""
@@ -61,13 +61,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended. To go through it is to go through the output's results, in the input's order.
+    """A run that has ended. Iterating over it yields the output's results, in the input's order.
 
     Attributes:
         status: ``complete``, ``interrupted`` or ``too_many_failures``.
-        path: the output; it is there if every line is done.
+        path: the output, which exists if every line is done.
         progress: the last numbers.
-        exit_code: the program's.
+        exit_code: the program's exit code.
     """
 
     status: str
@@ -77,30 +77,30 @@ class Run:
 
     @property
     def done(self) -> int:
-        """Results that this run made, without failures."""
+        """The number of results that this run made, without failures."""
         return self.progress.done
 
     @property
     def failed(self) -> int:
-        """Results of this run that are errors."""
+        """The number of failures of this run."""
         return self.progress.failed
 
     @property
     def skipped(self) -> int:
-        """Results that were there before."""
+        """The number of results of earlier runs."""
         return self.progress.skipped
 
     def __iter__(self) -> Iterator[Result | Scores | Row]:
         index, last = -1, None
         for raw in self.raw():
             if "usage" not in raw and "error" not in raw:
-                raise UsageError("The results are not full, and so no Result has all its parts: raw() has the lines.")
-            # Samples of a line follow each other.
+                raise UsageError("The results lack parts of a Result: raw() has the lines.")
+            # Samples of a line are adjacent.
             index, last = (index if raw.get("sample", 0) > 0 and raw["id"] == last else index + 1), raw["id"]
             yield row(raw, index) if isinstance(raw.get("steps"), list) else answer(raw, index)
 
     def raw(self) -> Iterator[Mapping[str, Any]]:
-        """The output's lines, as they are.
+        """Yields the output's lines unchanged.
 
         Raises:
             OutputError: if the output is not in phibatch's own format.
@@ -126,7 +126,7 @@ def run(
     offline: bool = False,
     **settings: Unpack[JobKeywords],
 ) -> Run:
-    """Runs a job to its end, or goes on with it: what is done already isn't done again.
+    """Runs a job to its end, or resumes it: finished lines are not done again.
 
     >>> with open("prompts.txt", "w") as file:
     ...     print("What is rain?", "What is salt?", sep="\\n", file=file)
@@ -134,27 +134,26 @@ def run(
     >>> for result in run:
     ...     print(result.text)
 
-    Ctrl-C saves what is under way and raises `InterruptedRun`, a KeyboardInterrupt; the same call goes on there.
+    Ctrl-C saves running completions and raises `InterruptedRun`, a KeyboardInterrupt; the same call resumes.
 
     Args:
-        job: a job file, or a mapping of what one would say, in which paths start at the working directory.
+        job: a job file, or a mapping of its content, in which paths are relative to the working directory.
         progress: show a bar; by default on terminals and in notebooks.
         on_progress: called several times a second.
-        if_changed: what to do with results of another model or other settings: ``refuse`` (the default),
-            ``restart`` or ``keep``.
-        restart: begin again; what is there is kept aside.
-        prune: let any number of results go whose lines are no longer in the input.
+        if_changed: for results of another model or other settings: ``refuse`` (the default), ``restart`` or ``keep``.
+        restart: begin again; earlier results are set aside.
+        prune: allow any number of results to be removed whose lines are gone from the input.
         wait: if another run writes the output, wait for its end.
         offline: fetch no model.
-        settings: of the job, in place of what it says; `schema` may be a pydantic model. Without a job file
-            `steps` is a list of mappings, and each result a `Row`; and with `rows` in place of an input `pick` is a
-            mapping of fields to what they are picked from.
+        settings: settings that override the job's; `schema` may be a pydantic model. Without a job file `steps` is a
+            list of mappings, and each result a `Row`; with `rows` in place of an input `pick` is a mapping from fields
+            to their sources.
 
     Raises:
         InterruptedRun: after Ctrl-C.
         TooManyFailuresError: if more lines failed than `max_failures` allows, or fewer rows were accepted than `until`
             wants.
-        PhibatchError: what else the program ends with, with its message and exit code.
+        PhibatchError: for any other failure, with the program's message and exit code.
     """
     flags = {
         "if_changed": if_changed,
@@ -169,7 +168,7 @@ def run(
 
 
 def _arguments(job: Job | None, settings: Mapping[str, Any], stack: contextlib.ExitStack) -> List[str]:
-    """The job's part of a command."""
+    """Returns the arguments of a job."""
     check_names({**(job if isinstance(job, Mapping) else {}), **settings}, JobKeywords.__annotations__, False)
     if job is not None and not isinstance(job, Mapping):
         plain: Dict[str, Any] = {}
@@ -188,7 +187,7 @@ def _said(settings: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def _absolute(name: str, value: Any) -> Any:
-    """As the file that says it is elsewhere."""
+    """Makes paths of settings absolute, as the job file is elsewhere."""
     if name == "pick" and is_mapping(value):
         return {field: _absolute_file(said) for field, said in value.items()}
     if name == "steps" and is_list(value):
@@ -198,17 +197,17 @@ def _absolute(name: str, value: Any) -> Any:
             return [_absolute(name, one) for one in value]
         text = str(value)
         if text == "-":
-            raise UsageError(f"{name} must be a file: the program's own streams are not the caller's.")
+            raise UsageError(f"{name} must be a file: the program's standard streams are not the caller's.")
         if text.startswith(("hf://", "s3://", "gs://", "az://", "https://", "http://")):
             if name == "output":
-                raise UsageError("output must be a file, which can then be read; phibatch push makes a dataset of it.")
+                raise UsageError("output must be a local file; phibatch push makes a dataset of it.")
             return text
         return os.path.abspath(text)
     if name in _PATHS or (name == "schema" and isinstance(value, (str, Path))):
         return os.path.abspath(str(value))
     if name == "schema":
         return json_schema(value)
-    # A grammar's own text, which has rules, is no file.
+    # A grammar's text, which has rules, is no file.
     if name == "grammar" and (isinstance(value, Path) or ":" not in str(value)):
         return os.path.abspath(str(value))
     if name == "model":
@@ -241,7 +240,7 @@ def _run(
     state = Progress()
     messages = MessageLog(shows)
     names = {field.name for field in fields(Progress)}
-    # In a session of its own: Ctrl-C is passed on once, as the second one would end it at once.
+    # In its own session: Ctrl-C is passed on once, as a second one would end it at once.
     process = subprocess.Popen(
         [program(), "run", *arguments, *flags, "--log-format", "json", "--progress", "json"],
         stdin=subprocess.DEVNULL,
@@ -286,12 +285,12 @@ def _run(
         raise InterruptedRun(Run(status, _output(arguments), state, code))
     error = error_of_exit(code, messages.error)
     if isinstance(error, StoppedError):
-        error.message = error.message or "The run was stopped; the same call goes on where it was."
+        error.message = error.message or "The run was stopped; the same call resumes it."
     raise error
 
 
 def _output(arguments: List[str]) -> Path:
-    """Where the job's output is."""
+    """Returns the path of the job's output."""
     found = subprocess.run(
         [program(), "status", *arguments, "--json"],
         stdin=subprocess.DEVNULL,

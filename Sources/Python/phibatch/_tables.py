@@ -1,4 +1,4 @@
-"""Tables of several libraries: their rows, and new columns in them. Each library is imported when it is used."""
+"""Tables of several libraries: their rows, and new columns. Each library is imported on use."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from ._errors import UsageError
 from ._kinds import Kind
 from ._narrow import is_mapping, library
 
-#: A new column: its name, its values, and of what kind they are.
+#: A new column: its name, its values and their kind.
 Column = Tuple[str, Sequence[Any], Kind]
 
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
 class Table:
-    """Rows to go through, and a place for new columns."""
+    """Rows to iterate over, and a place for new columns."""
 
     columns: Sequence[str] = ()
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        """All rows, in order; it may be called once only."""
+        """Yields all rows in order; may be called once only."""
         raise NotImplementedError
 
     def with_columns(self, columns: Sequence[Column]) -> Any:
-        """The same table, of the same library, with more columns."""
+        """Returns the same table, of the same library, with more columns."""
         raise NotImplementedError
 
 
 def table(data: Any) -> Table:
-    """What of the known kinds of tables this is.
+    """Wraps a table of a known library.
 
     Raises:
-        UsageError: if it is none of them.
+        UsageError: for anything else.
     """
     module = type(data).__module__.split(".")[0]
     name = type(data).__name__
@@ -110,7 +110,7 @@ class _Pandas(Table):
         self.columns = [str(name) for name in data.columns]
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        # Column by column, so that no value takes another one's type.
+        # By columns, so that no value takes another one's type.
         for values in zip(*[self._data.iloc[:, place].tolist() for place in range(len(self.columns))]):
             yield dict(zip(self.columns, values))
 
@@ -121,7 +121,7 @@ class _Pandas(Table):
         data = self._data.copy(deep=False)
         for name, values, kind in columns:
             if kind.name == "datetime":
-                # One clock for all, and no error for a column without any.
+                # UTC for all, and no error for a column without values.
                 made = pandas.to_datetime(pandas.Series(list(values), dtype="object"), utc=True)
             elif kind.name in types and not (kind.name == "int" and not _fits(values)):
                 made = pandas.array(list(values), dtype=types[kind.name])
@@ -197,7 +197,7 @@ class _Dataset(Table):
 
 
 def _read(path: Path) -> Any:
-    """The table in a file; what comes of it is another file, which `map` writes."""
+    """Reads the table in a file; `map` writes another file."""
     if path.suffix not in (".parquet", ".pq", ".arrow", ".feather"):
         raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas or polars.")
     if not path.exists():
@@ -212,7 +212,7 @@ def _read(path: Path) -> Any:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Generator[Path, None, None]:
-    """A file to write, which is then put in place in one step: an interruption leaves what was there."""
+    """Yields a file to write, which is then put in place atomically: an interruption leaves the old file."""
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         yield part
@@ -222,7 +222,7 @@ def replaced(path: Path) -> Generator[Path, None, None]:
 
 
 def write_table(data: Any, path: Path) -> None:
-    """Puts a table in place as a Parquet or a CSV file, in one step."""
+    """Writes a table as a Parquet or CSV file atomically."""
     kind = path.suffix[1:]
     with replaced(path) as part:
         if kind == "csv" and isinstance(data, list):
@@ -244,7 +244,7 @@ def write_table(data: Any, path: Path) -> None:
 
 
 def arrow(values: Sequence[Any], kind: Kind) -> Any:
-    """A column of Arrow."""
+    """Returns a column of Arrow."""
     pyarrow = library("pyarrow")
     types = {
         "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_(), "date": pyarrow.date32(),
@@ -253,7 +253,7 @@ def arrow(values: Sequence[Any], kind: Kind) -> Any:
     if kind.name == "int" and not _fits(values):
         import decimal
 
-        # The widest that there is; more digits are an error of Arrow's.
+        # The widest type; more digits are an error of Arrow's.
         exact = [None if value is None else decimal.Decimal(value) for value in values]
         return pyarrow.array(exact, type=pyarrow.decimal256(76, 0))
     type_ = _type(kind, types, pyarrow.list_, pyarrow.struct)
@@ -261,7 +261,7 @@ def arrow(values: Sequence[Any], kind: Kind) -> Any:
 
 
 def _type(kind: Kind, types: Mapping[str, Any], list_: Callable[[Any], Any], struct: Callable[[Any], Any]) -> Any:
-    """The type that a library has for a kind; a text's where it has none."""
+    """Returns a library's type for a kind; the string type if it has none."""
     if kind.name == "list" and kind.element is not None:
         return list_(_type(kind.element, types, list_, struct))
     if kind.name == "struct":
@@ -275,7 +275,7 @@ def _fits(values: Sequence[Any], bits: int = 63) -> bool:
 
 
 def _written(value: Any, kind: Kind) -> Any:
-    """Where there is no type, JSON."""
+    """Converts values without a type to JSON."""
     if value is None:
         return None
     if kind.name == "any":

@@ -15,17 +15,16 @@ from ._errors import UsageError
 
 
 def plain(value: Any, column: str) -> Any:
-    """What a line says of a value.
+    """Converts a value to a line's JSON.
 
-    Missing values (None, NaN, NaT, NA) are null. Numbers that JSON's readers don't hold exactly, decimals and
-    integers beyond 64 bits, are texts of their digits; so a template writes them as they are. Dates and times are as
-    ISO 8601 has them.
+    Missing values (None, NaN, NaT, NA) become null. Decimals and integers beyond 64 bits, which JSON readers may
+    round, become strings of their digits, so that templates write them exactly. Dates and times have ISO 8601's form.
 
     Raises:
-        UsageError: for what has no such form, such as bytes.
+        UsageError: for a value without such a form, such as bytes.
     """
     if value is None or isinstance(value, (str, bool)):
-        # Strings of other libraries, such as numpy's, are no other ones.
+        # Strings of other libraries, such as numpy's, become plain ones.
         return str(value) if isinstance(value, str) else value
     if isinstance(value, enum.Enum):
         return plain(value.value, column)
@@ -53,7 +52,7 @@ def plain(value: Any, column: str) -> Any:
         return {field.name: plain(getattr(value, field.name), column) for field in dataclasses.fields(value)}
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise UsageError(f'The column "{column}" holds bytes, which a line can\'t have; decode them first.')
-    # Arrays and scalars of numpy and its kin.
+    # Arrays and scalars of numpy and similar libraries.
     for name in ("to_list", "tolist", "as_py", "item"):
         method = getattr(value, name, None)
         if callable(method):
@@ -62,5 +61,5 @@ def plain(value: Any, column: str) -> Any:
 
 
 def fields(row: Mapping[str, Any]) -> Dict[str, Any]:
-    """A row as a line's fields."""
+    """Converts a row to a line's fields."""
     return {str(name): plain(value, str(name)) for name, value in row.items()}

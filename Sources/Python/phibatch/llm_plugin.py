@@ -1,6 +1,6 @@
 """A plugin for ``llm``: ``llm -m phibatch/phi-4-mini "What is salt?"``, after ``pip install 'phibatch[llm]'``.
 
-The models are those of ``phibatch models``; one that isn't on this machine is fetched when it is first asked.
+The models are those of ``phibatch models``; a missing one is fetched on first use.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -24,7 +24,7 @@ _lock = threading.Lock()
 
 
 def _model(name: str) -> LLM:
-    """Loaded once in a process."""
+    """Returns a model, loaded once a process."""
     with _lock:
         if name not in _loaded:
             _loaded[name] = LLM(name)
@@ -41,10 +41,10 @@ class Phibatch(llm.Model):
         max_tokens: Optional[int] = Field(description="The most tokens of an answer", default=1024)
         temperature: Optional[float] = Field(description="0 is greedy", default=None)
         top_p: Optional[float] = Field(
-            description="Keep the likeliest tokens that reach this probability", default=None
+            description="Keep the likeliest tokens whose probabilities add up to this", default=None
         )
-        top_k: Optional[int] = Field(description="Keep so many of the likeliest tokens", default=None)
-        seed: Optional[int] = Field(description="The same one gives the same answer", default=None)
+        top_k: Optional[int] = Field(description="Keep this many of the likeliest tokens", default=None)
+        seed: Optional[int] = Field(description="The same seed gives the same answer", default=None)
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -82,7 +82,7 @@ class Phibatch(llm.Model):
 
 @llm.hookimpl
 def register_models(register: Any) -> None:
-    """Those with a name, and the demo's."""
+    """Registers named models and the demo's."""
     for name in _names():
         register(Phibatch(name))
 

@@ -4,7 +4,7 @@
 >>> lm_eval.simple_evaluate(model="phibatch", model_args="model=phi-4-mini", tasks=["arc_easy"])
 
 On its command line: ``python -m phibatch.lm_eval --model phibatch --model_args model=phi-4-mini --tasks arc_easy``.
-Requests go to the model all at once, and scores don't depend on how many run together.
+Requests are batched, and scores don't depend on the batches.
 """
 
 # pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
@@ -24,12 +24,12 @@ from ._results import Result
 
 @register_model("phibatch")
 class PhibatchLM(LM):
-    """phibatch as lm-evaluation-harness sees a model.
+    """A model of lm-evaluation-harness.
 
     Args:
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder.
-        max_gen_toks: the most tokens of an answer where a task doesn't say.
-        settings: others of `LLM`, such as ``workers`` and ``adapter``.
+        max_gen_toks: the most tokens of an answer, unless a task sets them.
+        settings: further parameters of `LLM`, such as ``workers`` and ``adapter``.
     """
 
     def __init__(
@@ -53,19 +53,19 @@ class PhibatchLM(LM):
 
     @property
     def tokenizer_name(self) -> str:
-        """What caches of requests are named by."""
+        """The name of request caches."""
         return self._name.replace("/", "__")
 
     def apply_chat_template(self, chat_history: List[Dict[str, str]], add_generation_prompt: bool = True) -> str:
         raise UsageError("phibatch applies the chat template itself, and only to generation; leave apply_chat_template out.")
 
     def loglikelihood(self, requests: List[Any], disable_tqdm: bool = False) -> List[Tuple[float, bool]]:
-        """The log-likelihood of each continuation after its context, and whether greedy generation would write it."""
+        """Returns each continuation's log-likelihood after its context, and whether greedy generation gives it."""
         pairs = [request.args for request in requests]
         scored = self._llm.score(
             [context for context, _ in pairs], [text for _, text in pairs], chat=False, tokens=True
         )
-        # What greedy generation writes after the context, as many tokens as the continuation has.
+        # Greedy generation after the context, with as many tokens as the continuation has.
         greedy = cast(List[Result], self._llm.generate(
             [
                 {"prompt": context, "max_tokens": max(1, len(one[0].token_logprobs))}
@@ -82,13 +82,13 @@ class PhibatchLM(LM):
         ]
 
     def loglikelihood_rolling(self, requests: List[Any], disable_tqdm: bool = False) -> List[float]:
-        """The log-likelihood of each whole text, which must fit into the context."""
+        """Returns the log-likelihood of each whole text, which must fit into the context."""
         texts = [request.args[0] for request in requests]
         scored = self._llm.score(["" for _ in texts], texts, chat=False)
         return [one[0].logprob for one in scored]
 
     def generate_until(self, requests: List[Any], disable_tqdm: bool = False) -> List[str]:
-        """What the model writes after each context."""
+        """Returns the model's text after each context."""
         prompts: List[Dict[str, Any]] = []
         for request in requests:
             context, said = request.args
@@ -101,7 +101,7 @@ class PhibatchLM(LM):
 
 
 def _line(said: Dict[str, Any], most: int) -> Dict[str, Any]:
-    """What a task says of generation."""
+    """Converts a task's settings of generation."""
     until = said.pop("until", None) or []
     line: Dict[str, Any] = {
         "max_tokens": int(said.pop("max_gen_toks", said.pop("max_new_tokens", most))),
