@@ -1,7 +1,7 @@
-/// Where answers are, by the first bytes of their keys: two words each, in one table with open addressing, so that a
-/// million take 32 MB. Two keys with the same first bytes have one place; what is there says whose it is.
+/// Locations of answers by the first bytes of their keys: two words each, in one table with open addressing, so that a
+/// million take 32 MB. Keys with the same first bytes share a place; the record there has the whole key.
 struct AnswerIndex {
-    /// The key's first bytes; 0 where there is nothing.
+    /// First bytes of the keys; 0 for an empty slot.
     private var keys: [UInt64]
     private var places: [UInt64]
     private(set) var count = 0
@@ -14,7 +14,7 @@ struct AnswerIndex {
         places = Array(repeating: Self.gone, count: capacity)
     }
 
-    /// What it takes of memory.
+    /// Memory in bytes.
     var byteCount: Int { (keys.capacity + places.capacity) * MemoryLayout<UInt64>.stride }
 
     subscript(_ key: UInt64) -> Place? {
@@ -22,7 +22,7 @@ struct AnswerIndex {
         return place == Self.gone ? nil : Place(packed: place)
     }
 
-    /// What was there of the key before is forgotten.
+    /// Sets the place of a key, replacing an earlier one.
     mutating func set(_ key: UInt64, _ place: Place) {
         if 5 * (count + 1) > 4 * keys.count { grow() }
         put(key, place.packed)
@@ -37,7 +37,7 @@ struct AnswerIndex {
         places[slot] = place
     }
 
-    /// Where the key is, or would be.
+    /// Returns the slot of a key, or the one for its insertion.
     private func slot(of key: UInt64) -> Int {
         let key = max(1, key)
         let mask = UInt64(keys.count - 1)
@@ -52,9 +52,9 @@ struct AnswerIndex {
         for (key, place) in zip(old.keys, old.places) where key != 0 && place != Self.gone { put(key, place) }
     }
 
-    /// Where a record is.
+    /// Location of a record.
     struct Place: Equatable {
-        /// The number of its segment.
+        /// Number of its segment.
         var segment: Int
         var offset: Int
 

@@ -1,14 +1,14 @@
 import BatchEngine
 import JSON
 
-/// An answer in a store: which request it answers, and what came of that. It is a sealed line:
+/// An answer in a store: the key of its request, and the outcome. It is a checksummed line:
 ///
 ///     {"sum":…,"key":"<64 digits>","finish":…,"tokens":[…],"notes":[…],"logprobs":"<8 digits each>","provenance":{…}}
 struct AnswerRecord: Equatable {
     /// `RequestKey.text`
     var key: String
     var outcome: DecodingOutcome
-    /// What the engine says of how it came about.
+    /// The engine's facts about it.
     var provenance: [String: String]
 
     init(key: RequestKey, _ outcome: DecodingOutcome, _ provenance: [String: String]) {
@@ -39,7 +39,7 @@ struct AnswerRecord: Equatable {
         }
     }
 
-    /// Nil if the line is none, or not as it was written.
+    /// Nil if the line is no record, or damaged.
     init?(_ line: UnsafeRawBufferPointer) {
         guard ChecksummedLine.isValid(line) else { return nil }
         var (key, outcome, provenance) = (String?.none, DecodingOutcome(), [String: String]())
@@ -81,7 +81,7 @@ struct AnswerRecord: Equatable {
         (self.key, self.outcome, self.provenance) = (key, outcome, provenance)
     }
 
-    /// Each number's bits: what is read is what was written.
+    /// Encodes each number's bits, so that reading is exact.
     private static func text(of numbers: [Float]) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(16 * numbers.count)

@@ -1,16 +1,16 @@
 import JSON
 
-/// A file of answers that one writer has made. It begins with a line that says what it is; records follow, in the order in
-/// which they came; a writer that has come to its end adds an index of them, so that nobody reads through them, and a
-/// line that says where that is. All are sealed lines.
+/// A file of answers by one writer. It begins with a line that identifies it; records follow in order of arrival; a
+/// writer that ends normally adds an index of them, so that nobody has to read them all, and a line with the index'
+/// offset. All are checksummed lines.
 ///
-/// What a killed writer has left has no index, and may end in half a record, which is none.
+/// A killed writer's file has no index, and may end in an incomplete record, which is ignored.
 enum AnswerSegment {
     static let ending = ".answers"
     static let head = ChecksummedLine.make { $0.int("phibatch_answers", 1) } + [lineFeed]
     static let lineFeed = UInt8(ascii: "\n")
 
-    /// A record's place, and what its key begins with.
+    /// A record's offset, and the first bytes of its key.
     struct Entry: Equatable {
         var key: UInt64
         var offset: Int
@@ -18,8 +18,8 @@ enum AnswerSegment {
 
     // MARK: Writing
 
-    /// What ends a segment.
-    /// - Parameter offset: where it will stand.
+    /// Returns the end of a segment.
+    /// - Parameter offset: its position in the file.
     static func end(_ entries: [Entry], at offset: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(32 * entries.count)
@@ -39,8 +39,8 @@ enum AnswerSegment {
 
     static func isOne(_ file: File) throws -> Bool { try file.bytes(0..<head.count) == head }
 
-    /// The entries of the index at its end.
-    /// - Returns: nil if it has none, or another one than was written.
+    /// Returns the entries of the index at the end.
+    /// - Returns: nil if there is none, or it is damaged.
     static func index(of file: File, size: Int) throws -> [Entry]? {
         let lastCount = lastLine(indexAt: 0).count
         guard size >= head.count + lastCount else { return nil }
@@ -50,7 +50,7 @@ enum AnswerSegment {
             return cursor.hex().flatMap { Int(exactly: $0) }
         }
         guard let offset, offset >= head.count, offset < size - lastCount,
-            // A record is longer than its index entry, so an index longer than the records is forged.
+            // A record is longer than its index entry, so a longer index is forged.
             size - lastCount - offset <= min(offset, ChecksummedLine.maximumLength)
         else { return nil }
         let line = try file.bytes(offset..<size - lastCount)
@@ -65,7 +65,7 @@ enum AnswerSegment {
         }
     }
 
-    /// What stands after a member's name in a sealed line with its line feed; nil if it is none, or has another one first.
+    /// Returns a cursor after the name of a checksummed line's first member; nil if it is none, or has another.
     private static func cursor(in bytes: UnsafeRawBufferPointer, after name: StaticString) -> ByteCursor? {
         let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
         var cursor = ByteCursor(bytes: line)
@@ -75,8 +75,8 @@ enum AnswerSegment {
         return cursor
     }
 
-    /// Goes through the records by their beginnings alone: whether one is as it was written shows when it is used.
-    /// - Returns: where the last whole line ends.
+    /// Reads only the beginnings of records; a record is verified when it is used.
+    /// - Returns: the end of the last complete line.
     static func scan(_ file: File, from start: Int, _ body: (Entry) -> Void) throws -> Int {
         try LineScanner(file: file).forEachLine(from: start) { line in
             var cursor = ByteCursor(bytes: line.bytes)
@@ -89,7 +89,7 @@ enum AnswerSegment {
         }
     }
 
-    /// The record at a place; nil if what is there is none, or not as it was written.
+    /// Reads the record at an offset; nil if there is none, or it is damaged.
     static func record(in file: File, at offset: Int) throws -> AnswerRecord? {
         var count = 1 << 12
         while count <= ChecksummedLine.maximumLength {
@@ -104,28 +104,28 @@ enum AnswerSegment {
     }
 }
 
-/// Writes a segment, in large pieces. Nothing is synced: what a crash takes is computed again.
+/// Writes a segment in large pieces. Nothing is synced: answers lost in a crash are computed again.
 struct SegmentWriter {
     let file: File
-    /// Bytes that are in the file.
+    /// Number of bytes in the file.
     private var size = 0
     private var buffer = AnswerSegment.head
-    /// All records that are in the file.
+    /// All records in the file.
     private var entries: [AnswerSegment.Entry] = []
-    /// Those that are not.
+    /// Records not in the file yet.
     private var waiting: [AnswerSegment.Entry] = []
 
-    /// Makes a file of its own, under a name that nobody else has. Its lock says that its writer lives.
+    /// Creates a file under a unique name. Its lock shows that its writer lives.
     init(in folder: String, _ system: any FileSystem) throws(StoreError) {
         let name = String(UInt64.random(in: 0 ... .max), radix: 16)
         file = try File.open("\(folder)/\(name)\(AnswerSegment.ending)", .createNew(), in: system)
-        // Where there are no locks, its age must do.
+        // Without locks, its age decides.
         _ = try? file.lock(exclusive: true)
     }
 
-    /// With what is not yet in the file.
+    /// Size with bytes not written yet.
     var count: Int { size + buffer.count }
-    /// Bytes that are not in the file yet.
+    /// Number of bytes not written yet.
     var waitingCount: Int { buffer.count }
 
     mutating func append(_ line: [UInt8], key: UInt64) {
@@ -134,7 +134,7 @@ struct SegmentWriter {
         buffer.append(AnswerSegment.lineFeed)
     }
 
-    /// - Returns: the records that are in the file now, and were not before.
+    /// - Returns: the records that are newly in the file.
     mutating func flush() throws -> [AnswerSegment.Entry] {
         guard !waiting.isEmpty else { return [] }
         try buffer.withUnsafeBytes { try file.write($0, at: size) }
@@ -145,7 +145,7 @@ struct SegmentWriter {
         return waiting
     }
 
-    /// Adds the index. Nothing is to be written after it.
+    /// Adds the index. Nothing may be written afterwards.
     func close() throws {
         guard !entries.isEmpty else { return }
         try AnswerSegment.end(entries, at: size).withUnsafeBytes { try file.write($0, at: size) }

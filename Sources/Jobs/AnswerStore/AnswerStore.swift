@@ -3,25 +3,25 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// A folder of answers by what was asked, for any number of runs at once, on any number of machines.
+/// A folder of answers by request, shared by any number of runs on any number of machines.
 ///
-/// Each writer has files of its own (`AnswerSegment`), which nobody else changes (but to spoil a wrong answer), so writers
-/// can't damage one another's. What is in the folder is known by the keys' first bytes; a record is used only if its sum
-/// and its whole key are right. All that goes wrong with it means computing again, never an error. For one thread at a time.
+/// Each writer has its own files (`AnswerSegment`), which nobody else changes (except to void a wrong answer), so
+/// writers can't damage one another's. The index holds the first bytes of the keys; a record is used only if its
+/// checksum and its whole key are right. Any failure means computing again, never an error. For one thread at a time.
 package final class AnswerStore {
     package let folder: String
-    /// Bytes of all segments together.
+    /// The most bytes of all segments together.
     package var limit: Int
     private let system: any FileSystem
-    /// Bytes of the disk that are left free.
+    /// Bytes of the disk to leave free.
     private let reserve: Int
     private let tell: (Message) -> Void
 
     private struct Segment {
         let name: String
-        /// How far its records are known.
+        /// Offset up to which its records are indexed.
         var known = 0
-        /// Nothing more will come, or it is none of ours.
+        /// Whether nothing more will come, or it is none of ours.
         var isOver = false
     }
 
@@ -29,24 +29,24 @@ package final class AnswerStore {
     private var numbers: [String: Int] = [:]
     private var index = AnswerIndex()
     private var open: [Int: File] = [:]
-    /// The segment that is being written, and its number.
+    /// The segment being written, and its number.
     private var writer: (file: SegmentWriter, number: Int)?
     private var hasWritten = false
-    /// Nothing is added any more.
+    /// Whether nothing is added any more.
     private var isReadOnly = false
     private var isClosed = false
     private var lastLook = ContinuousClock.now
-    /// Records that were not as they were written, or no answer to what was asked.
+    /// Number of records that were damaged, or no answer to their request.
     package private(set) var damaged = 0
 
     private static let openLimit = 16
     private static let segmentCountLimit = 10_000
     private static let lookInterval = 60.0
-    /// Where nobody can say whether a segment's writer lives, it is over if nothing has come for so long.
+    /// Silence after which a segment is over if locks can't tell whether its writer lives.
     private static let silenceLimit = 86_400 * 1_000_000_000
 
-    /// - Parameter tell: takes what a person should know of the folder.
-    /// - Throws: `JobError` if the folder can't be made or read.
+    /// - Parameter tell: receives messages about the folder for a person.
+    /// - Throws: `JobError` if the folder can't be created or read.
     package init(
         folder: String, limit: Int, reserve: Int = 1_000_000_000,
         system: any FileSystem = POSIXFileSystem(), tell: @escaping (Message) -> Void = { _ in }
@@ -59,7 +59,7 @@ package final class AnswerStore {
         }
         if let info = try system.infoIfPresent(folder), info.mode & 0o002 != 0 {
             tell(
-                "\(folder): everybody can write to the folder of answers (its mode is \(String(info.mode, radix: 8))), and so make answers for your jobs; chmod o-w mends that"
+                "\(folder): everybody can write to the folder of answers (its mode is \(String(info.mode, radix: 8))), and forge answers for your jobs; chmod o-w fixes that"
             )
         }
         try look()
@@ -67,9 +67,9 @@ package final class AnswerStore {
 
     package var answerCount: Int { index.count }
 
-    // MARK: What is there
+    // MARK: Reading
 
-    /// Takes note of what others have added.
+    /// Indexes records that others have added.
     private func look() throws {
         lastLook = .now
         for (name, _) in try segmentsByAge() {
@@ -84,7 +84,7 @@ package final class AnswerStore {
         return segments.count - 1
     }
 
-    /// Those in the folder, the one first that was written least recently.
+    /// Returns the segments in the folder, least recently written first.
     private func segmentsByAge() throws -> [(name: String, state: FileState)] {
         let names: [String]
         do throws(Files.Failure) { names = try Files.names(in: folder) } catch {
@@ -99,7 +99,7 @@ package final class AnswerStore {
     private func path(of name: String) -> String { Paths.join(folder, name) }
 
     private func learn(_ number: Int) {
-        // One that can't be read is not there.
+        // An unreadable segment is ignored.
         guard number < AnswerIndex.Place.segmentLimit, let file = try? self.file(number) else { return }
         do {
             let size = try file.info().size
@@ -107,7 +107,7 @@ package final class AnswerStore {
             if segments[number].known == 0 {
                 // Writers end a segment at 256 MiB, so a larger file is none.
                 guard size < 1 << 29, try AnswerSegment.isOne(file) else {
-                    // Its writer may have made it just now.
+                    // Its writer may have just created it.
                     segments[number].isOver = size >= AnswerSegment.head.count
                     return
                 }
@@ -144,11 +144,11 @@ package final class AnswerStore {
 
     // MARK: Answers
 
-    /// What is known for a key.
+    /// Returns the answer of a key.
     func find(_ key: RequestKey) -> AnswerRecord? {
         guard let place = index[key.prefix] else { return nil }
         guard let file = try? self.file(place.segment) else {
-            // Removed, to make room.
+            // Removed to make room.
             index.remove(key.prefix)
             return nil
         }
@@ -161,15 +161,14 @@ package final class AnswerStore {
         return record
     }
 
-    /// What is known for a key is no answer.
+    /// Records that a key's record is no answer.
     func isUnfit(_ key: RequestKey) {
         damaged += 1
         index.remove(key.prefix)
     }
 
-    /// Compares what is known for a key with what was computed now. A record that says something else is spoilt where it
-    /// stands, so that nobody takes it again.
-    /// - Parameter computed: nil if nothing came of the request.
+    /// Compares a key's record with a computed answer. A different record is voided in place, so that nobody uses it.
+    /// - Parameter computed: nil if the request failed.
     func verify(_ key: RequestKey, against computed: AnswerRecord?) -> Check {
         guard let place = index[key.prefix], let known = find(key) else { return .unknown }
         if let computed, computed.line == known.line { return .right }
@@ -177,7 +176,7 @@ package final class AnswerStore {
         let wrong: Message = "\(folder): the answer \(key.text) is not what the model gives, and "
         do {
             let file = try File.open(path(of: segments[place.segment].name), .readWrite, in: system)
-            // Now the line doesn't begin as a record does.
+            // Now the line no longer begins like a record.
             try file.fill(place.offset..<place.offset + 1, with: UInt8(ascii: " "))
             return .wrong(wrong + "is removed")
         } catch {
@@ -187,11 +186,11 @@ package final class AnswerStore {
 
     enum Check: Equatable {
         case unknown, right
-        /// A sentence about it.
+        /// With a sentence about it.
         case wrong(Message)
     }
 
-    /// - Returns: whether the outcome will be kept; false if it can't be, or is there.
+    /// - Returns: whether the outcome will be stored; false if it can't be, or is already.
     func add(_ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey) -> Bool {
         guard !isReadOnly, index[key.prefix] == nil, let outcome = sequence.decoding.outcome else {
             return false
@@ -208,7 +207,7 @@ package final class AnswerStore {
 
     // MARK: Writing
 
-    /// A segment ends with the piece that brings it there.
+    /// A segment ends with the piece that reaches this size.
     private var segmentLimit: Int { min(1 << 28, max(limit / 8, 1 << 12)) }
     private var pieceSize: Int { min(1 << 18, segmentLimit) }
 
@@ -221,11 +220,11 @@ package final class AnswerStore {
         return (writer, number)
     }
 
-    /// Brings what was added to the folder, if not to the disk; and looks from time to time what others have added.
+    /// Writes added answers to the folder, without syncing, and from time to time reads others' additions.
     package func flush() {
         if writer != nil { write() }
         guard (.now - lastLook).seconds >= Self.lookInterval else { return }
-        // A folder that has gone has nothing new.
+        // A vanished folder has nothing new.
         try? look()
     }
 
@@ -245,11 +244,11 @@ package final class AnswerStore {
     private func endSegment() {
         guard let (file, number) = writer else { return }
         do { try file.close() } catch { return giveUp(error) }
-        // With the file's last reference its lock goes.
+        // The file's last reference holds its lock.
         (writer, open[number]) = (nil, nil)
     }
 
-    /// The last thing to be done with it.
+    /// Ends the use of the store.
     package func close() {
         guard !isClosed else { return }
         if writer != nil { write() }
@@ -259,12 +258,12 @@ package final class AnswerStore {
         open = [:]
         if damaged > 0 {
             tell(
-                "\(folder): \(counted(damaged, "answer")) could not be used, and \(damaged == 1 ? "was" : "were") computed anew: not as written"
+                "\(folder): \(counted(damaged, "answer")) could not be used, and \(damaged == 1 ? "was" : "were") computed again: damaged"
             )
         }
     }
 
-    /// Says it once; what is there can still be read.
+    /// Reports once that nothing can be added; existing answers can still be read.
     private func giveUp(_ error: any Error) {
         isReadOnly = true
         if let number = writer?.number { open[number] = nil }
@@ -274,7 +273,7 @@ package final class AnswerStore {
 
     // MARK: Bounds
 
-    /// Removes segments whose writers have ended, those first that were written least recently.
+    /// Removes segments of ended writers, least recently written first.
     private func removeOldest(to limit: Int) {
         guard let all = try? segmentsByAge() else { return }
         var (bytes, count) = (all.reduce(0) { $0 + $1.state.size }, all.count)

@@ -2,19 +2,19 @@ import BatchEngine
 import JSON
 import OperatingSystem
 
-/// What a request asks of which model, as SHA-256 over all that its outcome depends on: requests with the same key have
-/// the same outcome, whatever lines and jobs they belong to.
+/// Key of a request to a model: SHA-256 of everything that the outcome depends on. Requests with the same key have the
+/// same outcome, in any line or job.
 struct RequestKey: Hashable, Sendable {
-    /// Raised with every change of what the key is made of.
+    /// Raised with every change of the key's content.
     private static let version = 1
     private static let wordCount = 4
 
     private let words: SIMD4<UInt64>
-    /// Whether a random stream plays a role, which is in the key.
+    /// Whether the outcome depends on a random stream, which is part of the key.
     let draws: Bool
 
-    /// Nil where nobody knows what the outcome depends on.
-    /// - Parameter model: what tells the model, its arithmetic and all else that isn't in requests from others.
+    /// Nil if it is unknown what the outcome depends on.
+    /// - Parameter model: identifies the model, its arithmetic and everything else outside requests.
     init?(_ request: Request, model: [UInt8]) {
         guard let asked = request.asked, let kind = request.kind.content else { return nil }
         var content = RequestContent("phibatch answer \(Self.version)")
@@ -35,10 +35,10 @@ struct RequestKey: Hashable, Sendable {
     static func == (a: Self, b: Self) -> Bool { a.words == b.words }
     func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 
-    /// Its first bytes, which hardly any two keys have in common.
+    /// Its first bytes, which are almost always unique.
     var prefix: UInt64 { words[0] }
 
-    /// All of it, in 64 hexadecimal digits.
+    /// The whole key in 64 hexadecimal digits.
     var text: String {
         var digits: [UInt8] = []
         for number in 0..<Self.wordCount { JSONBytes.appendHex(words[number], to: &digits) }
@@ -47,7 +47,7 @@ struct RequestKey: Hashable, Sendable {
 }
 
 extension RunFingerprint {
-    /// What tells a run's model, adapter, tokenizer, engine and arithmetic from others; the job's settings are not in it.
+    /// Identifies a run's model, adapter, tokenizer, engine and arithmetic; without the job's settings.
     package var model: [UInt8] {
         var content = RequestContent("model")
         for (name, value) in parts where !name.utf8.starts(with: "job.".utf8) {

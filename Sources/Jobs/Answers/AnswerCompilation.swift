@@ -4,16 +4,16 @@ import OperatingSystem
 import PhiText
 import TokenConstraints
 
-/// A form of answers that is ready to be generated.
+/// A compiled constraint.
 package struct CompiledAnswer: Sendable {
     let rule: any CheckedRule
     package let grammar: AnswerGrammar
-    /// The text and the calls after it, or one of both, where the rule is of such.
+    /// Calls after text, or one of both, if the rule is about tools.
     var calls: CallGrammar?
 
-    /// The grammars of what is asked for; that of an answer in words first, where calls are beside it.
+    /// Grammars of the constraint; that of an answer in words first, if there are calls beside it.
     package var grammars: [AnswerGrammar] { [calls?.answer, grammar].compactMap { $0 } }
-    /// What masks don't decide, and objects that may have members of any name.
+    /// Places that masks can't enforce, and objects that may have further members.
     package var validated: [String] { places(\.validated) }
     package var openObjects: [String] { places(\.openObjects) }
 
@@ -29,13 +29,13 @@ package struct CompiledAnswer: Sendable {
     }
 }
 
-/// One form that is compiled, once somebody asks for it. May be used from several threads.
+/// One constraint, compiled on demand. Safe to use from several threads.
 package final class AnswerCompilation: Sendable {
-    /// Somebody who asks whether it is there, and doesn't wait for it.
+    /// Somebody to notify when it is compiled, who doesn't block.
     struct Waiter: Sendable {
-        /// Whether it is of no use to them any more. Takes no lock.
+        /// Whether they no longer need it. Takes no lock.
         let isGone: @Sendable () -> Bool
-        /// Called once it is there.
+        /// Called once it is compiled.
         let wake: @Sendable () -> Void
     }
 
@@ -49,12 +49,12 @@ package final class AnswerCompilation: Sendable {
         var progress = Progress.idle
         var isAsked = false
         var waiters: [Waiter] = []
-        /// Callers of `value` who wait.
+        /// Number of callers blocked in `value`.
         var blocked = 0
 
         var isUnwanted: Bool { blocked == 0 && waiters.allSatisfy { $0.isGone() } }
 
-        /// - Returns: whether the caller has to do it now.
+        /// - Returns: whether the caller has to compile now.
         mutating func begin() -> Bool {
             guard case .idle = progress else { return false }
             progress = .running
@@ -62,7 +62,7 @@ package final class AnswerCompilation: Sendable {
         }
     }
 
-    /// Bytes of what the form says. As a rule, what takes longest has many.
+    /// Bytes of the constraint's text, which mostly predict the time to compile it.
     let size: Int
     private let form: AnswerForm
     private let layout: AnswerGrammar.Layout
@@ -78,7 +78,7 @@ package final class AnswerCompilation: Sendable {
 
     var isReady: Bool { state.withLock { if case .done = $0.progress { true } else { false } } }
 
-    /// - Returns: whether somebody must see to it now, as nobody was asked to before.
+    /// - Returns: whether somebody must compile it now, as nobody was asked before.
     func add(_ waiter: Waiter) -> Bool {
         state.withLock { state in
             if case .done = state.progress { return false }
@@ -88,8 +88,8 @@ package final class AnswerCompilation: Sendable {
         }
     }
 
-    /// Waits for it; does it, if nobody has begun.
-    /// - Throws: `AnswerFault`, each time the same for the same form.
+    /// Returns the result; compiles it if nobody has begun, else waits.
+    /// - Throws: `AnswerFault`, always the same for the same constraint.
     package func value() throws(AnswerFault) -> CompiledAnswer {
         state.withLock { $0.blocked += 1 }
         defer { state.withLock { $0.blocked -= 1 } }
@@ -103,27 +103,27 @@ package final class AnswerCompilation: Sendable {
         }
     }
 
-    /// Does it, if nobody has begun.
+    /// Compiles it, if nobody has begun.
     func run() {
         if state.withLock({ $0.begin() }) { compile() }
     }
 
-    /// By the one who began.
+    /// Called by the thread that began.
     private func compile() {
         var woken: [Waiter]?
-        // Somebody may have come who wants it after all.
+        // Somebody may have asked for it after all.
         while woken == nil { woken = tryToCompile() }
         for waiter in woken ?? [] { waiter.wake() }
     }
 
-    /// - Returns: who is to be told that it is there, or that it was given up; nil if it was given up and is wanted.
+    /// - Returns: whom to notify of the result, or of giving up; nil if it was given up but is wanted.
     private func tryToCompile() -> [Waiter]? {
         let effort = CompileEffort { [state] in state.withLock { $0.isUnwanted } }
         let result = Result { () throws(AnswerFault) in try compiler.compiled(form, layout, effort) }
         let isDone = !effort.isCancelled
         return state.change { state in
             guard isDone || state.isUnwanted else { return nil }
-            // Given up: who comes after this has it done anew.
+            // Given up: the next caller compiles it again.
             state.progress = isDone ? .done(result) : .idle
             state.isAsked = false
             defer { state.waiters = [] }
@@ -132,7 +132,7 @@ package final class AnswerCompilation: Sendable {
     }
 }
 
-/// What forms are compiled for: a model's tokens. May be used from several threads.
+/// Compiler of constraints for a model's tokens. Safe to use from several threads.
 final class AnswerCompiler: Sendable {
     private let tokens: OnFirstUse<Result<TokenTrie, AnswerFault>>
     private let tools: ToolText?
@@ -142,7 +142,7 @@ final class AnswerCompiler: Sendable {
         tokens = OnFirstUse {
             guard let texts = text.tokenTexts else {
                 return .failure(
-                    AnswerFault("The model has no tokenizer by which answers could be given a form."))
+                    AnswerFault("The model has no tokenizer, so answers can't be constrained."))
             }
             return .success(
                 TokenTrie(
@@ -158,7 +158,7 @@ final class AnswerCompiler: Sendable {
         let grammar = try rule.grammar(layout, tokens, effort)
         guard let choice = rule.callChoice else { return CompiledAnswer(rule: rule, grammar: grammar) }
         guard let tools else {
-            throw AnswerFault("The model has no tokenizer by which calls could be written.")
+            throw AnswerFault("The model has no tokenizer, so tools can't be called.")
         }
         let mark = CallGrammar.Mark(text: tools.opening, tokens: tools.openingTokens)
         let answer = try rule.beside?.grammar(layout, tokens, effort)

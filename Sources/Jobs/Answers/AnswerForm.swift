@@ -1,10 +1,10 @@
 import OperatingSystem
 
-/// What answers must look like, as a job or a line asks for it: a rule, or any text.
+/// Constraint on answers of a job or a line: a rule, or any text.
 package struct AnswerForm: Sendable, Equatable {
-    /// Nil for any text: what `response_format` of the type `text` asks for.
+    /// Nil for any text, as for the type `text` of `response_format`.
     let rule: (any AnswerRule)?
-    /// The same for the same rule, and no other: SHA-256 over it.
+    /// SHA-256 that identifies the rule.
     let digest: [UInt8]
 
     private init(_ rule: (any AnswerRule)?, kind: String, text: String) {
@@ -14,7 +14,7 @@ package struct AnswerForm: Sendable, Equatable {
 
     init(_ rule: some AnswerRule) { self.init(rule, kind: rule.kind, text: rule.text) }
 
-    /// The one form of all that are asked for, in the order of their keys: functions may be called beside another form.
+    /// Combines constraints in the order of their keys: tools may be used beside another constraint.
     static func together(_ forms: [AnswerForm]) -> AnswerForm? {
         guard forms.count > 1, let tools = forms.last?.rule as? ToolsRule else { return forms.first }
         return AnswerForm(tools.beside(forms[0]))
@@ -25,25 +25,25 @@ package struct AnswerForm: Sendable, Equatable {
 
     package static func == (a: Self, b: Self) -> Bool { a.digest == b.digest }
 
-    /// Whether it is one of calls, and text beside them may be any.
+    /// Whether it is about tools, with any text beside them.
     var isOfCalls: Bool { (rule as? ToolsRule).map { $0.answer == nil } ?? false }
 
-    /// What the rule says; empty where its kind says it all.
+    /// Text of the rule; empty if its kind determines it.
     var text: String { rule?.text ?? "" }
 
-    /// Whether there is anything that an answer must be.
+    /// Whether it constrains answers at all.
     package var isConstraint: Bool { rule != nil }
 
-    /// Short, distinct for distinct forms: for the fingerprint.
+    /// Short identification for the fingerprint.
     var fingerprint: String { rule?.fingerprint ?? "text" }
 
-    /// The fingerprint of a rule whose text may be long.
+    /// Returns the fingerprint of a rule whose text may be long.
     static func fingerprint(of rule: some AnswerRule) -> String {
         let digest = AnswerForm(rule).digest
         return "sha256 \(FileHash.hexadecimal(digest.prefix(16))), \(rule.text.utf8.count) bytes"
     }
 
-    /// - Throws: `AnswerFault` for what can't be a rule, any text among it.
+    /// - Throws: `AnswerFault` if it is no valid rule, such as any text.
     func checked() throws(AnswerFault) -> any CheckedRule {
         guard let rule else { throw AnswerFault("Any text is no constraint.") }
         return try rule.checked()

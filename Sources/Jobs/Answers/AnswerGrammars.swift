@@ -3,11 +3,10 @@ import OperatingSystem
 import PhiText
 import TokenConstraints
 
-/// Compiles forms of answers for one model, each once, whichever jobs and lines ask for it. May be used from several
-/// threads.
+/// Compiles constraints for one model, each once for all jobs and lines. Safe to use from several threads.
 ///
-/// Lines may bring forms that take long: so these are compiled on threads of their own, small ones first, while other
-/// lines go on. A result doesn't depend on when that is done.
+/// Lines may have constraints that take long to compile, so this happens on threads, small ones first, while other
+/// lines go on. Results don't depend on it.
 package final class AnswerGrammars: Sendable {
     private struct Key: Hashable {
         var form: [UInt8]
@@ -21,9 +20,9 @@ package final class AnswerGrammars: Sendable {
         var threads = 0
     }
 
-    /// Compiled forms that are kept; lines may all bring forms of their own.
+    /// Number of cached constraints, as each line may have its own.
     static let keptCount = 64
-    /// How many are compiled at once.
+    /// Number of threads that compile.
     static let threadCount = 2
 
     private let compiler: AnswerCompiler
@@ -33,8 +32,8 @@ package final class AnswerGrammars: Sendable {
         compiler = AnswerCompiler(text: text, limits: limits)
     }
 
-    /// Sees to it that the form gets compiled.
-    /// - Parameter waiter: told when it is.
+    /// Starts compiling a constraint if needed.
+    /// - Parameter waiter: notified when it is compiled.
     func begin(
         _ form: AnswerForm, _ layout: AnswerGrammar.Layout, for waiter: AnswerCompilation.Waiter
     ) -> AnswerCompilation {
@@ -73,7 +72,7 @@ package final class AnswerGrammars: Sendable {
         do throws(WorkerThread.CannotStart) {
             try WorkerThread.start("forms", givesWay: true) { self.work() }
         } catch {
-            // Where there can be no thread the caller does it.
+            // Without a thread, on the caller's.
             work()
         }
     }
@@ -96,11 +95,11 @@ package final class AnswerGrammars: Sendable {
 }
 
 extension TokenTrie {
-    /// - Parameter count: how many logits the model has, which may be more than tokens.
+    /// - Parameter count: number of the model's logits, which may exceed the tokens.
     package convenience init(_ texts: TokenTexts, count: Int, endOfSequence: [Int32]) {
         var bytes = Array(texts.bytes.prefix(count))
         bytes += Array(repeating: nil, count: count - bytes.count)
-        // What ends an answer is no part of its text.
+        // A token that ends an answer is no part of its text.
         for id in endOfSequence where bytes.indices.contains(Int(id)) { bytes[Int(id)] = nil }
         self.init(
             texts: bytes, endOfSequence: endOfSequence.filter { $0 >= 0 && $0 < count },

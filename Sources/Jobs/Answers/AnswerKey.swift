@@ -1,20 +1,20 @@
 import JSON
 
-/// A key of jobs, and a field of lines, that says what answers must be like. Each is a type and a line in
-/// `AnswerKeys.all`; most are rules (`AnswerRule`).
+/// A key of jobs, and a field of lines, that constrains answers. Each is a type and a line in `AnswerKeys.all`; most
+/// are rules (`AnswerRule`).
 protocol AnswerKey: Sendable {
     static var name: String { get }
-    /// What stands for its value in the list of options, and what is said of it there.
+    /// Placeholder of its value in the list of options, and its help.
     static var placeholder: String { get }
     static var help: String { get }
-    /// The file that a job may name in place of the value, as messages say it; nil, the default, if there is none.
+    /// File that a job may name in place of the value, in words of messages; nil, the default, if there is none.
     static var file: String? { get }
 
-    /// Whether a line's field of that name says it, as by default all do. If not, it is a field like any other.
+    /// Whether a line's field of that name is meant; true by default. If not, it is data.
     static func isAsked(by field: JSONValue) -> Bool
-    /// - Throws: what is wrong with it, in words that follow the name; so do the others.
+    /// - Throws: the problem in words that follow the name; so do the others.
     static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm
-    /// - Parameter isOption: it is a text of the command line.
+    /// - Parameter isOption: whether it is text from the command line.
     /// - Returns: nil if it names a file.
     static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm?
     static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm

@@ -1,21 +1,21 @@
 import JSON
 import TokenConstraints
 
-/// A rule on answers, as a job or a line asks for it.
+/// A rule on answers, from a job or a line.
 protocol AnswerRule: AnswerKey {
-    /// What a value must be, for messages.
+    /// Valid values, for messages.
     static var right: String { get }
-    /// - Parameter value: of a line or a job, which asks for the rule.
-    /// - Returns: nil if it is none of those that are right.
+    /// - Parameter value: value in a line or a job.
+    /// - Returns: nil if it is not valid.
     init?(_ value: JSONValue)
 
-    /// With `text` it says all: rules are equal if both are.
+    /// Rules are equal if `kind` and `text` are.
     var kind: String { get }
     var text: String { get }
-    /// Short, distinct for distinct rules: for the fingerprint of a run.
+    /// Short identification of the rule for a run's fingerprint.
     var fingerprint: String { get }
-    /// Looks at what it says.
-    /// - Throws: `AnswerFault` for what can't be a rule. Whether it has any answers shows when it is compiled.
+    /// Parses and checks the rule.
+    /// - Throws: `AnswerFault` if it is invalid. Compiling it shows whether any answer satisfies it.
     func checked() throws(AnswerFault) -> any CheckedRule
 }
 
@@ -32,22 +32,21 @@ extension AnswerRule {
     }
 }
 
-/// A rule that has been looked at: it can be compiled to masks, and finished answers can be judged by it. May be used
-/// from several threads.
+/// A checked rule: it can be compiled to masks, and can judge finished answers. Safe to use from several threads.
 protocol CheckedRule: Sendable {
-    /// What goes on, but is hardly meant.
+    /// Warnings about probable mistakes.
     var warnings: [String] { get }
-    /// - Throws: `ConstraintFault` if nothing can be generated so.
+    /// - Throws: `ConstraintFault` if it can't be generated.
     func compiled(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
     ) throws(ConstraintFault) -> AnswerGrammar
-    /// Whether it is one of calls after text, and there are any; nil, the default, if it is one of the whole answer.
+    /// Choice between calls and text, if it is about tools; nil by default.
     var callChoice: CallGrammar.Choice? { get }
-    /// What an answer without calls must be; nil, the default, if it may be any text.
+    /// Rule on answers without calls; nil, the default, for any text.
     var beside: (any CheckedRule)? { get }
-    /// How a place in what is compiled is called in messages; by default as it is, as what is compiled is what was asked for.
+    /// Returns the name of a place of the compiled schema in messages; by default unchanged.
     func place(_ pointer: String) -> String
-    /// What is wrong with a finished answer, in a part of a sentence; nil if nothing is.
+    /// Returns the problem with a finished answer, as part of a sentence; nil if there is none.
     func problem(with answer: String) -> String?
 }
 
@@ -57,7 +56,7 @@ extension CheckedRule {
     var beside: (any CheckedRule)? { nil }
     func place(_ pointer: String) -> String { pointer }
 
-    /// - Throws: `AnswerFault` if nothing can be generated so.
+    /// - Throws: `AnswerFault` if it can't be generated.
     func grammar(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort = CompileEffort()
     ) throws(AnswerFault) -> AnswerGrammar {
@@ -73,9 +72,9 @@ extension AnswerFault {
     }
 }
 
-/// Why answers can't be made as a job or a line asks for them.
+/// Reason why a constraint can't be used.
 package struct AnswerFault: Error, Equatable {
-    /// A sentence or two, with a JSON pointer to the place in a schema.
+    /// One or two sentences, with a JSON pointer to the place in a schema.
     let message: String
 
     init(_ message: String) { self.message = message }

@@ -1,14 +1,14 @@
 import JSON
 import TokenConstraints
 
-/// Answers are texts of a context-free grammar in GBNF.
+/// Constrains answers to texts of a context-free grammar in GBNF.
 struct GrammarRule: AnswerRule {
     static let name = "grammar"
     static let placeholder = "FILE"
     static let help =
         "a context-free grammar that answers follow, in GBNF: a file, or the text itself"
     static let file: String? = "a file with a grammar, or a grammar's text"
-    static let right = "a grammar's text (GBNF), no file's name"
+    static let right = "a grammar's text (GBNF), not a file's name"
 
     let text: String
 
@@ -19,8 +19,8 @@ struct GrammarRule: AnswerRule {
         self.text = text
     }
 
-    /// A `grammar` that is one, or the name of a file with one. Anything else of that name is a field like others: notes
-    /// on somebody's grammar, say.
+    /// Whether a `grammar` is one, or the name of a file with one. Anything else of that name is data, such as notes on
+    /// somebody's grammar.
     static func isAsked(by field: JSONValue) -> Bool {
         guard case .string(let text) = field else { return false }
         return isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
@@ -33,8 +33,8 @@ struct GrammarRule: AnswerRule {
         return AnswerForm(.grammar(text))
     }
 
-    /// Whether it is a grammar's text, and no file's name: it has a rule of GBNF, or the first one in Lark's notation,
-    /// which is refused.
+    /// Whether a text is a grammar, not a file's name: it has a rule of GBNF, or the first rule of a grammar in Lark's
+    /// notation, which is refused.
     static func isText(_ text: String) -> Bool {
         text.split(whereSeparator: \.isNewline).contains { line in
             let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }
@@ -87,6 +87,6 @@ private struct CheckedGrammar: CheckedRule {
 }
 
 extension AnswerRule where Self == GrammarRule {
-    /// A text of a grammar.
+    /// The rule of a grammar's text.
     static func grammar(_ text: String) -> GrammarRule { GrammarRule(text) }
 }

@@ -2,7 +2,7 @@ import JSON
 import Regex
 import TokenConstraints
 
-/// Answers are texts that a regular expression matches as a whole.
+/// Constrains answers to texts that a regular expression matches as a whole.
 struct RegexRule: AnswerRule {
     static let name = "regex"
     static let placeholder = "TEXT"
@@ -51,6 +51,6 @@ private struct CheckedRegex: CheckedRule {
 }
 
 extension AnswerRule where Self == RegexRule {
-    /// A text that a regular expression matches as a whole.
+    /// The rule of a regular expression that matches the whole answer.
     static func regex(_ pattern: String) -> RegexRule { RegexRule(pattern) }
 }

@@ -1,6 +1,6 @@
 import JSON
 
-/// What answers must be like, as OpenAI's API says it.
+/// Constraint on answers in the form of OpenAI's API.
 enum ResponseFormatKey: AnswerKey {
     static let name = "response_format"
     static let placeholder = "JSON"
@@ -32,7 +32,7 @@ extension AnswerForm {
     ///     {"type": "json_schema", "json_schema": {"name": …, "schema": {…}, "strict": …, "description": …}}
     ///
     /// See https://platform.openai.com/docs/guides/structured-outputs.
-    /// - Parameter isFlat: the members of `json_schema` stand beside `type`, as in responses.
+    /// - Parameter isFlat: whether the members of `json_schema` stand beside `type`, as in responses.
     init(responseFormat value: JSONValue, isFlat: Bool = false) throws(SettingProblem) {
         guard case .object(let members) = value else {
             throw SettingProblem("must be an object with `type`, but is \(value.kindName)")
@@ -43,7 +43,7 @@ extension AnswerForm {
         }
         switch type {
         case "json_object" where members["schema"] ?? .null != .null:
-            // As other servers take it.
+            // As other servers accept it.
             try Self.refuseOthers(in: members, than: ["type", "schema"], of: "the type json_object")
             try self.init(schema: members["schema"] ?? .null)
         case "text", "json_object":
@@ -75,7 +75,7 @@ extension AnswerForm {
             }
         }
         switch members["strict"] {
-        // Answers follow the schema either way.
+        // `strict` has no effect.
         case nil, .null?, .bool?: break
         case let other?:
             throw SettingProblem("has a `strict` that is \(other.kindName), not true or false")
@@ -86,7 +86,7 @@ extension AnswerForm {
         try self.init(schema: schema)
     }
 
-    /// - Parameter schema: one of its values; what it says is not looked at yet.
+    /// - Parameter schema: must be a possible schema; its content is checked later.
     init(schema: JSONValue) throws(SettingProblem) {
         switch schema {
         case .object, .bool: self.init(.schema(schema))

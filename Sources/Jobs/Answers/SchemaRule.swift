@@ -3,17 +3,17 @@ import JSON
 import JSONSchema
 import TokenConstraints
 
-/// Answers are JSON that a schema accepts.
+/// Constrains answers to JSON that a schema accepts.
 struct SchemaRule: AnswerRule {
     static let name = "schema"
     static let placeholder = "FILE"
     static let help =
-        "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
-        + "for, as the others"
+        "a JSON Schema for answers: a file, or in a job file the schema itself; overrides a line's constraint, "
+        + "like all of these"
     static let file: String? = "a file with a JSON Schema"
     static let right = "a JSON Schema"
 
-    /// Nil for any object, which no schema of somebody's asks for.
+    /// Nil for any object, which no schema in a job or line means.
     let schema: JSONValue?
     let text: String
 
@@ -25,8 +25,8 @@ struct SchemaRule: AnswerRule {
 
     init?(_ value: JSONValue) { self.init(schema: value) }
 
-    /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
-    /// like others: tables of a database, say.
+    /// Whether a `schema` can be a JSON Schema: an object, true or false. Anything else of that name is data, such as
+    /// tables of a database.
     static func isAsked(by field: JSONValue) -> Bool {
         switch field {
         case .object, .bool: true
@@ -77,7 +77,7 @@ private struct CheckedSchema: CheckedRule {
         do throws(JSONFault) { value = try JSONValue(parsing: Array(answer.utf8), limits: .line) } catch {
             return "it is not JSON: \(error.atByte)"
         }
-        // Most are valid, and that is quicker to say.
+        // Most are valid, which is faster to check.
         if schema.accepts(value, assertsFormats: true) { return nil }
         let violations = schema.violations(of: value, assertsFormats: true)
         guard let first = violations.first else { return nil }
@@ -87,9 +87,9 @@ private struct CheckedSchema: CheckedRule {
 }
 
 extension AnswerRule where Self == SchemaRule {
-    /// JSON that a schema accepts.
+    /// The rule of a schema.
     static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema: schema) }
-    /// A JSON object.
+    /// The rule for any JSON object.
     static var object: SchemaRule { SchemaRule(schema: nil) }
 }
 
@@ -100,8 +100,8 @@ extension JSONValue {
         }
     }
 
-    /// With each number spelled as a Double is, where that is the same number: a form's digest doesn't change with
-    /// the spelling of `1.50`.
+    /// Respells each number as a Double if that is the same number, so that a digest doesn't depend on a spelling such
+    /// as `1.50`.
     fileprivate var withPlainNumbers: JSONValue {
         switch self {
         case .number(let number) where ExactNumber(number) == ExactNumber(number.value):
@@ -114,10 +114,10 @@ extension JSONValue {
     }
 }
 
-/// Words in schemas that are no keywords of a draft, but are known to say nothing about values. All others are refused:
-/// a misspelt `requried` would silently allow what it is meant to forbid.
+/// Words in schemas that are no keywords of a draft, but are known not to constrain values. All others are refused: a
+/// misspelt `requried` would silently allow what it should forbid.
 enum SchemaAnnotations {
-    /// Whoever wants to may have names that begin so: `x-order`, `_comment`, `@context`, `//`.
+    /// Prefixes of names that are free for any use: `x-order`, `_comment`, `@context`, `//`.
     private static let prefixes = ["x-", "_", "@", "//", "$$"]
 
     private static let words: Set<String> = {
@@ -127,7 +127,7 @@ enum SchemaAnnotations {
             "$vocabulary $anchor",
             // OpenAPI.
             "example externalDocs xml discriminator",
-            // Other services' schemas of answers and tools.
+            // Schemas of answers and tools for other services.
             "propertyOrdering strict input_examples cache_control",
             // Hyper-Schema and its kin.
             "links base media self",
@@ -136,9 +136,9 @@ enum SchemaAnnotations {
             "errorMessage patternErrorMessage deprecationMessage markdownDeprecationMessage doNotSuggest",
             "suggestSortText allowComments allowTrailingCommas propertyOrder preferredOrder order options",
             "placeholder readonly hidden visible category",
-            // Generators of code.
+            // Code generators.
             "tsType tsEnumNames javaType javaInterfaces javaName extendsJavaClass existingJavaType goType faker chance",
-            // What people write beside.
+            // Common notes of authors.
             "id name version $version author copyright comment comments alias aliases label unit units since stability",
         ]
         return Set(lists.flatMap { $0.split(at: " ").map(String.init) })
@@ -148,7 +148,7 @@ enum SchemaAnnotations {
         words.contains(name) || prefixes.contains { name.hasPrefix($0) }
     }
 
-    /// Names the words that are passed over, but for those that plainly are somebody's own.
+    /// Lists ignored words, except obvious private ones.
     static func notes(on schema: Schema) -> [String] {
         var names: [String] = []
         for name in schema.unknownKeywords.map(\.name) where words.contains(name) && !names.contains(name) {
@@ -158,7 +158,7 @@ enum SchemaAnnotations {
         return names.isEmpty ? [] : ["\(list): passed over, as it says nothing of values."]
     }
 
-    /// What is wrong with the first word that is neither a keyword nor known here, in a sentence; nil if there is none.
+    /// Returns the problem with the first unknown word, in a sentence; nil if there is none.
     static func problem(with schema: Schema) -> String? {
         guard let unknown = schema.unknownKeywords.first(where: { !contains($0.name) }) else { return nil }
         let draft = schema[schema.root].draft
@@ -170,19 +170,19 @@ enum SchemaAnnotations {
     }
 }
 
-/// Answers are JSON of any kind, or an object or array of anything.
+/// Constrains answers to any JSON, or to any object or array.
 struct JSONModeRule: AnswerRule {
     static let name = "json_mode"
     static let placeholder = "true|object|array"
     static let help = "answers are JSON: true for any document, or object or array for one of anything"
     static let right = "true, object or array"
 
-    /// As what it is.
+    /// The equivalent schema.
     private let schema: SchemaRule
 
     init?(_ value: JSONValue) {
         switch value {
-        // Options, and cells of a table, are texts.
+        // Options and cells of a table are texts.
         case true, "true": schema = .schema(true)
         case "object": schema = .object
         case "array": schema = .schema(["type": "array"])

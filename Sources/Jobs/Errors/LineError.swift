@@ -1,4 +1,4 @@
-/// Why a line gets no completion. It becomes the line's result, and the job goes on.
+/// Reason why a line gets no completion. It becomes the line's result, and the job goes on.
 public struct LineError: Error, Equatable, Sendable {
     public enum Code: String, Sendable, CaseIterable {
         case invalidUTF8 = "invalid_utf8"
@@ -6,27 +6,27 @@ public struct LineError: Error, Equatable, Sendable {
         case lineTooLong = "line_too_long"
         case badField = "bad_field"
         case duplicateID = "duplicate_id"
-        /// The line carries the error of an earlier step.
+        /// The line has the error of an earlier job.
         case earlierError = "earlier_error"
         case missingPrompt = "missing_prompt"
-        /// The prompt is nothing but white space.
+        /// The prompt is white space only.
         case emptyPrompt = "empty_prompt"
-        /// A template of the job or the model's chat template can't be filled from this line.
+        /// A template of the job or the model's chat template can't be rendered for this line.
         case templateError = "template_error"
         case badPrompt = "bad_prompt"
         /// The prompt leaves no room in the model's context.
         case promptTooLong = "prompt_too_long"
-        /// The prompt and its completion would not fit into the KV budget, even alone.
+        /// Prompt and completion don't fit into the KV budget, even alone.
         case noRoom = "kv_budget_exceeded"
-        /// A logit came out infinite or NaN, so that there is no likeliest token: damaged weights make such.
+        /// A logit is infinite or NaN, as with damaged weights.
         case notFinite = "logits_not_finite"
-        /// A constraint leaves no token to choose.
+        /// A constraint allows no token.
         case nothingAllowed = "nothing_allowed"
-        /// What the line says its answer must be like can't be: a schema that is malformed, say.
+        /// The line's constraint is invalid, such as a malformed schema.
         case badSchema = "bad_schema"
-        /// No answer of the form that is asked for has so few tokens.
+        /// No answer that satisfies the constraint has so few tokens.
         case maxTokensTooSmall = "max_tokens_too_small"
-        /// No answer was what is asked for, however often it was generated.
+        /// No attempt satisfied the constraint.
         case invalidAnswer = "invalid_answer"
     }
 

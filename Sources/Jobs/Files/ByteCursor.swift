@@ -1,6 +1,6 @@
 extension StaticString {
-    /// The offset of this text's first occurrence. The search goes by the character at `anchor`, which
-    /// should be a rare one.
+    /// Returns the offset of this text's first occurrence. The search uses the character at `anchor`, which should be
+    /// rare.
     func firstOffset(in bytes: UnsafeRawBufferPointer, from start: Int = 0, anchor: Int = 0) -> Int? {
         let sought = UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
         var position = start + anchor
@@ -20,8 +20,8 @@ extension StaticString {
     }
 }
 
-/// Reads known things at known places from bytes of unknown origin. Each method says nil (or false)
-/// and leaves `position` anywhere if they aren't there.
+/// Parses untrusted bytes with an expected structure. Each method returns nil (or false) on a mismatch, and leaves
+/// `position` anywhere.
 struct ByteCursor {
     let bytes: UnsafeRawBufferPointer
     var position = 0

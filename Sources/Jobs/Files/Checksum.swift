@@ -1,7 +1,7 @@
 /// CRC-64/XZ (ECMA-182, reflected; the check value of "123456789" is 995dc9bbdf1939fa), eight bytes
 /// at a time.
 enum Checksum {
-    /// - Parameter before: the sum of the bytes before these, to have that of all together.
+    /// - Parameter before: checksum of the preceding bytes, to continue.
     static func crc64(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
         table.withUnsafeBufferPointer { table in
             var crc = ~before
@@ -24,7 +24,7 @@ enum Checksum {
         }
     }
 
-    /// Row k holds the CRC of a byte with k zero bytes after it.
+    /// Row k has the CRC of each byte followed by k zero bytes.
     private static let table: [UInt64] = {
         var table = [UInt64](repeating: 0, count: 8 << 8)
         for byte in 0..<256 {

@@ -1,18 +1,17 @@
 import JSON
 
-/// A line of JSON that begins with the sum of all that follows it: what the journal and the other files are made of
-/// that only phibatch reads.
+/// A JSON line that begins with a checksum of the rest, used in the journal and other internal files.
 ///
 ///     {"sum":"<crc64>","name":value,…}
 enum ChecksummedLine {
-    /// How each line begins. Inside a string its quotes would be escaped.
+    /// Beginning of each line. Inside a string its quotes would be escaped.
     static let start: StaticString = "{\"sum\":\""
-    /// Longer lines are not written, and are damage when read.
+    /// Longer lines are never written, and count as damage when read.
     static let maximumLength = 1 << 28
-    /// Before the members that the sum covers: the start, sixteen digits and a quote.
+    /// Length of what the checksum doesn't cover: the start, sixteen digits and a quote.
     private static var headLength: Int { start.utf8CodeUnitCount + 17 }
 
-    /// - Parameter members: writes all members but the sum.
+    /// - Parameter members: writes all members after the checksum.
     /// - Returns: the line without a line feed.
     static func make(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         let writer = JSONWriter.object { writer in
@@ -24,7 +23,7 @@ enum ChecksummedLine {
         return line
     }
 
-    /// Puts the sum into a line that has another one in its place.
+    /// Replaces the checksum of a line by the right one.
     static func seal(_ line: inout [UInt8]) {
         let sum = line.withUnsafeBytes { Checksum.crc64(UnsafeRawBufferPointer(rebasing: $0[headLength...])) }
         var digits: [UInt8] = []
@@ -32,9 +31,9 @@ enum ChecksummedLine {
         line.replaceSubrange(headLength - 17..<headLength - 1, with: digits)
     }
 
-    /// Reads the members of a line whose sum is known to be right.
-    /// - Parameter member: reads the value of a member that it knows; false if there should be none of that name.
-    /// - Returns: whether the line is an object of known members, each read as what it should be.
+    /// Reads the members of a line with a valid checksum.
+    /// - Parameter member: reads the value of a known member; returns false for an unknown one.
+    /// - Returns: whether the line is an object of known members with valid values.
     static func read(
         _ line: UnsafeRawBufferPointer,
         _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Bool

@@ -3,18 +3,18 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// The program `duckdb`, which reads and writes Parquet. It has the files as its input and its output, so that no name of
-/// a file is ever part of a command.
+/// The program `duckdb`, which reads and writes Parquet. Files are its input and output, so that no file name is ever
+/// part of a command.
 final class DuckDB {
-    /// Reason of a refusal, a sentence on a file.
+    /// Reason of a refusal, in words that follow a file's name.
     struct Fault: Error {
         var what: Message
     }
 
     private let child: ChildProgram
 
-    /// One thread takes the least memory and is as quick as what it feeds. Times have no zone of this machine's. Files but
-    /// those of the child's descriptors are out of reach, and so are extensions; no command can change that.
+    /// Settings of the child. One thread takes the least memory and is fast enough. Times have no local zone. Only the
+    /// child's own descriptors and no extensions are accessible, which no command can change.
     private static let settings: SQL = """
         SET threads=1; SET TimeZone='UTC'; SET temp_directory=''; SET autoinstall_known_extensions=false; \
         SET autoload_known_extensions=false; \
@@ -25,7 +25,7 @@ final class DuckDB {
     /// - Parameters:
     ///   - commands: the input is the file '/dev/fd/0' there, and the output '/dev/fd/1'.
     ///   - given: a file with names and the like for the commands, '/dev/fd/3'.
-    ///   - output: nil for what `read` reads.
+    ///   - output: nil for reading by `read`.
     init(_ commands: SQL, given: Int32? = nil, input: Int32, output: Int32? = nil) throws(Fault) {
         let program = try Self.program()
         let text: SQL = "\(Self.settings) \(commands)"
@@ -38,8 +38,8 @@ final class DuckDB {
         }
     }
 
-    /// The program's place.
-    /// - Throws: `Fault`, which says how to get it.
+    /// Returns the path of the program.
+    /// - Throws: `Fault` with the way to get it.
     static func program() throws(Fault) -> String {
         if let named = ProgramCall.path(inVariable: "PHIBATCH_DUCKDB") {
             guard Files.kind(of: named) == .regular else {
@@ -53,7 +53,7 @@ final class DuckDB {
         var sites = [ProgramCall.executable.map { Paths.folder(of: Paths.folder(of: Paths.folder(of: $0))) }]
         let found = ChildProgram.find("duckdb")
         if let found {
-            // The one of a Python package is a script that runs the program in there.
+            // A Python package's script runs the program in its folder.
             sites += Files.matching("\(Paths.folder(of: found))/../lib/python*/site-packages").map { $0 }
         }
         let packaged = sites.compactMap { $0.map { "\($0)/duckdb_cli/duckdb" } }
@@ -64,7 +64,7 @@ final class DuckDB {
         )
     }
 
-    /// - Returns: how many bytes of its output are in the buffer; 0 only where it has come to a good end.
+    /// - Returns: number of bytes of its output in the buffer; 0 only after a successful end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
         do throws(FileFault) {
             let count = try child.read(into: buffer)
@@ -76,23 +76,23 @@ final class DuckDB {
         return 0
     }
 
-    /// Waits until all is done.
+    /// Waits until everything is done.
     func finish() throws(Fault) {
         switch child.wait() {
         case .exit(0): return
         case .exit(let status):
             let said = child.said().split(at: "\n").map(String.init).first { $0.contains("Error") }
             throw Fault(
-                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a word").")
+                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a message").")
         case .signal(let number):
             throw Fault(
                 what:
-                    "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; what is done is kept."
+                    "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; finished results are kept."
             )
         }
     }
 
-    /// All of its output.
+    /// Reads all of its output.
     func readAll() throws(Fault) -> [UInt8] {
         var (all, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while true {
@@ -109,8 +109,8 @@ final class DuckDB {
 
     private static let input: SQL = "read_parquet('/dev/fd/0', hive_partitioning=false)"
 
-    /// The rows of a Parquet file as JSON objects, one a line, in their order.
-    /// - Parameter wanted: columns of other names are not read; nil for all.
+    /// Returns the rows of a Parquet file as JSON objects, one a line, in order.
+    /// - Parameter wanted: columns to read; nil for all.
     static func rows(of file: Int32, only wanted: Set<String>? = nil) throws(Fault) -> DuckDB {
         var selected: SQL = "*"
         if let wanted {
@@ -118,11 +118,11 @@ final class DuckDB {
             for (index, column) in try columns(of: file).enumerated() where wanted.contains(column.name) {
                 selected = selected.text.isEmpty ? "#\(index + 1)" : "\(selected), #\(index + 1)"
             }
-            // There must be one; nobody asks for this one.
+            // At least one column is needed; nobody reads this one.
             if selected.text.isEmpty { selected = "NULL AS id" }
         }
-        // A name that differs from another one beside it only in case would silently become one of DuckDB's own, and decimals
-        // of more digits than it has would become other numbers. Paths of columns are lists of names with commas between them.
+        // DuckDB silently renames a name that differs from another only in case, and rounds decimals with too many
+        // digits, so both are refused. Paths of columns are lists of names with commas between them.
         return try DuckDB(
             """
             CREATE TEMP TABLE named AS SELECT error('it has `' || string_agg(path, '` and `' ORDER BY path) || '`; names of \
@@ -139,7 +139,7 @@ final class DuckDB {
             """, input: file)
     }
 
-    /// The names of a Parquet file's columns and their types in SQL.
+    /// Returns the names of a Parquet file's columns and their SQL types.
     static func columns(of file: Int32) throws(Fault) -> [(name: String, type: String)] {
         let text = try DuckDB(
             """
@@ -154,8 +154,8 @@ final class DuckDB {
     }
 }
 
-/// Commands for DuckDB. Only numbers can be put into them: names and texts travel as JSON beside them, so that no quote in
-/// a name ends anything.
+/// Commands for DuckDB. Only numbers can be interpolated: names and texts are passed as JSON, so that no quote can
+/// break out.
 struct SQL: ExpressibleByStringInterpolation, Sendable {
     fileprivate let text: String
 

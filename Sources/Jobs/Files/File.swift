@@ -1,7 +1,7 @@
 import FoundationShim
 import OperatingSystem
 
-/// An open file: whole transfers, and errors that name the path. Closed with the last reference.
+/// An open file with complete transfers, and errors that name the path. Closed with the last reference.
 package final class File {
     /// Changes when the file is put in place.
     var path: String
@@ -34,7 +34,7 @@ package final class File {
         }
     }
 
-    /// nil if there is no such file.
+    /// Nil if there is no such file.
     package static func openIfPresent(
         _ path: String, _ access: FileAccess, in system: any FileSystem
     ) throws(StoreError) -> File? {
@@ -50,7 +50,7 @@ package final class File {
         try attempt("cannot be examined", try system.info(descriptor))
     }
 
-    /// - Returns: the number of bytes read: fewer than asked for only at the end of the file.
+    /// - Returns: the number of bytes read, less than asked for only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {
@@ -81,7 +81,7 @@ package final class File {
         try written.get()
     }
 
-    /// Fewer bytes only at the end of the file.
+    /// Returns the bytes of a range, fewer only at the end of the file.
     func bytes(_ range: Range<Int>) throws(StoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
         let count = bytes.withUnsafeMutableBytes { buffer in
@@ -109,7 +109,7 @@ package final class File {
         try attempt("cannot be shortened", try system.truncate(descriptor, to: size))
     }
 
-    /// - Returns: false if another holds the lock; nil where the file system has none.
+    /// - Returns: false if another process holds the lock; nil if the file system has no locks.
     func tryLock(exclusive: Bool) throws(StoreError) -> Bool? {
         do {
             return try attempt("cannot be locked", try system.lock(descriptor, exclusive: exclusive))
@@ -119,7 +119,7 @@ package final class File {
         }
     }
 
-    /// - Returns: false if another holds the lock.
+    /// - Returns: false if another process holds the lock.
     func lock(exclusive: Bool) throws(StoreError) -> Bool { try tryLock(exclusive: exclusive) ?? true }
 
     /// Whether `path` still names this file.
@@ -128,7 +128,7 @@ package final class File {
         return there.isSameFile(as: try info())
     }
 
-    /// Moves the file to another name, where there is nothing.
+    /// Renames the file to a name that must be free.
     func moveNew(to target: String) throws(StoreError) {
         do {
             try system.retrying(try system.renameNew(path, to: target))
@@ -139,7 +139,7 @@ package final class File {
         path = target
     }
 
-    /// Moves the file to another name, in the place of `earlier`; nil if there should be nothing.
+    /// Renames the file, replacing `earlier`; nil if nothing may exist there.
     func replace(_ target: String, _ earlier: FileInfo?) throws(StoreError) {
         guard let earlier, let there = try system.entryIfPresent(target) else {
             return try moveNew(to: target)
@@ -151,7 +151,7 @@ package final class File {
         path = target
     }
 
-    /// Removes the file's name, if it is still this file's.
+    /// Removes the file's name, if it still is this file's.
     func remove() throws(StoreError) {
         if try isInPlace() { try system.removeIfPresent(path) }
     }
@@ -167,7 +167,7 @@ package final class File {
     }
 }
 
-/// Collects bytes and writes them one after the other to a file.
+/// Collects bytes and writes them sequentially to a file.
 struct BufferedWriter {
     private let file: File
     private let packer: Packer?
@@ -175,7 +175,7 @@ struct BufferedWriter {
     private var offset = 0
     private static let capacity = 1 << 20
 
-    /// - Parameter packer: what is to be packed has an end, too (`finish`).
+    /// - Parameter packer: compresses the bytes; `finish` must end it.
     init(_ file: File, packer: Packer? = nil) {
         (self.file, self.packer) = (file, packer)
         buffer.reserveCapacity(Self.capacity + (64 << 10))
@@ -191,7 +191,7 @@ struct BufferedWriter {
         try withBuffer { $0 += line + [0x0a] }
     }
 
-    /// Copies a file from there on.
+    /// Copies a file from an offset on.
     mutating func append(_ file: File, from start: Int = 0) throws {
         var offset = start
         while case let bytes = try file.bytes(offset..<offset + Self.capacity), !bytes.isEmpty {
@@ -202,7 +202,7 @@ struct BufferedWriter {
 
     mutating func flush() throws(StoreError) { try flush(isLast: false) }
 
-    /// No more bytes come.
+    /// Ends the output.
     mutating func finish() throws(StoreError) { try flush(isLast: true) }
 
     private mutating func flush(isLast: Bool) throws(StoreError) {
@@ -213,10 +213,10 @@ struct BufferedWriter {
     }
 }
 
-/// The text of files that may be packed: the one door through which what a run has written is read again.
+/// Reading of files that may be compressed, the only way to read a run's own files.
 extension File {
-    /// The file itself or, where that is packed, what it unpacks to, in a file without a name that is gone with the process
-    /// however it ends. Nil if there is no such file.
+    /// Returns the file, or an unnamed file of its decompressed content, which vanishes with the process. Nil if there
+    /// is no such file.
     package static func textIfPresent(_ path: String, in system: any FileSystem) throws -> File? {
         guard let file = try openIfPresent(path, .read, in: system) else { return nil }
         guard try file.info().kind == .regular, let packing = Packing(start: try file.bytes(0..<4)) else {
@@ -248,22 +248,22 @@ extension File {
             if count == 0 { break }
             try writer.withBuffer { $0 += buffer[..<count] }
         }
-        // Bytes after the packed data are damage in a file that phibatch wrote.
+        // Bytes after the compressed data are damage in a file that phibatch wrote.
         if unpacker.isAtRest { throw PackingFault.damaged(nil) }
         try writer.flush()
         return text
     }
 
-    /// A file without a name for what is made of another one.
+    /// Returns an unnamed file for content derived from another one.
     static func scratch(for path: String, _ system: any FileSystem) throws -> File {
-        // A folder that is only read is no reason to fail.
+        // A read-only folder is no reason to fail.
         try (try? nameless(in: Paths.folder(of: path), system))
             ?? nameless(in: FileManager.default.temporaryDirectory.path, system)
     }
 
     static func nameless(in folder: String, _ system: any FileSystem) throws -> File {
         if let file = try? open(folder, .nameless, in: system) { return file }
-        // One that a kill leaves with its name is empty, and harms nobody.
+        // A kill may leave it with its name, empty and harmless.
         let path = "\(folder)/phibatch-scratch-\(UInt64.random(in: 0 ... .max)).tmp"
         let file = try open(path, .createNew(mode: 0o600), in: system)
         try file.remove()
@@ -271,20 +271,20 @@ extension File {
     }
 }
 
-/// Reads pieces of a file, most of them one after the other: in large reads, of which the latest is kept.
+/// Reads pieces of a file, mostly in sequence, through a large buffer.
 final class FilePieces {
     let file: File
     private var buffer: [UInt8] = []
-    /// What of the file `buffer` begins with.
+    /// Range of the file in `buffer`.
     private var held = 0..<0
     private static let readSize = 1 << 20
 
     init(_ file: File) { self.file = file }
 
-    /// - Returns: what `body` does of these bytes; nil if the file doesn't reach so far.
+    /// - Returns: the result of `body` for these bytes; nil if the file is shorter.
     func with<R>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
         if !(held.lowerBound <= range.lowerBound && range.upperBound <= held.upperBound) {
-            // Before there is memory for it: what names the range may be forged.
+            // Before allocating memory, as the range may be forged.
             if range.count > Self.readSize, try file.info().size < range.upperBound { return nil }
             let size = max(Self.readSize, range.count)
             if buffer.count != size { buffer = [UInt8](repeating: 0, count: size) }

@@ -1,7 +1,7 @@
 import FoundationShim
 import JSON
 
-/// Members of a known kind; nil if there is none of that name, or it is of another kind.
+/// Members of a known type; nil if there is none of that name and type.
 extension JSONValue {
     package func int(_ name: String) -> Int? {
         guard case .int(let value)? = self[name] else { return nil }
@@ -13,7 +13,7 @@ extension JSONValue {
         return value
     }
 
-    /// The texts of a list of texts; nil of anything else.
+    /// The strings of a list of strings; nil for anything else.
     var texts: [String]? {
         guard case .array(let values) = self else { return nil }
         let texts = values.compactMap { if case .string(let string) = $0 { string } else { nil } }
@@ -24,14 +24,14 @@ extension JSONValue {
 }
 
 extension JSONScanner {
-    /// A whole number that isn't below zero.
+    /// Reads a whole number that isn't negative.
     mutating func count() throws(JSONFault) -> Int {
         let value = try integer()
         guard value >= 0 else { throw fault("a number is below zero") }
         return value
     }
 
-    /// What `JSONWriter.hex` writes.
+    /// Reads the format of `JSONWriter.hex`.
     mutating func hex() throws(JSONFault) -> UInt64 {
         let text = try string()
         guard text.utf8.count == 16, let value = UInt64(text, radix: 16) else {

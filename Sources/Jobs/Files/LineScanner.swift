@@ -1,19 +1,19 @@
 /// Reads a file line by line in large pieces; memory is bounded by the longest line.
 struct LineScanner {
     let file: File
-    /// A longer line is stepped over and reported as such.
+    /// Longer lines are skipped and reported.
     var maximumLength = ChecksummedLine.maximumLength
 
     /// One line, without its line feed. Its bytes are valid only during the call.
     struct Line {
         var offset: Int
         var bytes: UnsafeRawBufferPointer
-        /// False if it was too long; `bytes` then holds only its beginning.
+        /// False if it is too long; `bytes` then has only its beginning.
         var isWhole = true
     }
 
     /// - Parameter body: returns false to stop.
-    /// - Returns: where the last line read ended, after its line feed.
+    /// - Returns: the end of the last line read, after its line feed.
     @discardableResult
     func forEachLine(from start: Int = 0, _ body: (Line) throws -> Bool) throws -> Int {
         var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 8)
@@ -21,7 +21,7 @@ struct LineScanner {
         var base = start  // file offset of the buffer's first byte
         var filled = 0
         var end = start
-        var overlong: Int?  // where a line that is being stepped over began
+        var overlong: Int?  // start of a line that is being skipped
         while true {
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
             let count = try file.read(into: room, at: base + filled)

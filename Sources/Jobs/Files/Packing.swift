@@ -3,17 +3,17 @@ import CZstd
 import Errors
 import OperatingSystem
 
-/// The ways in which a file of text may be packed. What is read is known by its first bytes, what is written by its name.
+/// Compression formats of text files. Input is recognized by its first bytes, output by its name.
 package enum Packing: CaseIterable, Sendable {
     case gzip, zstd
 
-    /// Beginnings of such files; zstd's may begin with a frame that is passed over, too.
+    /// First bytes of such files; zstd's may also begin with a skippable frame.
     var magics: [[UInt8]] {
         self == .gzip
             ? [[0x1f, 0x8b]] : [[0x28, 0xb5, 0x2f, 0xfd]] + (0x50...0x5F).map { [$0, 0x2a, 0x4d, 0x18] }
     }
     var nameEnd: String { self == .gzip ? ".gz" : ".zst" }
-    /// As commands and messages call what unpacks it.
+    /// Program that decompresses it, for messages.
     var program: String { self == .gzip ? "gunzip" : "zstd -d" }
 
     init?(start: some Sequence<UInt8>) {
@@ -28,12 +28,12 @@ package enum Packing: CaseIterable, Sendable {
         self = one
     }
 
-    /// A name without what says that it is packed.
+    /// Returns a name without its compression suffix.
     static func stem(ofName name: String) -> String {
         String(name.dropLast(Packing(name: name.lowercased())?.nameEnd.count ?? 0))
     }
 
-    /// - Throws: `PackingFault.missing` where the library for it is not there.
+    /// - Throws: `PackingFault.missing` without the library.
     func codec(packs: Bool) throws(PackingFault) -> any PackingCodec {
         switch self {
         case .gzip: try GzipCodec(packs: packs)
@@ -42,58 +42,58 @@ package enum Packing: CaseIterable, Sendable {
     }
 }
 
-/// Why something can't be packed or unpacked.
+/// Reason why something can't be compressed or decompressed.
 enum PackingFault: Error {
-    /// With the library's words, if it has some.
+    /// With the library's message, if it has one.
     case damaged(String?)
-    /// The packed bytes end too early.
+    /// The compressed data ends too early.
     case cut
     case noMemory
-    /// There is no library for it; a sentence says which.
+    /// The library is missing; with a sentence that names it.
     case missing(Message)
 
-    /// What is said of a file.
+    /// Returns the message about a file.
     func text(of packing: Packing) -> Message {
         switch self {
         case .damaged(nil): "is damaged: \(packing.program) can't unpack it either."
         case .damaged(let words?): "can't be unpacked, nor does \(packing.program) do it: \(words)."
         case .cut:
             "ends in the middle of its \("\(packing)") data. Run the same command again once it is whole."
-        case .noMemory: "can't be packed or unpacked: there is no memory."
+        case .noMemory: "can't be compressed or decompressed: there is no memory."
         case .missing(let what): what
         }
     }
 }
 
-/// Makes packed bytes of plain ones, or plain ones of packed.
+/// Compresses or decompresses a stream.
 protocol PackingCodec: AnyObject {
-    /// - Parameter isLast: no other bytes come after these; it counts where they are packed.
+    /// - Parameter isLast: whether no more bytes follow; matters for compression.
     func step(
         _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
     ) throws(PackingFault) -> CodecStep
 }
 
 struct CodecStep {
-    /// Bytes that were taken, and made.
+    /// Number of bytes taken, and made.
     var taken: Int
     var made: Int
-    /// What was read has come to an end, after which the same may begin again; or all is packed.
+    /// Whether decompressed data has ended, after which more may begin; or whether everything is compressed.
     var isWhole: Bool
 }
 
-/// Unpacks what comes: one file, or several one after the other.
+/// Decompresses a stream: one file, or several concatenated.
 final class Unpacker {
     private let packing: Packing
     private let codec: any PackingCodec
     private var packed: [UInt8]
     private var unread = 0..<0
-    /// The bytes may end here.
+    /// Whether the bytes may end here.
     private var isWhole = false
-    /// The last buffer was full, so that there may be more without further bytes.
+    /// Whether the last buffer was full, so that there may be more without further input.
     private var hasMore = false
-    /// After the end there is something that is not packed so: zeros, as some writers fill the last block with, or others.
+    /// Whether other data follows the end: zeros, with which some writers fill the last block, or anything else.
     private(set) var hasRest = false
-    /// It has come to others than zeros.
+    /// Whether it has found other bytes than zeros there.
     private(set) var isAtRest = false
 
     init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(PackingFault) {
@@ -102,8 +102,8 @@ final class Unpacker {
         packed = [UInt8](repeating: 0, count: max(4, bufferSize))
     }
 
-    /// - Parameter source: fills a buffer with packed bytes; 0 is their end.
-    /// - Returns: how many unpacked bytes are in the buffer; 0 at the end.
+    /// - Parameter source: fills a buffer with compressed bytes; 0 is their end.
+    /// - Returns: number of decompressed bytes in the buffer; 0 at the end.
     func read(
         into buffer: UnsafeMutableRawBufferPointer,
         from source: (UnsafeMutableRawBufferPointer) throws -> Int
@@ -152,14 +152,14 @@ final class Unpacker {
     }
 }
 
-/// Packs a text piece by piece. The same text in the same pieces gives the same bytes.
+/// Compresses a text piece by piece. The same text in the same pieces gives the same bytes.
 final class Packer {
     private let codec: any PackingCodec
     private var buffer = [UInt8](repeating: 0, count: 1 << 17)
 
     init(_ packing: Packing) throws(PackingFault) { codec = try packing.codec(packs: true) }
 
-    /// - Returns: what is packed so far of these bytes and those before; all of it, if these are the last.
+    /// - Returns: the compressed bytes so far; with the last piece all of them.
     func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
         var (packed, position) = ([UInt8](), 0)
         while true {
@@ -176,16 +176,16 @@ final class Packer {
     }
 }
 
-/// Packs and unpacks gzip (RFC 1952), of one member or several one after the other.
+/// Compresses and decompresses gzip (RFC 1952), of one or several members.
 final class GzipCodec: PackingCodec {
     private var stream = z_stream()
     private let packs: Bool
-    /// The last member is whole.
+    /// Whether the last member is complete.
     private var isBetweenMembers = false
 
     init(packs: Bool) throws(PackingFault) {
         self.packs = packs
-        // 16 asks for gzip's header, 15 is the largest window; 6 and 8 are what gzip(1) takes.
+        // 16 selects gzip's header, 15 is the largest window; 6 and 8 are gzip(1)'s choice.
         let (window, size) = (Int32(16 + 15), Int32(MemoryLayout<z_stream>.size))
         let status =
             packs
@@ -223,7 +223,7 @@ final class GzipCodec: PackingCodec {
     }
 }
 
-/// Packs and unpacks zstd (RFC 8878) with the system's libzstd.
+/// Compresses and decompresses zstd (RFC 8878) with the system's libzstd.
 final class ZstdCodec: PackingCodec {
     private let library: ZstdLibrary
     private let context: ZstdLibrary.Handle
@@ -234,7 +234,7 @@ final class ZstdCodec: PackingCodec {
         self.packs = packs
         guard let context = packs ? library.makePacker() : library.makeUnpacker() else { throw .noMemory }
         self.context = context
-        // As zstd(1) does, so that damage shows.
+        // With a checksum, like zstd(1), to detect damage.
         if packs { _ = library.set(context, Int32(PHI_ZSTD_CHECKSUM.rawValue), 1) }
     }
 
@@ -251,13 +251,13 @@ final class ZstdCodec: PackingCodec {
             ? library.pack(context, &output, &input, Int32(directive.rawValue))
             : library.unpack(context, &output, &input)
         if library.isError(left) != 0 { throw .damaged(String(cString: library.errorName(left))) }
-        // What is left to write or, at the least, to read.
+        // Bytes still to write or, at least, to read.
         return CodecStep(
             taken: input.position, made: output.position, isWhole: left == 0 && (isLast || !packs))
     }
 }
 
-/// The system's libzstd, loaded once it is needed.
+/// The system's libzstd, loaded on first use.
 package final class ZstdLibrary: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Output = UnsafeMutablePointer<PhiZstdOutput>
@@ -277,16 +277,16 @@ package final class ZstdLibrary: Sendable {
         try ZstdLibrary(named: ProgramCall.path(inVariable: "PHIBATCH_ZSTD"))
     }
 
-    /// - Throws: `PackingFault.missing`, which says how to get it.
+    /// - Throws: `PackingFault.missing` with the way to get it.
     static func load() throws(PackingFault) -> ZstdLibrary { try shared.get() }
 
-    /// - Parameter name: the library's; nil for the system's.
+    /// - Parameter name: the library's name; nil for the system's.
     init(named name: String?) throws(PackingFault) {
         let library = try LibraryFunctions(
             [LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"], named: name,
             by: "PHIBATCH_ZSTD",
             advice:
-                ".zst files are packed by it. Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip",
+                "it compresses .zst files. Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip",
             since: "1.4"
         ) { PackingFault.missing("needs libzstd: \($0)") }
         makePacker = try library.function("ZSTD_createCCtx")

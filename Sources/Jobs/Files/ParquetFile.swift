@@ -1,6 +1,6 @@
 import Errors
 
-/// Marks by which Parquet files are known, and Arrow files, which are refused.
+/// Identification of Parquet files, and of Arrow files, which are refused.
 enum ParquetFile {
     /// First and last bytes of a file.
     static let magic = Array("PAR1".utf8)

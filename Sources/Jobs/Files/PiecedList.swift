@@ -1,4 +1,4 @@
-/// A list of many small values in pieces of one size: while it grows, no more than one piece is in memory twice.
+/// A list of many small values in pieces of equal size: as it grows, at most one piece is in memory twice.
 struct PiecedList<Element: BitwiseCopyable> {
     private static var pieceSize: Int { 1 << 16 }
 
@@ -16,7 +16,7 @@ struct PiecedList<Element: BitwiseCopyable> {
         count += 1
     }
 
-    /// Drops what is from a position on.
+    /// Truncates the list.
     mutating func end(at position: Int) {
         count = position
         pieces.removeSubrange((position + Self.pieceSize - 1) / Self.pieceSize..<pieces.count)

@@ -2,27 +2,27 @@ import CZlib
 import FoundationShim
 import OperatingSystem
 
-// Only files of this name know which C library is below.
+// Only files of this name depend on the C library.
 
 enum ErrorCode {
     static let interrupted = EINTR
     static let notFound = ENOENT
     static let exists = EEXIST
     #if os(Linux)
-        /// O_TMPFILE, which is a macro that Swift doesn't see.
+        /// O_TMPFILE, a macro that Swift doesn't see.
         static let namelessFlag: Int32? = 0o20_000_000 | O_DIRECTORY
     #else
         static let namelessFlag: Int32? = nil
     #endif
-    /// A hard link can't be made: the file system has none, or not of this file.
+    /// Hard links are not possible: the file system has none, or not for this file.
     static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
     static let nameTooLong = ENAMETOOLONG
     static let notPermitted = EPERM
     static let busy = EBUSY
-    /// What the system answers where a file can't have an owner or permissions.
+    /// The file can't have an owner or permissions.
     static let refused: Set<Int32> = [EPERM, EINVAL, ENOTSUP, EOPNOTSUPP]
     static let brokenPipe = EPIPE
-    /// Answers of a file system that has no locks.
+    /// The file system has no locks.
     static let noLocks: Set<Int32> = [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK]
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
@@ -43,7 +43,7 @@ enum Platform {
 
     static func sleep(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
 
-    /// The offset of the first `byte`, or nil.
+    /// Returns the offset of the first `byte`, or nil.
     static func find(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
         guard let start = bytes.baseAddress, let hit = memchr(start, Int32(byte), bytes.count) else {
             return nil
@@ -68,7 +68,7 @@ package struct POSIXFileSystem: FileSystem {
         switch access {
         case .read: flags = O_RDONLY | O_NONBLOCK
         case .readStream: flags = O_RDONLY
-        // O_NONBLOCK: a named pipe must not be waited for.
+        // O_NONBLOCK, as a named pipe must not be waited for.
         case .readOwn: flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
         case .readWrite: flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW
         case .createNew(let bits):
@@ -82,7 +82,7 @@ package struct POSIXFileSystem: FileSystem {
     }
 
     package func close(_ descriptor: Int32) {
-        // A child process that is just being started has the descriptor too, and would keep its lock.
+        // A starting child process also has the descriptor, and would keep its lock.
         flock(descriptor, LOCK_UN)
         _ = systemClose(descriptor)
     }
@@ -123,11 +123,11 @@ package struct POSIXFileSystem: FileSystem {
 
     package func sync(_ descriptor: Int32) throws(SystemError) {
         #if canImport(Darwin)
-            // fsync stops at the drive's cache there; where F_FULLFSYNC isn't known, it has to do.
+            // fsync stops at the drive's cache here; it has to do if F_FULLFSYNC isn't supported.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
             try Self.check(fsync(descriptor))
         #else
-            // fdatasync includes a changed size; folders are synced by it as by fsync.
+            // fdatasync includes a changed size; it syncs folders like fsync.
             try Self.check(fdatasync(descriptor))
         #endif
     }
@@ -197,7 +197,7 @@ extension FileInfo {
     }
 }
 
-// The methods above have the calls' own names and hide them.
+// The methods above have the functions' names and hide them.
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
     open(path.cPath, flags, mode)
 }
@@ -213,8 +213,8 @@ private func systemUnlink(_ path: String) -> Int32 { unlink(path.cPath) }
 private func systemLink(_ path: String, _ name: String) -> Int32 { link(path.cPath, name.cPath) }
 
 extension Platform {
-    /// Calls `body`, a write, so that a closed pipe is the error EPIPE and never the signal SIGPIPE, whatever the
-    /// process does with that signal: it is blocked for this thread, and taken if the write has raised it.
+    /// Calls `body`, a write, so that a closed pipe gives the error EPIPE and never the signal SIGPIPE: it is blocked
+    /// for this thread, and consumed if the write has raised it.
     static func withoutPipeSignal<Value>(
         _ body: @autoclosure () throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
@@ -222,7 +222,7 @@ extension Platform {
         sigemptyset(&pipe)
         sigaddset(&pipe, SIGPIPE)
         sigpending(&pending)
-        // One that waits already is not ours to take.
+        // A pending one is not ours to consume.
         let wasPending = sigismember(&pending, SIGPIPE) == 1
         pthread_sigmask(SIG_BLOCK, &pipe, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
@@ -237,7 +237,7 @@ extension Platform {
     }
 }
 
-/// What it takes to put a file in the place of another.
+/// Operations to replace a file by another.
 extension POSIXFileSystem {
     package func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
         try Self.check(fchmod(descriptor, mode_t(truncatingIfNeeded: mode)))
@@ -258,8 +258,8 @@ extension POSIXFileSystem {
                 guard errno == ENOSYS || errno == EINVAL else { throw SystemError(code: errno) }
             }
         #endif
-        // A file system that can't (NFS, for one) gets a look before. The runs of an output keep each other out
-        // by its lock; only a stranger could come between.
+        // A file system without it (NFS, for one) is checked before. Runs exclude each other by the output's lock; only
+        // a foreign program could come between.
         do {
             _ = try entry(to)
         } catch {
@@ -273,8 +273,8 @@ extension POSIXFileSystem {
         let there = try entry(path)
         guard there.kind == .regular else { throw SystemError(code: EINVAL) }
         #if os(Linux)
-            // If a file could be removed or replaced, the kernel says that it is no folder; else it names
-            // the reason first (a sticky or read-only folder, an immutable file).
+            // If a file could be removed or replaced, rmdir reports that it is no folder; else it reports the reason
+            // first (a sticky or read-only folder, an immutable file).
             if rmdir(path.cPath) < 0, errno != ENOTDIR { throw SystemError(code: errno) }
             if try isMountPoint(path) { throw SystemError(code: EBUSY) }
         #else
@@ -314,7 +314,7 @@ extension POSIXFileSystem {
 }
 
 #if os(Linux)
-    // The type's method has the call's own name and hides it. O_PATH needs no right to read.
+    // The type's method has the function's name and hides it. O_PATH needs no right to read.
     private func openPath(_ path: String) -> Int32 { open(path.cPath, 0o10000000 | O_NOFOLLOW | O_CLOEXEC) }
 #endif
 
@@ -346,7 +346,7 @@ extension POSIXFileSystem {
                     continue
                 }
                 if fsetxattr(descriptor, cName, value, value.count, 0) == 0 { continue }
-                // What the system sets by itself (a security label) is the same already.
+                // An attribute set by the system (a security label) is equal already.
                 if Self.bytes(asking: { fgetxattr(descriptor, cName, $0, $1) }) != value {
                     lost.append(name)
                 }
@@ -366,7 +366,7 @@ extension POSIXFileSystem {
             return (names ?? []).split(separator: 0).map { String(pathBytes: $0) }
         }
 
-        /// What a call that first tells the size gives; nil if it fails.
+        /// Returns the value of a call that first returns the size; nil if it fails.
         private static func bytes(asking call: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8]? {
             let size = call(nil, 0)
             guard size > 0 else { return size == 0 ? [] : nil }
@@ -380,7 +380,7 @@ extension POSIXFileSystem {
                 Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
             ) -> Int32
 
-        /// Older C libraries have none.
+        /// Missing in older C libraries.
         static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
     #endif
 }

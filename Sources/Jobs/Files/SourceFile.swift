@@ -1,4 +1,4 @@
-/// A file that settings were read from: the job file, or a template.
+/// A file of settings: the job file, or a template.
 package struct SourceFile: Sendable, Equatable {
     package var path: String
     /// As in "the job file".

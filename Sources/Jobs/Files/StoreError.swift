@@ -1,23 +1,23 @@
 import Errors
 
-/// Why results could not be kept, read back or put in place. `description` is ready for a terminal.
+/// Reason why results could not be stored, read back or put in place. `description` is ready for a terminal.
 public struct StoreError: Error, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable {
-        /// The output, or a file beside it, can't be made there.
+        /// The output, or a file beside it, can't be created there.
         case cannotCreate
         /// A read, write, sync or rename failed.
         case io
         /// Another run holds the output's lock.
         case locked
-        /// What is there was made with another model or other settings, or isn't ours.
+        /// The existing files were made with another model or other settings, or are not ours.
         case mismatch
         /// The reader of the output stream has closed it.
         case closedStream
-        /// Results of an earlier run would be lost, and nobody said that they may.
+        /// Results of an earlier run would be lost without permission.
         case wouldLose
-        /// More lines failed than may.
+        /// More lines failed than allowed.
         case tooManyFailures
-        /// A wait for the lock was broken off.
+        /// Waiting for the lock was interrupted.
         case interrupted
     }
 
@@ -25,11 +25,11 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
     public let path: String
     package let text: Message
     public var message: String { text.text }
-    /// The errno behind it, where there is one.
+    /// The errno, if there is one.
     public let code: Int32?
 
     /// - Parameters:
-    ///   - path: shown with escapes, like all values that are interpolated into the message.
+    ///   - path: shown escaped, like all values interpolated into the message.
     package init(_ kind: Kind, path: String, _ message: Message, code: Int32? = nil) {
         self.kind = kind
         self.path = path
@@ -37,7 +37,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         self.code = code
     }
 
-    /// - Parameter message: shown with escapes, line feeds included.
+    /// - Parameter message: shown escaped, line feeds included.
     @_disfavoredOverload
     package init(_ kind: Kind, path: String, _ message: String) {
         self.init(kind, path: path, Message(value: message))
@@ -54,7 +54,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Whatever goes wrong becomes such an error.
+    /// Converts any error to a `StoreError`.
     static func of<T>(_ path: String, _ work: () throws -> T) throws(StoreError) -> T {
         do {
             return try work()
@@ -65,7 +65,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Something has come to stand where only we put files.
+    /// Error for a foreign file in the place of one of ours.
     static func appeared(_ path: String, _ error: SystemError) -> StoreError {
         StoreError(
             .io, path: path,

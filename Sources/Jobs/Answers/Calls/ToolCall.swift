@@ -1,8 +1,8 @@
 import JSON
 
-/// A call of a function that an answer has.
+/// A call of a tool in an answer.
 package struct ToolCall: Sendable, Equatable {
-    /// Made of what the result is filed under, so that the same job gives the same.
+    /// Derived from the result's key, so that the same job gives the same id.
     package var id: String
     package var name: String
     /// A JSON object, as text.
@@ -21,7 +21,7 @@ package struct ToolCall: Sendable, Equatable {
     }
 
     /// As in OpenAI's API.
-    /// - Parameter areNumbered: as the parts of a stream are.
+    /// - Parameter areNumbered: whether to add indices, as in parts of a stream.
     static func write(_ calls: [ToolCall], to writer: inout JSONWriter, areNumbered: Bool = false) {
         writer.objects("tool_calls", calls.enumerated()) { writer, call in
             let (number, call) = call

@@ -4,7 +4,7 @@ import JSONSchema
 import OperatingSystem
 import TokenConstraints
 
-/// Answers may call functions: each call names one of them, and its arguments follow that one's schema.
+/// Constrains calls of tools: each call names a tool, and its arguments follow that tool's schema.
 struct ToolsRule: AnswerRule {
     static let name = "tools"
     static let placeholder = "FILE"
@@ -20,11 +20,11 @@ struct ToolsRule: AnswerRule {
     }
 
     let functions: [Function]
-    /// Whether there are calls, or to which function.
+    /// Whether calls are allowed or required.
     private(set) var choice = CallGrammar.Choice.auto
     private var only: String?
     private var mostCalls: Int?
-    /// What an answer without calls must be like; nil if it may be any text.
+    /// Constraint on an answer without calls; nil for any text.
     private(set) var answer: AnswerForm?
 
     init?(_ value: JSONValue) {
@@ -38,7 +38,7 @@ struct ToolsRule: AnswerRule {
         self.functions = functions
     }
 
-    /// A list of tools. Any other `tools` is a field like others.
+    /// A list of tools. Any other `tools` is data.
     static func isAsked(by field: JSONValue) -> Bool {
         guard case .array(let tools) = field, let first = tools.first else { return false }
         return first["type"] == "function" || first["function"] != nil
@@ -48,16 +48,16 @@ struct ToolsRule: AnswerRule {
         try form(ofLine: JSONValue(ofFile: contents))
     }
 
-    /// The same, with another form for answers without calls.
+    /// Returns the rule with another constraint on answers without calls.
     func beside(_ form: AnswerForm) -> ToolsRule {
         var rule = self
         rule.answer = form.isConstraint ? form : nil
         return rule
     }
 
-    /// The form that follows with what `tool_choice` and `max_tool_calls` say. As in OpenAI's API, another form stands
-    /// alone where nothing may be called, and counts for nothing where something must be.
-    /// - Throws: what is wrong with `tool_choice`, in words that follow its name.
+    /// Applies `tool_choice` and `max_tool_calls`. As in OpenAI's API, only the other constraint applies without calls,
+    /// and only the tools if a call is required.
+    /// - Throws: the problem with `tool_choice`, in words that follow its name.
     func choosing(_ choice: String?, atMost calls: Int?) throws(SettingProblem) -> AnswerForm {
         var rule = self
         rule.mostCalls = calls
@@ -76,7 +76,7 @@ struct ToolsRule: AnswerRule {
         return AnswerForm(rule)
     }
 
-    /// What the model is told of the functions.
+    /// Description of the tools for the model.
     var told: JSONValue {
         .array(
             functions.map { function in
@@ -95,8 +95,8 @@ struct ToolsRule: AnswerRule {
     var text: String { JSONWriter.text(of: told) }
     var fingerprint: String { AnswerForm.fingerprint(of: self) }
 
-    /// A schema with a name of its own, so that references within it are to itself wherever it stands.
-    /// - Parameter names: those of other schemas.
+    /// Gives a schema its own name, so that references within it stay within it wherever it is placed.
+    /// - Parameter names: names of other schemas.
     private static func named(_ schema: JSONValue, _ name: String, _ names: inout Set<String>) -> JSONValue {
         guard case .object(var members) = schema else { return schema }
         var key = "$id"
@@ -110,7 +110,7 @@ struct ToolsRule: AnswerRule {
 
     private var callable: [Function] { functions.filter { only == nil || $0.name == only } }
 
-    /// What a list of calls must be.
+    /// Schema of a list of calls.
     private var schema: JSONValue {
         var names: Set<String> = []
         let calls = callable.enumerated().map { number, function in
@@ -143,7 +143,7 @@ struct ToolsRule: AnswerRule {
 }
 
 extension ToolsRule.Function {
-    /// Nil if it is none: of OpenAI's chat completions, or flat as in its responses.
+    /// Nil for an invalid tool. Accepts the form of OpenAI's chat completions, and the flat one of its responses.
     fileprivate init?(_ tool: JSONValue) {
         guard tool["type"] == nil || tool["type"] == "function" else { return nil }
         let function = tool["function"] ?? tool
@@ -168,12 +168,12 @@ private struct CheckedTools: CheckedRule {
     let calls: any CheckedRule
     let callChoice: CallGrammar.Choice?
     let beside: (any CheckedRule)?
-    /// Of the functions that may be called.
+    /// Names of the tools that may be called.
     let names: [String]
 
     var warnings: [String] { (beside?.warnings ?? []) + calls.warnings.map(place) }
 
-    /// Pointers lead into the parameters of a function, as whoever wrote them knows no other schema.
+    /// Translates pointers to the parameters of a tool, the only schema that the author knows.
     func place(_ text: String) -> String {
         var text = text
         for (number, name) in names.enumerated().reversed() {
