@@ -2,18 +2,18 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// The first line of an input beside what the job says: guesses that would go wrong with every line are found
-/// before the first of them is done.
+/// First line of an input, checked against the job: mistakes that would fail every line are found before the first of
+/// them is done.
 struct FirstLine {
     let job: JobSettings
     let path: String
     private let number: Int
     private let fields: JSONObject
-    /// One of OpenAI's requests, whose fields are what its body says.
+    /// Whether it is one of OpenAI's requests, whose fields are its body's.
     let isRequest: Bool
     private let reading: LineReading
 
-    /// Nil if the reader has no line, or one that is not right by itself.
+    /// Nil if the reader has no line, or an invalid one.
     init?(_ reader: InputReader, job: JobSettings) throws {
         var reader = reader
         guard let record = try reader.next(), let content = try? reader.content(of: record),
@@ -35,7 +35,7 @@ struct FirstLine {
         }
     }
 
-    /// - Throws: `JobError` of kind `badJob` if no line of this kind can be a prompt.
+    /// - Throws: `JobError` of kind `badJob` if no line of this form can be a prompt.
     func check() throws {
         for task in job.task.types {
             if let problem = task.problem(with: self) { throw JobError(.badJob, at: place, problem) }
@@ -55,15 +55,15 @@ struct FirstLine {
             guard job.rows != nil else { return }
             throw JobError(
                 .badJob, at: place,
-                "rows have no prompt of their own; say it in the job file (`prompt: ...`) or as --prompt.")
+                "rows have no prompt of their own; give it in the job file (`prompt: ...`) or as --prompt.")
         }
         throw JobError(
             .badJob, at: place,
-            "the line has no `prompt` and no `messages`, but has \(names). Say how they make a prompt, as a template: --prompt '\(reference)', or prompt: \"\(reference)\" in the job file."
+            "the line has no `prompt` and no `messages`, but has \(names). Give a template for the prompt: --prompt '\(reference)', or prompt: \"\(reference)\" in the job file."
         )
     }
 
-    /// The line's fields, and a template of one that may be meant; nil of a line that says nothing of the others.
+    /// Names of the line's fields, and a template of a likely one; nil if the line is not typical.
     var offer: (names: String, reference: String)? {
         guard !ownFields.isEmpty, PreviousStep.error(in: .object(fields)) == nil else { return nil }
         let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
@@ -72,7 +72,7 @@ struct FirstLine {
         return (names, reference(to: text.name))
     }
 
-    /// How a template names a field.
+    /// Returns a field's name in a template.
     private func reference(to name: String) -> String {
         let isName =
             name.utf8.allSatisfy {
@@ -83,7 +83,7 @@ struct FirstLine {
         return "{{ \(isName ? String(name.prefix(64)) : "FIELD") }}"
     }
 
-    /// What goes on, but is hardly meant.
+    /// Returns warnings about probable mistakes.
     func warnings(templateFields: Set<String>) -> [String] {
         var warnings: [String] = []
         if choosesPrompt, templateFields.isEmpty, !ownFields.isEmpty {
@@ -111,19 +111,19 @@ struct FirstLine {
             job.keep == .all ? fields.filter { taken.contains($0.name) && $0.name != "id" }.map(\.name) : []
         if let first = lost.first {
             warnings.append(
-                "keep: all leaves out \(lost.joined(separator: ", ")), which results have of their own. keep: {NEW: \(first)} gives one another name."
+                "keep: all leaves out \(lost.joined(separator: ", ")), which are results' own names. keep: {NEW: \(first)} gives one another name."
             )
         }
-        // A body's are dealt with line by line.
+        // A body's fields are checked line by line.
         if isRequest { return warnings }
         for field in ownFields where !templateFields.contains(field.name) {
             if field.name == "schema" {
                 warnings.append(
-                    "\(place): the field schema is \(field.value.kindName), and so no JSON Schema; it has no effect here."
+                    "\(place): the field schema is \(field.value.kindName), so it is no JSON Schema; it has no effect here."
                 )
             } else if Self.foreignSettings.contains(field.name) {
                 warnings.append(
-                    "\(place): the field \(field.name) is a setting elsewhere, and has no effect here.")
+                    "\(place): the field \(field.name) is the name of a setting, but has no effect here.")
             } else if let near = Self.meant(by: field.name) {
                 warnings.append(
                     "\(place): the field \(field.name.prefix(64)) has no effect. Is \(near) meant?")
@@ -132,13 +132,13 @@ struct FirstLine {
         return warnings
     }
 
-    /// Settings of OpenAI's requests that lines don't have here.
+    /// Settings of OpenAI's requests that native lines don't have.
     private static let foreignSettings: Set = [
         "n", "max_completion_tokens", "top_logprobs", "logprobs", "tools", "tool_choice",
         "stream", "best_of", "echo", "suffix", "model",
     ]
 
-    /// The setting of which the name is a slip; nil if it may well be a name of its own.
+    /// Returns the setting that a misspelt name means; nil if it is probably another name.
     private static func meant(by name: String) -> String? {
         guard name.utf8.count >= 4 else { return nil }
         let hint = NearMiss.hint(for: name, among: LineReading.names.filter { $0.utf8.count >= 5 })
@@ -148,13 +148,13 @@ struct FirstLine {
 }
 
 extension JobSettings {
-    /// - Throws: `JobError` if an input is of no use as it is.
+    /// - Throws: `JobError` if an input is useless.
     func checkBeginnings() throws {
         try firstRow()?.check()
         for path in input {
             let line = try firstLine(of: path)
             let isJSON = inputFormat.format.format(for: path).isJSONLines
-            // A file whose first line is a JSON object is what it should be.
+            // A file whose first line is a JSON object is in order.
             if line == nil || !isJSON, let look = InputLook(path: path),
                 let problem = isJSON ? look.problem(path: path) : look.packing(path: path)
             {
@@ -164,18 +164,18 @@ extension JobSettings {
         }
     }
 
-    /// Nil also of an input that can be read but once.
+    /// Nil also for an input that can be read only once.
     private func firstLine(of path: String) throws -> FirstLine? {
         guard path != "-", Files.kind(of: path) == .regular else { return nil }
         return try FirstLine(InputReader(paths: [path], format: inputFormat.format), job: self)
     }
 
-    /// Nil where the job reads an input.
+    /// Nil if the job reads an input.
     private func firstRow() throws -> FirstLine? {
         rows == nil ? nil : try FirstLine(inputReader(), job: self)
     }
 
-    /// What is hardly meant, but no error.
+    /// Returns warnings about settings that are valid but probably not intended.
     package func warnings() throws -> [String] {
         let fields = try LinePreparer(self).fields
         var warnings: [String] = []

@@ -83,7 +83,8 @@ final class DuckDB {
         case .exit(let status):
             let said = child.said().split(at: "\n").map(String.init).first { $0.contains("Error") }
             throw Fault(
-                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a message").")
+                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a message")."
+            )
         case .signal(let number):
             throw Fault(
                 what:

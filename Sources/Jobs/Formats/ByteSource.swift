@@ -1,11 +1,11 @@
 import Errors
 import FoundationShim
 
-/// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more. What is packed
-/// with gzip or zstd is unpacked on the way.
+/// Bytes of a file or of stdin. A read returns available bytes rather than wait for more. gzip and zstd are
+/// decompressed.
 package final class ByteSource {
     let name: String
-    /// A warning, once all is read; nil if there is none.
+    /// A warning once everything is read; nil if there is none.
     var warning: String? {
         guard let (packing, unpacker) = unpacking, unpacker.hasRest else { return nil }
         return "\(name) has bytes after the end of its \(packing) data, which are not read."
@@ -13,23 +13,23 @@ package final class ByteSource {
     private let system: any FileSystem
     private let descriptor: Int32
     private let isOurs: Bool
-    /// Where a regular file ended when it was opened, and where we are.
+    /// Size of a regular file when it was opened, and the current position.
     private var expectedEnd: Int?
     private var position = 0
-    /// Bytes that it was unpacked to.
+    /// Number of decompressed bytes.
     private var made = 0
-    /// Bytes that were read to see what they are.
+    /// Bytes read ahead to recognize the format.
     private var looked: [UInt8]?
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
     private var rows: DuckDB?
     private let columns: Set<String>?
-    /// Whether it is Parquet, whose rows come as JSON objects, one a line.
+    /// Whether it is Parquet, whose rows are returned as JSON lines.
     private(set) var isParquet = false
 
     /// - Parameters:
     ///   - path: a file, or `-` for stdin.
-    ///   - columns: of a table, those that are read; nil for all.
-    ///   - isSettings: only a regular file is read, and never waited for: resuming a job reads it again.
+    ///   - columns: columns of a table to read; nil for all.
+    ///   - isSettings: only a regular file is accepted, as resuming a job reads it again.
     /// - Throws: `JobError` of kind `missingInput`.
     package init(
         path: String, columns: Set<String>? = nil, isSettings: Bool = false,
@@ -48,7 +48,7 @@ package final class ByteSource {
         guard info.kind == .regular else {
             guard isSettings else { return }
             throw JobError(
-                .missingInput, at: name, "is no file, but a pipe or a device, which can't be read again.")
+                .missingInput, at: name, "is a pipe or a device, which can't be read again.")
         }
         expectedEnd = info.size
         position = try Self.attempt(name, .missingInput, in: system, try system.position(descriptor))
@@ -67,7 +67,7 @@ package final class ByteSource {
 
     deinit { if isOurs { system.close(descriptor) } }
 
-    /// - Returns: how many bytes were read; 0 at the end.
+    /// - Returns: number of bytes read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try look()
@@ -79,17 +79,17 @@ package final class ByteSource {
         let count = try Self.unpacking(name, packing) {
             try unpacker.read(into: buffer) { try readPlain(into: $0) }
         }
-        // gzip packs lines that share a long prompt about 160 to 1.
+        // gzip compresses lines that share a long prompt by about 160.
         return try checked(count, of: position, most: packing == .gzip ? 400 : 5_000)
     }
 
-    /// - Throws: `JobError` if over 64 MiB came of `packed` bytes, more than `ratio` times as many: a decompression bomb.
+    /// - Throws: `JobError` if `packed` bytes gave over 64 MiB and more than `ratio` times as many, like a bomb.
     private func checked(_ count: Int, of packed: Int, most ratio: Int) throws(JobError) -> Int {
         made += count
         guard made > 64 << 20, made / ratio > packed else { return count }
         throw JobError(
             .inputOutput, at: name,
-            "unpacks to more than \(ratio) times its size, as no file of prompts does. If it is right, give it unpacked."
+            "unpacks to more than \(ratio) times its size, as no file of prompts does. If it is right, decompress it first."
         )
     }
 
@@ -109,8 +109,8 @@ package final class ByteSource {
         }
     }
 
-    /// The first bytes tell what it is. No more are waited for than it takes to say so.
-    /// - Throws: `JobError` where what unpacks or reads it is not there.
+    /// Recognizes the format by the first bytes. Waits for no more bytes than that takes.
+    /// - Throws: `JobError` if the program or library for the format is missing.
     package func look() throws {
         guard looked == nil else { return }
         var start: [UInt8] = []
@@ -143,12 +143,12 @@ package final class ByteSource {
         } else if let packing = Packing(name: name.lowercased()),
             packing.magics.contains(where: { $0.starts(with: start) })
         {
-            // Cut at its very beginning.
+            // Truncated within the first bytes.
             throw JobError(.inputOutput, at: name, PackingFault.cut.text(of: packing))
         }
     }
 
-    /// What its name says: then it may be cut. Or what it begins with, and Parquet ends with as well.
+    /// Recognized by its name, as it may be truncated, or else by its beginning and its end.
     private func isParquet(_ start: [UInt8]) throws -> Bool {
         if isOurs, ParquetFile.isNamed(name) { return true }
         guard start == ParquetFile.magic, let end = expectedEnd else { return start == ParquetFile.magic }
@@ -171,12 +171,12 @@ package final class ByteSource {
             throw JobError(
                 .inputOutput, at: name,
                 "became shorter while it was read: it had \(expectedEnd) bytes and ends at \(position) "
-                    + "now. Run the same command again once it is whole; what is done is kept.")
+                    + "now. Run the same command again once it is whole; finished results are kept.")
         }
         return count
     }
 
-    /// - Throws: `JobError` of kind `inputOutput`, also if the file doesn't reach so far.
+    /// - Throws: `JobError` of kind `inputOutput`, also if the file is shorter.
     func bytes(in range: Range<Int>) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
         try bytes.withUnsafeMutableBytes { buffer in
@@ -195,7 +195,7 @@ package final class ByteSource {
         return bytes
     }
 
-    /// Everything, but no more than `limit` bytes.
+    /// Reads everything, up to `limit` bytes.
     package func readAll(limit: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -1,10 +1,10 @@
 import JSON
 
-/// The one of some choices that a line's answer is, and how likely each is among all: an object in the order given.
+/// The chosen answer of a line, and the probabilities of all choices, in the order given.
 ///
 ///     "text","finish_reason","probabilities":{"<choice>":<0 to 1>,…},"usage":{…},"seed"[,"tokens"][,"provenance":{…}]
 package struct ChosenResult: TaskResult {
-    /// How likely a choice is among all.
+    /// Probability of a choice among all.
     package struct Probability: Sendable, Equatable {
         package var text: String
         /// 0 to 1.
@@ -61,7 +61,7 @@ package struct ChosenResult: TaskResult {
     }
 }
 
-/// A result without probabilities is a completion.
+/// Reader of the members; without probabilities they are a completion.
 struct ChosenReader: ResultReader {
     private var answer: GeneratedReader
     private var probabilities: [ChosenResult.Probability]?

@@ -2,21 +2,21 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// CSV as RFC 4180 has it, and TSV with the same quotes: the first record names the columns, which are a line's fields.
-/// A quoted field may hold separators, line feeds, and quotes that are doubled.
+/// CSV by RFC 4180, and TSV with the same quotes: the first record names the columns, which are a line's fields. A
+/// quoted field may contain separators, line feeds, and doubled quotes.
 ///
-/// Fields are strings. `LineReading` makes numbers, lists and the like of those that are settings of a line.
+/// Fields are strings. `LineReading` converts those that are settings of a line.
 package struct DelimitedRecords: InputFormat {
     package let name: String
     package var nameEnds: [String] { [name] }
-    /// Nil takes the one that the first record has: a comma if there is any, else what stands in it most often.
+    /// Nil detects it in the first record: a comma if there is any, else the most frequent separator.
     private var separator: UInt8?
     private var hasQuotes = true
 
     package static let csv = DelimitedRecords(name: "csv", separator: nil)
     package static let tsv = DelimitedRecords(name: "tsv", separator: 0x09)
 
-    /// The bytes that may separate fields, by the word that a job has for each.
+    /// Separators of fields, with their words in a job.
     static let separators: [(word: String, byte: UInt8)] = [
         (",", UInt8(ascii: ",")), (";", UInt8(ascii: ";")), ("tab", 0x09), ("|", UInt8(ascii: "|")),
     ]
@@ -28,7 +28,7 @@ package struct DelimitedRecords: InputFormat {
         return format
     }
 
-    /// Where a record ends is only known from all of it.
+    /// The end of a record is only known from all of it.
     package var countingLimit: Int { InputReader.defaultLimit }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
@@ -41,7 +41,7 @@ package struct DelimitedRecords: InputFormat {
         private var separator: UInt8
         private let isSeparatorKnown: Bool
         let hasQuotes: Bool
-        /// The first record, as it stands, and its names; nil before it is read.
+        /// The first record and its names; nil before it is read.
         private var head: (bytes: [UInt8], names: [String])?
 
         init(bytes: InputBytes, limit: Int, separator: UInt8?, hasQuotes: Bool) {
@@ -65,7 +65,7 @@ package struct DelimitedRecords: InputFormat {
                     continue
                 }
                 if record.excessLength != nil { return record }
-                // Its names are part of what a record says: renamed columns make other records.
+                // The names are part of each record's content: renaming columns changes the records.
                 record.bytes = (head?.bytes ?? []) + [0x0a] + record.bytes
                 return record
             }
@@ -87,7 +87,7 @@ package struct DelimitedRecords: InputFormat {
             return others.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? comma
         }
 
-        /// - Throws: `JobError` if the first record can't name the columns: no other record would mean anything.
+        /// - Throws: `JobError` if the first record can't name the columns, which makes the file useless.
         private func names(in first: InputRecord) throws(JobError) -> [String] {
             func wrong(_ what: Message) -> JobError {
                 JobError(.badJob, at: "\(bytes.name):\(first.number)", what)
@@ -121,7 +121,7 @@ package struct DelimitedRecords: InputFormat {
             return names
         }
 
-        /// As many lines as it takes until no quote is open.
+        /// Reads lines until no quote is open.
         private func record() throws -> InputRecord? {
             guard var line = try bytes.nextLine(limit: limit) else { return nil }
             var record = InputRecord(bytes: line.bytes, number: bytes.lineCount)
@@ -168,7 +168,7 @@ package struct DelimitedRecords: InputFormat {
             return LineContent(fields: .object(fields), isOfCells: true)
         }
 
-        /// Whether there is a carriage return that neither stands in quotes nor ends the record.
+        /// Whether a carriage return is neither in quotes nor at the end of the record.
         private func hasLoneReturn(_ record: ArraySlice<UInt8>) -> Bool {
             guard record.contains(0x0D) else { return false }
             var scan = QuoteScan(separator: hasQuotes ? separator : nil)
@@ -185,7 +185,7 @@ package struct DelimitedRecords: InputFormat {
         }
     }
 
-    /// Nil if a quoted field has no end, or something but a separator after it.
+    /// Nil if a quoted field has no end, or text after its end.
     static func cells(of record: ArraySlice<UInt8>, _ separator: UInt8) -> [String]? {
         let quote = UInt8(ascii: "\"")
         var cells: [String] = []
@@ -218,14 +218,14 @@ package struct DelimitedRecords: InputFormat {
     }
 }
 
-/// Goes through the bytes of a record to see what stands in quotes, by the same rule as its cells are cut: a quote opens
-/// a field only at the field's beginning.
+/// Finds which bytes of a record are in quotes, like the splitting into cells: a quote opens a field only at its
+/// beginning.
 private struct QuoteScan {
     private enum Place { case start, plain, quoted, afterQuote }
-    /// Nil where no quote opens anything.
+    /// Nil if quotes are text.
     let separator: UInt8?
     private var place = Place.start
-    /// A carriage return outside of quotes.
+    /// Whether there is a carriage return outside quotes.
     private(set) var hasReturn = false
 
     init(separator: UInt8?) { self.separator = separator }

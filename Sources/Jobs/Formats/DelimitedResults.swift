@@ -1,24 +1,23 @@
 import BatchEngine
 import JSON
 
-/// CSV or TSV, with a first line that names the columns: one row a result, quoted as RFC 4180 says, and ended by a line
-/// feed. A failed line has its error in the last two of our columns, and nothing in those of an answer but the text,
-/// if there is one that is not what was asked for.
+/// CSV or TSV with a header line: one row a result, quoted as in RFC 4180, ending in a line feed. A failed line has its
+/// error in the last two of our columns, and of the answer's columns only the text, if an answer broke its constraint.
 package struct DelimitedResults: ResultFormat {
     package let name: String
     package var nameEnds: [String] { [name] }
     let separator: UInt8
-    /// What the columns are called that come from the input's line.
+    /// Names of the columns from the input's line.
     let kept: [String]
-    /// Those of the task's results.
+    /// Columns of the task's results.
     private let columns: [String]
-    /// The first line.
+    /// The header line.
     let head: [UInt8]
 
     package static let csv = DelimitedResults("csv", separator: UInt8(ascii: ","))
     package static let tsv = DelimitedResults("tsv", separator: 0x09)
 
-    /// In a row's order, before those of the line.
+    /// Our columns in order, before those of the line.
     static func all(_ columns: [String]) -> [String] {
         ["id", "sample"] + columns + ["error", "error_message"]
     }
@@ -34,14 +33,14 @@ package struct DelimitedResults: ResultFormat {
         (self.kept, self.columns, self.head) = (kept, columns, head)
     }
 
-    /// With columns for fields of the line, and for the results of other tasks.
+    /// Returns the format with columns for fields of the line, and for another task's results.
     package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
         let columns = columns ?? self.columns
         return Self(
             self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator))
     }
 
-    /// The first line, whose columns between ours and the errors' are those of the task.
+    /// The header line, with the task's columns between the first two and the errors'.
     package var layout: String { String(decoding: head, as: UTF8.self) }
 
     package func having(layout: String) -> any ResultFormat {
@@ -57,13 +56,13 @@ package struct DelimitedResults: ResultFormat {
         if let name = job.tokenSetting { return "has no column for \(name)" }
         if job.keep == .all {
             return job.fieldsOfInput == nil
-                ? "names its columns before the lines are read, which may have any fields: keep: [NAME, NAME] (--keep NAME) says which; CSV, TSV and Parquet as input, or JSON Lines as output, go with keep: all"
+                ? "needs the names of its columns before lines are read: use keep: [NAME, NAME] (--keep NAME). keep: all works with CSV, TSV or Parquet as input, or JSON lines as output"
                 : nil
         }
         guard case .fields(let fields) = job.keep else { return nil }
         let all = Self.all(job.task.columns(of: job) ?? [])
         return fields.first { all.contains($0.resultName) }
-            .map { "has a column \($0.resultName) of its own; keep the field under another name" }
+            .map { "has its own column \($0.resultName); keep the field under another name" }
     }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(format: self) }
@@ -75,7 +74,7 @@ package struct DelimitedResults: ResultFormat {
     private static func quoted(_ cell: String, _ separator: UInt8) -> [UInt8] {
         let quote = UInt8(ascii: "\"")
         let bytes = Array(cell.utf8)
-        // White space at an end is taken away by some who read unquoted cells.
+        // Some readers strip white space of unquoted cells.
         let isPlain =
             !bytes.contains { $0 == quote || $0 == separator || $0 == 0x0a || $0 == 0x0d }
             && bytes.first != 0x20 && bytes.last != 0x20
@@ -92,7 +91,7 @@ package struct DelimitedResults: ResultFormat {
             var cells = [place.key.id, "\(place.key.sample)"]
             switch result.content {
             case .made(let made):
-                // One of another task, of an earlier run whose results are kept, lacks some.
+                // A kept result of an earlier run with another task lacks some cells.
                 cells += format.columns.map { made.cell($0) ?? "" } + ["", ""]
             case .failed(let failure):
                 cells += format.columns.map { $0 == "text" ? failure.text ?? "" : "" }
@@ -105,7 +104,7 @@ package struct DelimitedResults: ResultFormat {
         }
     }
 
-    /// A string as it is, nothing for null, and all else as JSON.
+    /// Returns a string as it is, nothing for null, and everything else as JSON.
     static func text(ofJSON json: String) -> String {
         switch try? JSONValue(parsing: Array(json.utf8), limits: .line) {
         case .string(let text): text

@@ -1,10 +1,10 @@
 import BatchEngine
 
-/// When a row is too much like an earlier one: a step may compare a text of each row that gets so far.
+/// Condition for a row to duplicate an earlier one that got as far, by a text of each.
 public struct Distinctness: Sendable, Equatable {
-    /// An expression in the template language, such as `question.text`.
+    /// An expression in the templates' language, such as `question.text`.
     public var text: String
-    /// From which similarity on two texts are alike, estimated by `MinHash`; nil where they must be equal.
+    /// Least similarity of duplicates, estimated by `MinHash`; nil if texts must be equal.
     public var similarity: Double?
 
     public init(_ text: String, similarity: Double? = nil) {
@@ -15,6 +15,6 @@ public struct Distinctness: Sendable, Equatable {
 
     static let mark = "distinct"
 
-    /// All that results depend on.
+    /// Everything that results depend on.
     var parts: [String] { [Self.mark, text, similarity.map { "\($0)" } ?? ""] }
 }

@@ -6,24 +6,24 @@ import JSON
 ///     "text"[,"reasoning"][,"tool_calls":[…]][,"reasoning_cut":true],"finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
 package struct GeneratedResult: TaskResult {
     package var text: String
-    /// What the model reasoning before; nil where that is not kept apart.
+    /// The model's reasoning before it; nil if that is not separate.
     package var reasoning: String?
-    /// Functions that the answer calls; nil if it calls none.
+    /// Tool calls; nil if there are none.
     package var toolCalls: [ToolCall]?
-    /// The tokens of its reasoning; nil where nothing is taken for one.
+    /// Tokens of its reasoning; nil if none is separated.
     package var reasoningTokens: Int?
-    /// The reasoning was ended by its limit.
+    /// Whether the limit ended the reasoning.
     package var reasoningIsCut = false
-    /// Nil if nobody knows.
+    /// Nil if unknown.
     package var finishReason: FinishReason?
     package var promptTokens: Int
     package var completionTokens: Int
     package var seed = 0
-    /// The completion's ids; nil if the job doesn't ask for them.
+    /// Token ids of the completion; nil unless the job asks for them.
     package var tokens: [Int32]?
-    /// An entry for each token; nil if the job doesn't ask for them.
+    /// An entry for each token; nil unless the job asks for them.
     package var logprobs: [LogprobEntry]?
-    /// What the engine says of how the result came about.
+    /// The engine's facts about the result.
     package var provenance: [GenerationResult.NamedValue] = []
 
     package static var reader: any ResultReader.Type { GeneratedReader.self }
@@ -33,7 +33,7 @@ package struct GeneratedResult: TaskResult {
     package static let columns: [String]? = allColumns
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
 
-    /// Reasoning and calls have a column where the job itself asks for them.
+    /// Reasoning and calls have columns only if the job itself asks for them.
     static func columns(of job: JobSettings) -> [String] {
         let thinks = job.request.reasoning == RequestSettings.ReasoningUse.separate.rawValue
         let calls = job.forms[ToolsRule.name] != nil
@@ -47,7 +47,7 @@ package struct GeneratedResult: TaskResult {
         write(members, to: &writer) { _ in }
     }
 
-    /// - Parameter more: writes what comes before the counts.
+    /// - Parameter more: writes members before the counts.
     func write(
         _ members: ResultMembers, to writer: inout JSONWriter, more: (inout JSONWriter) -> Void
     ) {
@@ -69,7 +69,7 @@ package struct GeneratedResult: TaskResult {
         ResultCoding.write(provenance, &writer)
     }
 
-    /// The JSON object that the text is; nil if it is none.
+    /// The text as a JSON object; nil if it is none.
     var object: JSONObject? { Self.object(of: text) }
 
     static func object(of text: String) -> JSONObject? {
@@ -121,7 +121,7 @@ struct GeneratedReader: ResultReader {
     private var logprobs: [LogprobEntry]?
     private var provenance: [GenerationResult.NamedValue] = []
 
-    /// The members may come in any order.
+    /// Members may come in any order.
     init(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) { self.keeps = keeps }
 
     mutating func take(

@@ -1,5 +1,5 @@
-/// What came of one piece of work, whatever an output will look like. The journal stores it; a `ResultFormat` makes
-/// bytes of an output of it.
+/// Result of one sample of a line, independent of the output's format. The journal stores it, and a `ResultFormat`
+/// writes it.
 package struct GenerationResult: Sendable, Equatable {
     package enum Content: Sendable {
         case made(any TaskResult)
@@ -7,7 +7,7 @@ package struct GenerationResult: Sendable, Equatable {
     }
 
     package var content: Content
-    /// The only part that differs between two runs of a job; nil if nobody measured it.
+    /// The only part that differs between two runs of a job; nil if it was not measured.
     package var timing: Timing?
     package var kept: [CarriedValue]
 
@@ -26,7 +26,7 @@ package struct GenerationResult: Sendable, Equatable {
         GenerationResult(failure, kept)
     }
 
-    /// A field of the line, carried along.
+    /// A field copied from the line.
     package struct CarriedValue: Sendable, Equatable {
         package var name: String
         package var json: String
@@ -38,24 +38,23 @@ package struct GenerationResult: Sendable, Equatable {
     }
 
     package struct Timing: Sendable, Equatable {
-        /// Seconds from when the request was ready to its admission, from there to its first token, and from there
-        /// to its end.
+        /// Seconds from when the request was ready to its admission, to its first token, and to its end.
         package var queued: Double
         package var prefill: Double
         package var decode: Double
-        /// The speed of the tokens that the last run made, from admission to the end.
+        /// Tokens per second of the last run, from admission to the end.
         package var tokensPerSecond: Double
-        /// When it ended, in seconds since 1970; nil where no clock was read.
+        /// Its end, in seconds since 1970; nil if no clock was read.
         package var ended: Double?
     }
 
     package struct Failure: Sendable, Equatable {
         package var error: LineError
-        /// The input's file; nil if there is but one.
+        /// The input's file; nil if there is only one.
         package var file: String?
-        /// From 1, in its file.
+        /// Line number in its file, from 1.
         package var line: Int
-        /// The answer that is not what was asked for; nil if there is none.
+        /// The answer that broke its constraint; nil if there is none.
         package var text: String?
 
         package init(_ error: LineError, file: String? = nil, line: Int, text: String? = nil) {
@@ -66,18 +65,18 @@ package struct GenerationResult: Sendable, Equatable {
         }
     }
 
-    /// What the task made; nil if it failed.
+    /// The task's result; nil if it failed.
     package var made: (any TaskResult)? {
         if case .made(let made) = content { made } else { nil }
     }
 
     package var isFailed: Bool { made == nil }
-    /// A step has dropped it.
+    /// Whether a step dropped it.
     var isDropped: Bool { made.map { !$0.isAccepted } ?? false }
 
     package var completionTokens: Int { made?.completionTokens ?? 0 }
 
-    /// Without what differs between two runs of a job.
+    /// Without the part that differs between two runs of a job.
     package var withoutTiming: GenerationResult {
         var result = self
         result.timing = nil

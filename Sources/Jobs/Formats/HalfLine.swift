@@ -1,20 +1,20 @@
 import Errors
 import FoundationShim
 
-/// Half a line at the end of an input, which is left for the next run.
+/// An incomplete last line of an input, left for the next run.
 public struct UnfinishedLine: Sendable, Equatable {
     public var file: String
     public var line: Int
-    /// How many bytes of it are there.
+    /// Number of its bytes so far.
     public var bytes: Int
-    /// What is wrong with it, where that is more than that it has no end.
+    /// Problem beyond the missing end, if there is one.
     package var what: Message?
 }
 
-/// The end of an input that is no whole line: it was cut, or its writer is still at it. Only a followed input may end
-/// so; the line is then left until it is whole.
+/// The incomplete end of an input: it was truncated, or is still being written. Only a followed input may end so; the
+/// line is then left until it is complete.
 extension JobError {
-    /// - Parameter line: half of one, at the end of an input that is not followed.
+    /// - Parameter line: an incomplete last line of an input that is not followed.
     init(_ line: UnfinishedLine) {
         let place = "\(line.file):\(line.line)"
         if let what = line.what {
@@ -27,22 +27,22 @@ extension JobError {
     fileprivate init(halfAt place: String, _ what: Message) {
         self.init(
             .inputOutput, at: place,
-            "the input ends in half: \(what) If it was cut or is still being written, run the same command again once it is "
-                + "whole; if it is wrong, mend it. What is done is kept.")
+            "the input is incomplete: \(what) If it was truncated or is still being written, run the same command again once it is "
+                + "complete; if it is wrong, correct it. Finished results are kept.")
     }
 
     fileprivate init(halfAt place: String, bytes: Int) {
         self.init(
             .inputOutput, at: place,
-            "the input ends in half a line: \(counted(bytes, "byte")) that are no whole JSON object or row. If it was cut or "
-                + "is still being written, run the same command again once it is whole. If the line is wrong, mend it, or "
-                + "end it with a line feed, and it fails alone. --follow leaves it until it is whole.")
+            "the last line is incomplete: \(counted(bytes, "byte")) that are no complete JSON object or row. If it was cut or "
+                + "is still being written, run the same command again once it is complete. If it is wrong, correct it, or "
+                + "end it with a line feed, and it fails alone. --follow waits until it is complete.")
     }
 }
 
 extension JobSettings {
-    /// Half a line shows itself here before the work, where a file of JSON lines can be read from its end. In others
-    /// it does when they are read.
+    /// Finds an incomplete last line before the work, if the file can be read from its end. In other files reading
+    /// finds it.
     /// - Throws: `JobError` of kind `inputOutput`.
     func checkEnds() throws {
         guard !awaitsInput else { return }
@@ -59,9 +59,9 @@ extension JobSettings {
         }
     }
 
-    /// What a file has after its last line feed, if that is no white space.
-    /// - Returns: nil, too, of what is packed, can't be read from its end, is longer than a line may be, or has
-    ///   carriage returns in it, which the reader has a message for.
+    /// Returns the bytes after a file's last line feed, unless they are white space.
+    /// - Returns: nil, too, if the file is compressed, can't be read from its end, exceeds a line's limit there, or
+    ///   has carriage returns, for which the reader has a message.
     private static func unterminatedLine(of path: String) -> [UInt8]? {
         guard let (file, size) = plainFile(path) else { return nil }
         var pieces: [ArraySlice<UInt8>] = []
@@ -82,7 +82,7 @@ extension JobSettings {
         return nil
     }
 
-    /// The last one that is no white space.
+    /// Returns the last byte that isn't white space.
     private static func lastByte(of path: String) -> UInt8? {
         guard let (file, size) = plainFile(path) else { return nil }
         return file.wholeBytes(max(0, size - 1 << 16)..<size)?.last {
@@ -112,7 +112,7 @@ extension InputFormat {
 }
 
 extension File {
-    /// Nil if they can't be read or are not there.
+    /// Nil if they can't be read or don't exist.
     fileprivate func wholeBytes(_ range: Range<Int>) -> [UInt8]? {
         (try? bytes(range)).flatMap { $0.count == range.count ? $0 : nil }
     }

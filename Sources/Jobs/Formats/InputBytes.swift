@@ -1,18 +1,18 @@
 import OperatingSystem
 
-/// A file's bytes for a cursor, in large reads. A byte order mark at its start is passed over.
+/// Bytes of a file for a cursor, in large reads, without a byte order mark.
 package final class InputBytes {
-    /// A line as it stands, without its line feed.
+    /// A line as written, without its line feed.
     package struct Line {
         /// Empty if the line is longer than the limit.
         package var bytes: [UInt8]
         /// In bytes, a byte order mark included.
         package var length: Int
-        /// Whether it ends in a line feed, and not with the file.
+        /// Whether it ends in a line feed, not with the file.
         package var isComplete: Bool
     }
 
-    /// Lines that were read so far; or records, where these are numbered and their cursor counts them here.
+    /// Number of lines read; or of records, if these are numbered and their cursor counts them here.
     package var lineCount = 0
     private let source: ByteSource
     private let follow: FollowedInput?
@@ -21,19 +21,19 @@ package final class InputBytes {
     /// Bytes of the first line up to its first carriage return; nil if it has none.
     private var firstReturn: Int?
 
-    /// As messages name the file.
+    /// Name of the file in messages.
     var name: String { source.name }
     var warning: String? { source.warning }
 
-    /// - Parameter follow: says whether to read on at the end of what is there.
+    /// - Parameter follow: decides whether to wait for more at the end.
     package init(_ source: ByteSource, chunkSize: Int, follow: FollowedInput? = nil) {
         self.source = source
         self.follow = follow
         chunk = [UInt8](repeating: 0, count: chunkSize)
     }
 
-    /// The next line, or nil at the end.
-    /// - Parameter limit: a longer line is not kept in memory, only measured.
+    /// Returns the next line, or nil at the end.
+    /// - Parameter limit: a longer line is only measured.
     /// - Throws: `JobError` if the file can't be read.
     package func nextLine(limit: Int) throws -> Line? {
         var line = Line(bytes: [], length: 0, isComplete: false)
@@ -52,7 +52,7 @@ package final class InputBytes {
             }
             line.length += end - unread.lowerBound
             if line.length <= limit {
-                // Growing by doubling would have a long line in memory twice; what is not touched costs nothing.
+                // Growth by doubling would hold a long line twice; untouched memory costs nothing.
                 if line.length > 1 << 20, line.bytes.capacity < line.length {
                     line.bytes.reserveCapacity(limit)
                 }
@@ -69,8 +69,8 @@ package final class InputBytes {
         return line
     }
 
-    /// Bytes as they come, without regard to lines.
-    /// - Parameter body: gets one at least, and says how many it takes.
+    /// Passes available bytes on, regardless of lines.
+    /// - Parameter body: receives at least one byte, and returns the number that it takes.
     /// - Returns: false at the end.
     /// - Throws: `JobError` if the file can't be read.
     package func take(_ body: (UnsafeRawBufferPointer) -> Int) throws -> Bool {
@@ -90,7 +90,7 @@ package final class InputBytes {
         return true
     }
 
-    /// A file without a line feed, but with carriage returns in it, would be one line.
+    /// Without line feeds, a file with carriage returns would be one line.
     private func refuseReturns(_ line: Line) throws(JobError) {
         guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }
         throw JobError(

@@ -1,36 +1,36 @@
 import Errors
 import JSON
 
-/// How an input's records are cut from its bytes and what they say. A format is one file in this folder and one line
-/// in `InputFormats.all`.
+/// Format of an input: splits bytes into records and parses them. A format is one file in this folder and one line in
+/// `InputFormats.all`.
 package protocol InputFormat: Sendable {
     var name: String { get }
 
-    /// From how many bytes on a record need not be kept in memory where records are only counted.
+    /// Size beyond which a record need not be kept in memory if records are only counted.
     var countingLimit: Int { get }
 
-    /// Each line is a JSON object.
+    /// Whether each line is a JSON object.
     var isJSONLines: Bool { get }
 
-    /// What names of its files end in, without the dot.
+    /// File name suffixes, without the dot.
     var nameEnds: [String] { get }
 
     /// Whether a file with such a name has this format.
     func isOf(_ path: String) -> Bool
 
-    /// A file may get more records at its end.
+    /// Whether records may be appended to a file.
     var canGrow: Bool { get }
 
-    /// The last byte of a whole file that is no white space; nil where it may be any.
+    /// Last byte of a complete file, except white space; nil for any.
     var lastByte: UInt8? { get }
 
-    /// The format of one file of the input; most often this one.
+    /// Returns the format of one file of the input; usually this one.
     func format(for path: String) -> any InputFormat
 
-    /// The same format, with what a job says of cells; formats without cells are as they were.
+    /// Returns the format with a job's settings of cells; formats without cells don't change.
     func with(_ cells: CellFormat) -> any InputFormat
 
-    /// - Parameter limit: bytes of a record from which on it is only measured, not kept in memory.
+    /// - Parameter limit: size in bytes from which a record is only measured, not kept in memory.
     func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor
 }
 
@@ -45,58 +45,57 @@ extension InputFormat {
     package func with(_ cells: CellFormat) -> any InputFormat { self }
 }
 
-/// How the cells of a table in a text file are told apart.
+/// Syntax of cells in a text file.
 package struct CellFormat: Sendable, Equatable {
-    /// Nil for what the file's first record shows.
+    /// Nil detects it in the file's first record.
     package var separator: UInt8?
-    /// A quote at a cell's beginning opens one that may hold separators; otherwise quotes are text.
+    /// Whether a quote at the beginning of a cell opens it; otherwise quotes are text.
     package var hasQuotes = true
 }
 
-/// Goes through the records of one file.
+/// Iterates over the records of one file.
 package protocol InputCursor {
-    /// The next record, or nil at the end; blank ones are passed over.
+    /// Returns the next record, or nil at the end; blank ones are skipped.
     /// - Throws: `JobError` if the file can't be read.
     mutating func next() throws -> InputRecord?
 
-    /// What the record that came last says.
+    /// Parses the last record.
     func content(of record: InputRecord) throws(LineError) -> LineContent
 }
 
-/// What a record says.
+/// Parsed content of a record.
 package struct LineContent: Sendable {
-    /// A JSON object: `id`, `prompt` and the others, as in a native line.
+    /// A JSON object with `id`, `prompt` and so on, as in a native line.
     package var fields: JSONValue
-    /// All fields are strings, as the format has nothing else.
+    /// Whether all fields are strings, as the format has no other values.
     package var isOfCells = false
     /// Nil if the record is none of OpenAI's requests.
     package var request: OpenAIRequest?
-    /// What is wrong with it beside what its fields show.
+    /// A fault that the fields don't show.
     package var fault: LineError?
 }
 
-/// A piece of the input that asks for one answer. In most formats it is a line.
+/// A piece of the input with one prompt. In most formats it is a line.
 package struct InputRecord: Sendable {
-    /// All that its answer depends on; a record with the same bytes is the same one. Without its end. Empty if it was
-    /// too long to keep.
+    /// Content without the record's end: equal bytes mean equal records. Empty if it was too long to keep.
     package var bytes: [UInt8]
-    /// The full length in bytes of one that was too long to keep.
+    /// Length in bytes of a record that was too long to keep.
     package var excessLength: Int?
-    /// The number of its first line, from 1, in its file.
+    /// Number of its first line in its file, from 1.
     package var number: Int
-    /// Its own number, from 1, where several may begin in one line; nil where it is that of the line.
+    /// Its own number, from 1, if several records may begin in one line; nil if it is the line's.
     package var place: Int?
-    /// The file's last record, which has no end: its writer may still be at it.
+    /// Whether it is the file's last record without an end, which may still be being written.
     package var isUnterminated = false
-    /// The file's last record, which ends within a quoted field or the like: whatever its length, it is not whole.
+    /// Whether it is the file's last record and ends within a quoted field or the like, so that it is incomplete.
     package var isBroken = false
-    /// Why it is not whole, where that is more than that there is no end.
+    /// Reason why it is incomplete, beyond the missing end.
     package var whatIsBroken: Message?
 
-    // Filled in by the reader.
-    /// The input's file, as the job names it.
+    // Set by the reader.
+    /// The input's file, as named in the job.
     package internal(set) var file = ""
-    /// By which it is known without an id, from 1, over all files of the job: of its first line, or its own.
+    /// Number that identifies it without an id, from 1, over all files: its first line's, or its own.
     package internal(set) var overallNumber = 0
 }
 
@@ -107,11 +106,11 @@ package enum InputFormats {
         DelimitedRecords.tsv, PlainLines(), Paragraphs(), ParquetRows(),
     ]
 
-    /// What an input has where nothing else is said.
+    /// The default format of an input.
     package static let standard: any InputFormat = FormatByName()
 }
 
-/// The format that a job has for its input or its output; equal to another of that name.
+/// Choice of a format for a job's input or output, compared by name.
 package struct FormatChoice<Format: Sendable>: Sendable, Equatable {
     package let format: Format
     private let name: String

@@ -2,18 +2,18 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// What an input file shows at its beginning, before anything costly starts.
+/// Beginning of an input file, examined before anything costly starts.
 ///
-/// A file that is no JSON lines at all would fail line by line; here it is one error, which says what the file is
-/// and what makes lines of it. One bad line among others is not its business.
+/// A file that is not JSON lines at all would fail line by line; here it is one error that names its format and a
+/// remedy. A single bad line among others is not examined.
 struct InputLook {
-    /// The first bytes of the file.
+    /// First bytes of the file.
     private let start: [UInt8]
     private static let length = 1 << 16
 
     init(start: [UInt8]) { self.start = start }
 
-    /// - Returns: nil if the file can't be read twice, is empty or not there.
+    /// - Returns: nil if the file can't be read twice, is empty or doesn't exist.
     init?(path: String) {
         guard path != "-", Files.kind(of: path) == .regular,
             let start = try? ByteSource(path: path).readAll(limit: Self.length), !start.isEmpty
@@ -21,7 +21,7 @@ struct InputLook {
         self.init(start: start)
     }
 
-    /// What the file is instead of JSON lines, and what makes them of it; nil if it may well be some.
+    /// Returns the file's real format, and a remedy; nil if it may be JSON lines.
     func problem(path: String) -> Message? {
         if let problem = packing(path: path) { return problem }
         let lines = firstLines
@@ -42,7 +42,7 @@ struct InputLook {
             "looks like \(name), not JSON lines: none of the first lines is an object. --input-format \(name.lowercased()) reads it, and so does a name that ends in .\(name.lowercased())."
     }
 
-    /// Why the file is no UTF-8 text as it is; nil if it may well be.
+    /// Returns the reason why the file is no UTF-8 text; nil if it may be.
     func packing(path: String) -> Message? {
         if let packed { return "is \(packed.name), not lines of text. \(packed.remedy(path))" }
         guard isUTF16 else { return nil }
@@ -63,7 +63,7 @@ struct InputLook {
             && lines.contains { $0.first == UInt8(ascii: "{") }
     }
 
-    /// The fields of the first line that is not blank; nil if it is no whole object.
+    /// Fields of the first line that is not blank; nil if it is no complete object.
     var firstFields: JSONValue? {
         guard let line = firstLines.first else { return nil }
         return try? PromptRecord.parseObject(line)
@@ -80,16 +80,16 @@ struct InputLook {
             { path in "\"\(program) \(path) | phibatch run ... --input -\" reads it." }
         }
         if isStart([0xfd] + Array("7zXZ".utf8)) {
-            return Packed(name: "packed with xz", remedy: piped("xz -dc"))
+            return Packed(name: "compressed with xz", remedy: piped("xz -dc"))
         }
         if isStart(Array("BZh".utf8)) {
-            return Packed(name: "packed with bzip2", remedy: piped("bunzip2 -c"))
+            return Packed(name: "compressed with bzip2", remedy: piped("bunzip2 -c"))
         }
         if isStart(Array("PK\u{3}\u{4}".utf8)) {
             return Packed(name: "a ZIP archive", remedy: piped("unzip -p"))
         }
         if isStart(Array("PAR1".utf8)) {
-            return Packed(name: "a Parquet file that was cut") { _ in
+            return Packed(name: "a truncated Parquet file") { _ in
                 "It does not end as it begins, with PAR1."
             }
         }
@@ -105,10 +105,10 @@ struct InputLook {
         start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
     }
 
-    /// Up to five that are not blank and end within what was read, without white space around them.
+    /// Up to five lines that are not blank and end within the bytes read, trimmed.
     private var firstLines: [[UInt8]] {
         var lines = text.split(separator: 0x0a, maxSplits: 64)
-        // It may go on beyond what was read.
+        // It may continue beyond the bytes read.
         if start.count == Self.length, start.last != 0x0a { _ = lines.popLast() }
         return Array(lines.map(trimmed).filter { !$0.isEmpty }.prefix(5))
     }

@@ -1,12 +1,12 @@
 import JSON
 import OperatingSystem
 
-/// Reads records from several files in a row, holding no more than one record at a time.
+/// Reads records from several files in sequence, with at most one record in memory.
 package struct InputReader {
-    /// A longer record is not kept in memory, only measured; nil for what counting takes.
+    /// A longer record is only measured; nil for the limit of counting.
     let limit: Int?
-    /// Twice what the longest prompts take: 128 K tokens of 128 bytes. While a line is made into a prompt there may
-    /// be five copies of it.
+    /// Twice the size of the longest prompts: 128 K tokens of 128 bytes. While a line becomes a prompt there may be
+    /// five copies of it.
     package static let defaultLimit = 32 << 20
     private let format: any InputFormat
     private let chunkSize: Int
@@ -15,12 +15,12 @@ package struct InputReader {
     private let follow: FollowedInput?
     private var paths: ArraySlice<String>
     private var file: (name: String, bytes: InputBytes?, cursor: any InputCursor)?
-    /// Lines of the files before.
+    /// Number of lines in earlier files.
     private var earlierLines = 0
-    /// Warnings of the files before.
+    /// Warnings about earlier files.
     package private(set) var warnings: [String] = []
 
-    /// - Parameter columns: fields that are looked at; tables need not be read for others. Nil for all.
+    /// - Parameter columns: fields that are used, so that tables need not read others. Nil for all.
     package init(
         paths: [String], format: any InputFormat = InputFormats.standard, limit: Int? = defaultLimit,
         chunkSize: Int = 1 << 18, columns: Set<String>? = nil, follow: FollowedInput? = nil,
@@ -35,13 +35,13 @@ package struct InputReader {
         self.system = system
     }
 
-    /// Reads records that come from elsewhere.
+    /// Reads records from another source.
     init(cursor: any InputCursor, name: String) {
         self.init(paths: [])
         file = (name, nil, cursor)
     }
 
-    /// The next record that is not blank, or nil at the end of the last file.
+    /// Returns the next record that is not blank, or nil at the end of the last file.
     /// - Throws: `JobError` if a file can't be opened or read.
     package mutating func next() throws -> InputRecord? {
         while true {
@@ -69,12 +69,12 @@ package struct InputReader {
         }
     }
 
-    // MARK: Of the record that came last
+    // MARK: The last record
 
-    /// - Throws: `LineError` if it is too long or isn't as its format demands.
+    /// - Throws: `LineError` if it is too long or malformed.
     func fields(of record: InputRecord) throws(LineError) -> JSONValue { try content(of: record).fields }
 
-    /// - Throws: as `fields`.
+    /// - Throws: the errors of `fields`.
     func content(of record: InputRecord) throws(LineError) -> LineContent {
         if let length = record.excessLength {
             throw LineError(
@@ -84,17 +84,17 @@ package struct InputReader {
         return try file.cursor.content(of: record)
     }
 
-    /// Half a record: one without an end that says nothing whole. It seems that its writer is still at it, or was
-    /// broken off.
+    /// Whether a record is incomplete: without an end and with nothing valid. Its writer seems to be at it still, or
+    /// was interrupted.
     package func isHalf(_ record: InputRecord) -> Bool {
         record.isBroken
             || record.isUnterminated && record.excessLength == nil && (try? fields(of: record)) == nil
     }
 }
 
-/// An input that is read on while it grows: its last file at its end, and files that come to match its patterns.
+/// An input that is read while it grows: the end of its last file, and new files that match its patterns.
 ///
-/// Used by the thread alone that reads the lines, but for `paths`.
+/// Used only by the thread that reads lines, except `paths`.
 package final class FollowedInput {
     /// Seconds between two looks.
     private static let interval = 0.1
@@ -102,14 +102,14 @@ package final class FollowedInput {
     private var job: JobSettings
     private let goesOn: () -> Bool
 
-    /// - Parameter goesOn: asked at the end of what is there, whether to wait for more.
+    /// - Parameter goesOn: called at the end of available data to decide whether to wait for more.
     init(_ job: JobSettings, goesOn: @escaping () -> Bool) {
         self.job = job
         self.goesOn = goesOn
     }
 
-    /// At the end of what is there: waits a moment.
-    /// - Returns: whether the file is to be read on; if not, there are other files, or nothing more is wanted.
+    /// Waits a moment at the end of available data.
+    /// - Returns: whether to keep reading the file; if not, there are other files, or nothing more is wanted.
     func waits() -> Bool {
         guard goesOn() else { return false }
         WorkerThread.sleep(seconds: Self.interval)
@@ -118,8 +118,8 @@ package final class FollowedInput {
         return Set(now.input).isSubset(of: job.input)
     }
 
-    /// Files that have come since it was last asked, if more is wanted. One that sorts before those that were read waits
-    /// for the next round, in which the lines have the order that any run gives them; a stream has no other round.
+    /// Returns new files, if more is wanted. One that sorts before files already read waits for the next round, in
+    /// which lines have their usual order; a stream has no other round.
     func newPaths() -> [String] {
         guard goesOn() else { return [] }
         var now = job
@@ -131,18 +131,18 @@ package final class FollowedInput {
         return new
     }
 
-    /// The files that are read, in their order.
+    /// Files being read, in order.
     var paths: [String] { lock.withLock { job.input } }
 }
 
-/// The ids met so far, by 96 bits of a hash: enough that two ids are never taken for one by chance (of a
-/// billion, once in 10^11 runs).
+/// Ids seen so far, by 96 bits of a hash: enough that no two ids collide by chance (with a billion, once in 10^11
+/// runs).
 ///
-/// Tables with open addressing, at most five sixths full: 15 to 18 bytes an id. There are several, which grow one after
-/// the other, so that no more than one of them is in memory twice.
+/// Several tables with open addressing, at most five sixths full: 15 to 18 bytes an id. They grow one after the other,
+/// so that at most one is in memory twice.
 package struct SeenIDs {
     private struct Digest: Equatable, BitwiseCopyable {
-        /// Where it is looked for.
+        /// Position to start searching.
         var place: UInt32 = 0
         var table: UInt32 = 0
         var rest: UInt32 = 0
@@ -152,7 +152,7 @@ package struct SeenIDs {
 
     package init() {}
 
-    /// - Returns: false if the id was met before.
+    /// - Returns: false if the id was seen before.
     package mutating func insert(_ id: String) -> Bool {
         let digest = SHA.sha256(of: id.utf8).withUnsafeBytes { $0.loadUnaligned(as: Digest.self) }
         return tables[Int(digest.table % 64)].insert(digest)
@@ -170,7 +170,7 @@ package struct SeenIDs {
             return true
         }
 
-        /// Nil if it is there.
+        /// Nil if it exists.
         private func freeSlot(for digest: Digest) -> Int? {
             var slot = Int((UInt64(digest.place) * UInt64(slots.count)) >> 32)
             while slots[slot] != Digest() {

@@ -1,14 +1,13 @@
 import Errors
 import JSON
 
-/// A JSON array: its elements are what lines are elsewhere, laid out in any way.
+/// A JSON array, in any layout, whose elements correspond to lines.
 ///
-/// Elements are cut by their brackets and quotes, one at a time, so that a file of any size takes the memory of its
-/// longest element. One that is wrong in itself fails alone. Where brackets or quotes don't match, the next element is
-/// found only if nothing else can be taken for its beginning (`Layout`); else all that follows is left unread, as in a
-/// file that was cut.
+/// Elements are split by brackets and quotes, one at a time, so that memory depends only on the longest element. An
+/// invalid element fails alone. If brackets or quotes don't match, the next element is found only if its beginning is
+/// unambiguous (`Layout`); otherwise the rest is not read, as in a truncated file.
 ///
-/// An element without an id is known by its number in the array, from 1: several may begin on one line.
+/// An element without an id is identified by its number in the array, from 1, as several may begin on one line.
 package struct JSONArrayRecords: InputFormat {
     package let name = "json"
     package let nameEnds = ["json"]
@@ -17,7 +16,7 @@ package struct JSONArrayRecords: InputFormat {
 
     package init() {}
 
-    /// Files of this name have always held JSON lines, too.
+    /// Files of this name may also contain JSON lines.
     package func isOf(_ path: String) -> Bool { InputLook(path: path)?.isArray ?? false }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
@@ -36,10 +35,10 @@ package struct JSONArrayRecords: InputFormat {
         private var place = Place.beforeArray
         private var scan = JSONElementScan()
         private var layout = Layout()
-        /// How much of a byte order mark is passed over.
+        /// Number of bytes of a byte order mark skipped so far.
         private var markLength = 0
         private var count = 0
-        /// What is wrong with the record that came last beside what its bytes say.
+        /// A fault of the last record that its bytes don't show.
         private var fault: LineError?
 
         init(bytes: InputBytes, limit: Int) {
@@ -127,7 +126,7 @@ package struct JSONArrayRecords: InputFormat {
                     state = now
                     length += count
                     if length <= limit {
-                        // Growing by doubling would have a long element in memory twice.
+                        // Growth by doubling would hold a long element twice.
                         if length > 1 << 20, record.bytes.capacity < length {
                             record.bytes.reserveCapacity(limit)
                         }
@@ -161,7 +160,7 @@ package struct JSONArrayRecords: InputFormat {
             return record
         }
 
-        /// Goes on to the next element, or to the end of the array.
+        /// Advances to the next element, or to the end of the array.
         /// - Returns: false if there is neither.
         private mutating func find(_ column: Int) throws -> Bool {
             while let byte = try nextByte() {
@@ -177,7 +176,7 @@ package struct JSONArrayRecords: InputFormat {
 
         // MARK: Bytes
 
-        /// The next byte that is no white space, which is not taken; nil at the end.
+        /// Peeks at the next byte that isn't white space; nil at the end.
         private mutating func nextByte() throws -> UInt8? {
             var next: UInt8?
             while next == nil,
@@ -195,13 +194,13 @@ package struct JSONArrayRecords: InputFormat {
             return next
         }
 
-        /// Takes a byte that stands between elements.
+        /// Takes a byte between elements.
         private mutating func pass() throws {
             _ = try bytes.take { _ in 1 }
             scan.column = nil
         }
 
-        // MARK: The record that came last
+        // MARK: The last record
 
         func content(of record: InputRecord) throws(LineError) -> LineContent {
             if let fault { throw fault }
@@ -228,14 +227,14 @@ package struct JSONArrayRecords: InputFormat {
         }
     }
 
-    /// Whether elements show where they begin, whatever is in them: so far each has begun a line, all at one column,
-    /// and nothing within them has done so.
+    /// Whether beginnings of elements are unambiguous: so far each has begun a line at the same column, and no object
+    /// within them has done so there.
     private struct Layout {
         private var column: Int?
         private var isRegular = true
 
         /// - Parameters:
-        ///   - begin: the column where an element that is whole begins; nil where something stands before it.
+        ///   - begin: the column where a complete element begins; nil if something stands before it.
         ///   - inner: the least column of an object within it that begins a line.
         mutating func add(_ begin: Int?, inner: Int?) {
             guard let begin, begin == column ?? begin, inner ?? .max > begin else {
@@ -245,7 +244,7 @@ package struct JSONArrayRecords: InputFormat {
             column = begin
         }
 
-        /// For an element that begins there.
+        /// Whether an element that begins there is regular.
         func isKnown(_ begin: Int?) -> Bool { isRegular && begin != nil && begin == column }
     }
 }

@@ -1,15 +1,14 @@
 import Errors
 import JSON
 
-/// A JSON array of all results. Its elements are, byte for byte, what lines are of what the job shows of results
-/// (`ResultDetail`), one a line.
+/// A JSON array of all results. Its elements are, byte for byte, the lines of the job's `ResultDetail`, one a line.
 ///
 ///     [
 ///     {"id":"…",…},
 ///     {"id":"…",…}
 ///     ]
 ///
-/// Without results it is `[]`. The comma of a result stands before it, as nobody knows which is the last.
+/// Without results it is `[]`. The comma stands before a result, as the last one is not known in advance.
 package struct JSONArrayResults: ResultFormat {
     package let nameEnds = ["json"]
 
@@ -45,7 +44,7 @@ package struct JSONArrayResults: ResultFormat {
                 isEmpty = wasEmpty
                 return
             }
-            // Its line feed is the next one's.
+            // Its line feed belongs to the next one.
             output.removeLast()
         }
 

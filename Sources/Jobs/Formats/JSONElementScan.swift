@@ -1,38 +1,38 @@
-/// Follows the brackets and quotes of one JSON value after the other, and the lines they stand in, from bytes that come
-/// in pieces of any size. That a value is right in itself is not its business.
+/// Tracks brackets, quotes and line numbers of successive JSON values in bytes of arbitrary pieces. Doesn't validate
+/// the values.
 struct JSONElementScan {
     enum State: Equatable {
         case within
-        /// What was read last was its end.
+        /// The last byte ended the value.
         case ended
-        /// No value goes on so, and nothing tells where it ends. What is wrong is the byte that comes next.
+        /// The next byte can't belong to a value, and the value's end is unknown.
         case wrong(String)
     }
 
-    /// The line of the next byte, from 1.
+    /// Line of the next byte, from 1.
     private(set) var line = 1
-    /// How many bytes of white space are before the next byte, if nothing else is in its line; else nil.
+    /// Number of white space bytes before the next byte, if nothing else is in its line; else nil.
     var column: Int? = 0
     /// The least column of an object within the value that begins a line.
     private(set) var innerColumn: Int?
-    /// The value is none of brackets or quotes, and ends where something else comes.
+    /// Whether the value has neither brackets nor quotes, and so ends before any of them.
     private(set) var isBare = false
-    /// What ends the arrays and objects that are open.
+    /// Ends of the open arrays and objects.
     private var open: [UInt8] = []
     private var isInString = false
     private var isEscaped = false
-    /// The last byte outside of strings that is no white space.
+    /// The last byte outside strings, except white space.
     private var last: UInt8 = 0
 
     private static let depthLimit = 4096
 
-    /// A value begins with the next byte.
+    /// Begins a value with the next byte.
     mutating func begin() {
         (innerColumn, isBare, isInString, isEscaped, last) = (nil, false, false, false, 0)
         open.removeAll(keepingCapacity: true)
     }
 
-    /// - Returns: how many bytes are of the value.
+    /// - Returns: number of bytes that belong to the value.
     mutating func read(_ piece: UnsafeRawBufferPointer) -> (count: Int, State) {
         var place = 0
         while place < piece.count {
@@ -67,7 +67,7 @@ struct JSONElementScan {
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 if isBare { return (place, .ended) }
                 guard let end = open.popLast() else {
-                    // Where a value should begin.
+                    // In place of a value.
                     column = nil
                     return (place + 1, .ended)
                 }
@@ -99,7 +99,7 @@ struct JSONElementScan {
         }
     }
 
-    /// - Returns: how many bytes of white space come first.
+    /// - Returns: number of leading white space bytes.
     mutating func passSpace(_ piece: UnsafeRawBufferPointer) -> Int {
         for (place, byte) in piece.enumerated() {
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return place }
@@ -108,7 +108,7 @@ struct JSONElementScan {
         return piece.count
     }
 
-    /// - Returns: how many bytes are left of the line, its line feed included. `column` is nil if there is none.
+    /// - Returns: number of bytes to the end of the line, its line feed included. `column` is nil if there is none.
     mutating func passToLineEnd(_ piece: UnsafeRawBufferPointer) -> Int {
         column = nil
         guard let end = piece.firstIndex(of: 0x0A) else { return piece.count }

@@ -1,12 +1,12 @@
 import JSON
 
-/// JSON lines that hold nothing but the data: how a result came about is in the output's log.
+/// JSON lines with only the data; everything else is in the output's log.
 ///
 ///     {"id":"…"[,"sample":S]<kept>,<data>}
 ///     {"id":"…"[,"sample":S]<kept>,"error":{…}}
 ///
-/// The data are what the task's result takes for it (`ResultMembers.data`). `sample` is there if a line has several
-/// results. A row that was dropped has nothing in the output.
+/// The data are those of the task's result (`ResultMembers.data`). `sample` is present if a line has several results.
+/// Dropped rows are left out.
 package struct LeanResults: ResultFormat {
     package let name = "jsonl+lean"
 
@@ -23,27 +23,27 @@ package struct LeanResults: ResultFormat {
     }
 }
 
-/// What an output has of each result, as `results` of a job says. Each is a format of JSON lines and a line here.
+/// Members of each result in an output, set by `results`. Each is a format of JSON lines and a line here.
 public struct ResultDetail: RawRepresentable, CaseIterable, Sendable, Equatable {
-    /// All.
+    /// All members.
     public static let full = ResultDetail("full", "all", NativeResults())
-    /// All but times: two runs give the same file.
+    /// All except times: two runs give the same file.
     public static let data = ResultDetail(
         "data", "all but timing, so that two runs give the same file", NativeResults.data)
-    /// The data alone: the rest is in the log beside it.
+    /// Only the data; the rest is in the log.
     public static let lean = ResultDetail(
         "lean", "the data alone (id, texts, classes, scores, steps, fields that keep names)", LeanResults())
-    /// The conversation with its answer, to train a model with.
+    /// The conversation with its answer, to train a model.
     public static let messages = ResultDetail(
         "messages", "conversations to train a model with, failed and dropped ones left out", MessagesResults()
     )
 
     public static let allCases = [full, data, lean, messages]
 
-    /// As a job file names it.
+    /// Name in a job file.
     public let rawValue: String
     let help: String
-    /// What results look like where the output has JSON lines.
+    /// Format of JSON lines.
     let lines: any ResultFormat
 
     private init(_ name: String, _ help: String, _ lines: any ResultFormat) {

@@ -2,7 +2,7 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// Typed access to a line's known fields. A field that is null counts as absent.
+/// Typed access to a line's known fields. A null field counts as absent.
 struct LineField {
     let fields: JSONValue
 
@@ -13,7 +13,7 @@ struct LineField {
         return nil
     }
 
-    /// A setting under a name, which a body may have in place of its own.
+    /// Reads a setting under a body's name for it.
     func setting(
         _ setting: String, as name: String, into settings: inout RequestSettings
     ) throws(LineError) {
@@ -23,7 +23,7 @@ struct LineField {
         }
     }
 
-    /// A list of token ids; nil if the field is something else or absent.
+    /// Returns a list of token ids; nil if the field is something else or absent.
     func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
         guard case .array(let elements)? = self[name] else { return nil }
         var ids: [Int32] = []
@@ -84,7 +84,7 @@ struct LineField {
         return members.filter { $0.name != "role" && $0.name != "content" }
     }
 
-    /// What the line asks of its answer.
+    /// Returns the line's constraint on its answer.
     func answerForm() throws(LineError) -> AnswerForm? {
         var asked: [(name: String, form: AnswerForm)] = []
         for key in AnswerKeys.all {
@@ -96,12 +96,12 @@ struct LineField {
         guard asked.filter({ !($0.form.rule is ToolsRule) }).count < 2 else {
             throw LineError(
                 .badField,
-                "`\(asked[0].name)` and `\(asked[1].name)` both say what the answer is like; keep one.")
+                "`\(asked[0].name)` and `\(asked[1].name)` both constrain the answer; keep one.")
         }
         return AnswerForm.together(asked.map(\.form))
     }
 
-    /// A message's content: a string, or a list of text parts as in OpenAI's API.
+    /// Returns a message's content: a string, or a list of text parts as in OpenAI's API.
     private func text(of content: JSONValue?) -> String? {
         switch content {
         case .string(let text)?: return text
@@ -118,7 +118,7 @@ struct LineField {
         }
     }
 
-    /// The type of a content's first part that is not text.
+    /// Returns the type of a content's first part that is not text.
     private func otherPart(of content: JSONValue?) -> String? {
         guard case .array(let parts)? = content else { return nil }
         return parts.lazy.compactMap { $0["type"] }.compactMap { type in

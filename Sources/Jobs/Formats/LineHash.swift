@@ -1,8 +1,8 @@
 import JSON
 import OperatingSystem
 
-/// A hash of values, each with its kind and length before it, so that no two lists of values are the same bytes. It is
-/// the same on any machine. Numbers count by their texts, members of objects in their order.
+/// Hash of values, each with its kind and length, so that different lists have different bytes. It is the same on every
+/// machine. Numbers are hashed by their text, objects with their members in order.
 struct LineHash {
     private enum Kind: UInt8 {
         case null, bool, number, string, array, object, name, none
@@ -12,7 +12,7 @@ struct LineHash {
     private var held: [UInt8] = []
     private static let heldLimit = 1 << 14
 
-    /// The first 64 bits.
+    /// First 64 bits.
     var value: UInt64 {
         var hash = hash
         hash.update(held)
@@ -33,7 +33,7 @@ struct LineHash {
 
     mutating func add(name: String) { add(.name, name) }
 
-    /// - Parameter value: nil is different from all values.
+    /// - Parameter value: nil differs from all values.
     mutating func add(_ value: JSONValue?) {
         switch value {
         case nil: add(.none, 0)

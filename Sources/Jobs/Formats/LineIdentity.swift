@@ -1,12 +1,12 @@
 import JSON
 
-/// By what a job knows its lines again.
+/// Rules by which a job identifies its lines.
 package struct LineKeys: Sendable {
-    /// The field that is the id; nil is `id`.
+    /// Field of the id; nil is `id`.
     let idField: String?
     let reading: LineReading
     let scheme: LineScheme
-    /// Those of earlier runs whose results count, too.
+    /// Schemes of earlier runs whose results count, too.
     let earlier: [LineScheme]
 
     /// - Throws: `JobError` if a template of the job is malformed.
@@ -17,10 +17,10 @@ package struct LineKeys: Sendable {
         self.earlier = earlier.filter { $0 != scheme }
     }
 
-    /// All fields of lines at which anybody looks; nil if that may be any.
+    /// Returns all fields of lines that are used; nil for any.
     func fields(of job: JobSettings) -> Set<String>? {
         var names = Set(LineScheme.settings).union([idField ?? "id", "prompt"])
-        // Fields of an earlier step's results, of OpenAI's requests, and those that the job's steps make themselves.
+        // Fields of an earlier job's results, of OpenAI's requests, and of the job's own steps.
         names.formUnion(["error", "usage", "sample", "custom_id", "method", "url", "body"])
         names.formUnion(job.steps.map(\.name) + [JobStep.item])
         for scheme in [scheme] + earlier {
@@ -30,30 +30,30 @@ package struct LineKeys: Sendable {
         return names
     }
 
-    /// The earlier scheme by which a line is known under a key; nil if it is by the job's own.
+    /// Returns the earlier scheme that identifies a line by a key; nil if it is the job's own.
     func earlierScheme(of key: WorkKey, _ line: LineIdentity) -> LineScheme? {
         let scheme = line.origin(of: key).scheme
         return scheme > 0 ? earlier[scheme - 1] : nil
     }
 }
 
-/// What a record's result is filed under, and what the record asks. Every record has an id, its own or its number,
-/// even if it is wrong otherwise.
+/// Identity of a record's result, and the parsed record. Every record has an id, its own or its number, even if it is
+/// otherwise invalid.
 package struct LineIdentity {
     package var id: String
-    /// Its id is its number in the whole input, as it has none of its own.
+    /// Whether its id is its number in the whole input.
     let isNumbered: Bool
-    /// A hash of what the job uses of it.
+    /// Hash of the parts that the job uses.
     private(set) var contentHash: UInt64
-    /// What it would be for each of the earlier runs.
+    /// The same by the schemes of earlier runs.
     private(set) var earlierHashes: [UInt64]
     package var record: Result<PromptRecord, LineError>
-    /// What the line says; nil if it is no object.
+    /// Fields of the line; nil if it is no object.
     private(set) var fields: JSONValue?
     /// Nil if it is none of OpenAI's.
     package private(set) var request: OpenAIRequest?
 
-    /// - Parameter reader: the one that has just read the record.
+    /// - Parameter reader: the reader that has just read the record.
     package init(_ line: InputRecord, by reader: InputReader, _ keys: LineKeys) {
         var ownID: String?
         var content: LineContent?
@@ -78,9 +78,9 @@ package struct LineIdentity {
         earlierHashes = keys.earlier.map { $0.hash(of: line, ownID, content) }
     }
 
-    /// What a sample's result is filed under: as an earlier run has filed it, if it has; also one that was, or is to be,
-    /// made again.
-    /// - Parameter filed: the hashes under which results of an id and sample are there.
+    /// Returns the key of a sample's result: the key under which an earlier run has stored it, if any, also of a redone
+    /// one.
+    /// - Parameter filed: returns the hashes under which results of an id and sample are stored.
     package func key(_ sample: Int, filed: (WorkKey) throws -> [UInt64]) rethrows -> WorkKey {
         var key = WorkKey(id: id, sample: sample, contentHash: contentHash)
         let filed = try filed(key)
@@ -95,11 +95,11 @@ package struct LineIdentity {
         return key
     }
 
-    /// What its results may be filed under: by the job's own scheme first.
+    /// Possible hashes of its results: the job's own scheme first.
     var hashes: [UInt64] { [contentHash] + earlierHashes }
 
-    /// How a key of this line came about: by the job's own scheme or the earlier one of that number, from 1; and how often
-    /// its result was made again.
+    /// Returns the origin of a key: the job's own scheme (0) or the number of an earlier one, and how often its result
+    /// was redone.
     func origin(of key: WorkKey) -> (scheme: Int, redo: Int) {
         if key.contentHash == contentHash { return (0, 0) }
         for (scheme, hash) in hashes.enumerated() {
@@ -108,12 +108,12 @@ package struct LineIdentity {
         preconditionFailure("a key is one of its line's")
     }
 
-    /// How many results the line has: as many as it asks for itself, where an output can hold them, or else the job.
+    /// Returns the number of results of the line: its own number, if an output can hold them, or else the job's.
     package func samples(in job: JobSettings) -> Int {
         guard job.outputFormat.format.isByLine, let request else { return job.sampleCount }
         return (request.choices ?? job.sampleCount) * max(1, request.prompts.count)
     }
 
-    /// The error of an earlier step that the line carries.
+    /// The error of an earlier job in the line.
     package var carriedError: LineError? { fields.flatMap(PreviousStep.error) }
 }

@@ -2,18 +2,18 @@ import BatchEngine
 import Errors
 import JSON
 
-/// The fields of a line that say how it is answered; all others are data, for templates and results.
+/// Selection of a line's fields that are settings; all others are data for templates and results.
 ///
-/// A job that gives a prompt or messages takes lines as data, unless `line_settings` names some of their fields. In any
-/// other job a line is a request, with its own prompt and settings, and so is each of OpenAI's bodies.
+/// If a job gives a prompt or messages, lines are data, except fields that `line_settings` names. Otherwise a line is a
+/// request with its own prompt and settings, like each of OpenAI's bodies.
 package struct LineReading: Sendable {
-    /// Whether `prompt`, `messages` and `system` of a line are what it asks.
+    /// Whether `prompt`, `messages` and `system` of a line are its prompt.
     let asks: Bool
-    /// The settings that are read from lines, in the order of `names`.
+    /// Settings that are read from lines, in the order of `names`.
     let settings: [String]
     private let set: Set<String>
 
-    /// The settings that a line may have.
+    /// Settings that a line may have.
     package static let names = RequestSetting.all(in: .line).map(\.name) + AnswerKeys.names
     static let request = LineReading(asks: true, settings: names)
 
@@ -30,16 +30,15 @@ package struct LineReading: Sendable {
             settings: Self.names.filter { wanted?.contains($0) ?? !isChosen })
     }
 
-    /// Whether a field of a line says how it is answered: one with the name of a key of answers may be data, which the
-    /// key knows by its value.
+    /// Whether a field of a line is a setting: one with the name of a constraint may be data, which the key decides by
+    /// its value.
     func isSetting(_ field: JSONMember) -> Bool {
         set.contains(field.name) && AnswerKeys.named(field.name)?.isAsked(by: field.value) ?? true
     }
 
     func reads(_ name: String) -> Bool { set.contains(name) }
 
-    /// A line of cells, with its settings as what they mean: numbers, flags, lists and objects. An empty cell sets nothing,
-    /// and so does NaN.
+    /// Converts the settings in a line of cells: numbers, flags, lists and objects. Empty cells and NaN set nothing.
     func typed(_ line: JSONValue) -> JSONValue {
         guard case .object(let members) = line, members.hasAny(of: set) else { return line }
         return .object(
@@ -58,7 +57,7 @@ package struct LineReading: Sendable {
         let json = try? JSONValue(parsing: Array(text.utf8), limits: .line)
         switch RequestSetting.named(name)?.kind {
         case .int?, .number?:
-            // As JSON first, so that it keeps its text.
+            // As JSON first, to keep its text.
             if let json, json.number != nil { return json }
             return Int(text).map { .int($0) } ?? Double(text).map { .double($0) } ?? .string(text)
         case .flag?: return ["true": true, "false": false][word].map { .bool($0) } ?? .string(text)
@@ -66,7 +65,7 @@ package struct LineReading: Sendable {
         case .texts?: if case .array? = json { return json ?? .null } else { return .string(text) }
         case .word?: return .string(text)
         case nil:
-            // What answers must be like: a list, an object or a flag; a pattern, a grammar or a file's name is no JSON.
+            // Constraints: a list, an object or a flag; a pattern, a grammar or a file's name is no JSON.
             if ["true", "false"].contains(word) { return word == "true" ? true : .null }
             switch json {
             case .array?, .object?: return name == "regex" ? .string(text) : json ?? .null
@@ -75,8 +74,7 @@ package struct LineReading: Sendable {
         }
     }
 
-    /// The members of a line that are settings; the result of an earlier step says with which seed it was made, which asks
-    /// for nothing.
+    /// Returns the members of a line that are settings. The seed in an earlier job's result is not one.
     func settings(of line: JSONValue) -> JSONValue {
         guard case .object(let members) = line, !set.isEmpty, members.hasAny(of: set) else {
             return .object([:])
@@ -85,7 +83,7 @@ package struct LineReading: Sendable {
         return .object(
             JSONObject(
                 members.filter { member in
-                    // Where a table has doubles, NaN is how it says that there is no number.
+                    // In a table of doubles, NaN means that there is no number.
                     isSetting(member) && !(isResult && member.name == "seed")
                         && !(member.value == "NaN" && RequestSetting.named(member.name)?.isNumber == true)
                 }))

@@ -1,33 +1,33 @@
-/// Which of the input's lines a run takes up, by their place among those that count, from 0. Ids are looked at in all
-/// lines, so that a line is the same in any selection.
+/// Selection of the input's lines for a run, by index among the lines that count. Ids are read of all lines, so that a
+/// line is the same in any selection.
 package enum LineSelection: Sendable, Equatable {
     case all
     case shard(Shard)
-    /// So many lines.
+    /// The first lines.
     case first(Int)
-    /// From the first line on, until so many rows are accepted: of a finished output it is known how many lines that
-    /// took. Of a shard these are its own lines, and its share of the rows.
+    /// From the first line on, until so many rows are accepted; for a finished output with the number of lines that it
+    /// took. With a shard, these are its own lines and its share of the rows.
     case accepted(Int, lines: Int?, of: Shard? = nil)
-    /// What shards were joined to: so many lines of each, and so many accepted rows in all, where they ended with them.
+    /// Joined shards: the number of lines of each, and the number of all accepted rows if they ended with them.
     case joined(lines: [Int], accepted: Int?)
-    /// Ascending places, each once.
+    /// Ascending indices, each once.
     case some([Int])
 
-    /// Every so many'th line: those of which the place divided by `count` leaves `index`.
+    /// Every `count`-th line: those whose index modulo `count` is `index`.
     package struct Shard: Sendable, Equatable {
         var index: Int
         var count: Int
 
-        /// Which shard a line is in.
+        /// Whether a line is in it.
         func holds(_ place: Int) -> Bool { place % count == index }
 
-        /// How many of the first `total` lines are in it.
+        /// Returns the number of the first `total` lines that are in it.
         func count(of total: Int) -> Int { (total - index + count - 1) / count }
 
-        /// How many there are in it of things that are dealt out to the shards.
+        /// Returns its share of a number divided among the shards.
         func share(of total: Int) -> Int { total * (index + 1) / count - total * index / count }
 
-        /// The number of a line in it, in all lines.
+        /// Returns the index in all lines of a line in it.
         func place(of number: Int) -> Int { number * count + index }
     }
 
@@ -41,7 +41,7 @@ package enum LineSelection: Sendable, Equatable {
         }
     }
 
-    /// How many accepted rows end it, in all shards; nil where all lines are wanted.
+    /// Number of accepted rows that end it, in all shards; nil if all lines are wanted.
     var wanted: Int? {
         switch self {
         case .accepted(let wanted, _, _): wanted
@@ -50,11 +50,11 @@ package enum LineSelection: Sendable, Equatable {
         }
     }
 
-    /// Those of them that are this run's.
+    /// This run's share of them.
     package var ownWanted: Int? { wanted.map { shard?.share(of: $0) ?? $0 } }
 
-    /// What settings beside an output say, such as `2/8` (I from 1 on), `first N`, `accepted N of K lines` or, of a shard,
-    /// `2/8 accepted N of K`; nil for all lines.
+    /// Form in the settings beside an output, such as `2/8` (from 1), `first N`, `accepted N of K lines` or, for a
+    /// shard, `2/8 accepted N of K`; nil for all lines.
     var name: String? {
         switch self {
         case .shard(let shard): "\(shard.index + 1)/\(shard.count)"
@@ -67,7 +67,7 @@ package enum LineSelection: Sendable, Equatable {
         }
     }
 
-    /// As it was in the end of a run that needed so many lines; nil for all of them.
+    /// Returns the selection at the end of a run that needed so many lines; nil for all of them.
     func ended(after lines: Int?) -> LineSelection {
         if case .accepted(let wanted, _, let shard) = self {
             .accepted(wanted, lines: lines, of: shard)
@@ -116,25 +116,25 @@ package enum LineSelection: Sendable, Equatable {
         }
     }
 
-    /// The place in the input of the line with a number among those selected, both from 0.
+    /// Returns the index in the input of a line with an index among those selected.
     package func place(of number: Int) -> Int {
         switch self {
         case .all, .first, .accepted(_, _, nil): return number
         case .shard(let shard), .accepted(_, _, let shard?): return shard.place(of: number)
         case .joined(let lines, _):
-            // The first place up to which there are as many, and that one.
+            // The first index up to which there are enough, and that one.
             var (low, high) = (0, lines.count * (lines.max() ?? 0))
             while low < high {
                 let middle = (low + high) / 2
                 if count(of: middle + 1) > number { high = middle } else { low = middle + 1 }
             }
             return low
-        // Nothing beyond the last one is ever asked for but by an output that is not of this selection.
+        // Only an output of another selection asks beyond the last one.
         case .some(let places): return number < places.count ? places[number] : .max
         }
     }
 
-    /// How many of the first `total` lines there are up to the last one that is selected.
+    /// Returns the number of the first `total` lines up to the last one selected.
     package func reach(in total: Int) -> Int {
         switch self {
         case .all, .shard: return total
@@ -149,7 +149,7 @@ package enum LineSelection: Sendable, Equatable {
         }
     }
 
-    /// How many are selected of the first `total` lines.
+    /// Returns the number of the first `total` lines that are selected.
     package func count(of total: Int) -> Int {
         switch self {
         case .all: total
@@ -166,7 +166,7 @@ package enum LineSelection: Sendable, Equatable {
 }
 
 extension [Int] {
-    /// How many elements of an ascending array are smaller.
+    /// Returns the number of smaller elements in an ascending array.
     fileprivate func partition(below limit: Int) -> Int {
         var (low, high) = (0, count)
         while low < high {

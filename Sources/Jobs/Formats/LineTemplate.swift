@@ -1,13 +1,13 @@
 import JSON
 import PhiText
 
-/// One of a job's templates, filled from a line.
+/// One of a job's templates.
 struct LineTemplate: Sendable {
-    /// The job's key.
+    /// Key in the job.
     let name: String
     private let template: TextTemplate
 
-    /// - Parameter name: the job's key.
+    /// - Parameter name: key in the job.
     /// - Throws: `JobError` if it is malformed.
     init(_ name: String, _ source: String) throws {
         self.name = name
@@ -18,10 +18,10 @@ struct LineTemplate: Sendable {
         }
     }
 
-    /// The fields that it uses.
+    /// Fields that it uses.
     var variables: Set<String> { template.variables }
 
-    /// Members of fields that it names: the names that lead to each, the field's first.
+    /// Members of fields that it uses, as lists of names.
     var members: Set<[String]> { template.members }
 
     /// All fields that its text can depend on.

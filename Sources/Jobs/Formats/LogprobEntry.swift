@@ -3,17 +3,17 @@ import FoundationShim
 import JSON
 import PhiText
 
-/// A token's log-probability and those of the likeliest tokens in its place.
+/// Log-probability of a token, and those of the likeliest tokens in its place.
 package struct LogprobEntry: Sendable, Equatable {
     package struct Token: Sendable, Equatable {
         package var text: String
         package var id: Int32
-        /// Natural logarithm; `impossible` for a token that can't come.
+        /// Natural logarithm; `impossible` for a masked token.
         package var logprob: Float
-        /// The token's own bytes, which may be part of a character.
+        /// The token's own bytes, perhaps part of a character.
         package var bytes: [UInt8]
 
-        /// The text's bytes, or those that `name` tells.
+        /// Bytes of the text, or those in `name`.
         var namedBytes: [UInt8] {
             guard name.utf8.starts(with: "bytes:\\x".utf8) else { return Array(text.utf8) }
             return name.utf8.dropFirst(6).split(separator: UInt8(ascii: "\\")).compactMap { digits in
@@ -21,7 +21,7 @@ package struct LogprobEntry: Sendable, Equatable {
             }
         }
 
-        /// The text, or the bytes of one that is no whole character, as OpenAI's completions name tokens: `bytes:\\xf0\\x9f`.
+        /// The text, or the bytes of a partial character in the form of OpenAI's completions: `bytes:\\xf0\\x9f`.
         var name: String {
             if bytes.isEmpty || UTF8Check.isValid(bytes) { return text }
             return bytes.reduce("bytes:") { name, byte in
@@ -31,7 +31,7 @@ package struct LogprobEntry: Sendable, Equatable {
         }
     }
 
-    /// JSON has no infinity; this is what OpenAI's API writes.
+    /// JSON has no infinity; OpenAI's API writes this number.
     static let impossible: Float = -9999
 
     package var token: Token
@@ -51,16 +51,16 @@ extension LogprobEntry {
     }
 }
 
-/// An entry as JSON, shaped as in OpenAI's chat completions, each token with its `id`.
+/// JSON as in OpenAI's chat completions, with an `id` for each token.
 extension LogprobEntry {
-    /// What is kept beside a token under way.
+    /// Form stored beside a token of a running completion.
     var encoded: String {
         var writer = JSONWriter()
         write(to: &writer)
         return writer.text
     }
 
-    /// - Returns: nil if the text isn't such an entry.
+    /// - Returns: nil if the text is no such entry.
     init?(encoded: String) {
         var text = encoded
         let entry = try? text.withUTF8 { utf8 in
@@ -86,7 +86,7 @@ extension LogprobEntry {
         writer.array("bytes") { writer in for byte in token.bytes { writer.int(byte) } }
     }
 
-    /// - Throws: `JSONFault` if something else stands there.
+    /// - Throws: `JSONFault` for anything else.
     init(_ scanner: inout JSONScanner) throws {
         var top: [Token]?
         token = try Self.token(&scanner) { scanner, name in
@@ -100,7 +100,7 @@ extension LogprobEntry {
         self.top = top
     }
 
-    /// - Parameter other: reads a member that isn't a token's, or says false.
+    /// - Parameter other: reads a member that isn't a token's, or returns false.
     private static func token(
         _ scanner: inout JSONScanner,
         other: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Bool

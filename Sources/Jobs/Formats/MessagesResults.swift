@@ -1,13 +1,13 @@
 import JSON
 import PhiText
 
-/// JSON lines that a model can be trained with: each is a conversation that ends with the answer, as trl, axolotl and
-/// OpenAI's fine-tuning read it.
+/// JSON lines to train a model with: each is a conversation that ends with the answer, in the format of trl, axolotl
+/// and OpenAI's fine-tuning.
 ///
 ///     {"messages":[{"role":"system","content":"…"},{"role":"user",…},{"role":"assistant","content":"…"}]<kept>}
 ///
-/// In a job with steps it is that of the last step that has a text sampled. Lines that failed, and rows that were
-/// dropped or passed over that step, have nothing in the output.
+/// In a job with steps it is the conversation of the last step that generates text. Failed lines, and rows that were
+/// dropped or skipped that step, are left out.
 package struct MessagesResults: ResultFormat {
     static let member = "messages"
 
@@ -15,7 +15,7 @@ package struct MessagesResults: ResultFormat {
 
     package init() {}
 
-    /// The conversation up to the answer, which the last message begins with what was given of it.
+    /// The conversation up to the answer, with the answer's prefix in the last message.
     package let carried: CarriedPrompt? = CarriedPrompt(name: member) { prompt throws(LineError) in
         let (messages, beginning): ([ChatMessage], String)
         switch prompt {
@@ -43,7 +43,7 @@ package struct MessagesResults: ResultFormat {
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
 
     package func problem(with job: JobSettings) -> String? {
-        if job.errors != nil { return "leaves failed lines out, and has no file of them (errors)" }
+        if job.errors != nil { return "leaves failed lines out, and can't have a file of them (errors)" }
         if !job.chat { return "is of conversations, and with chat: false there are none" }
         let answers = job.parts.contains {
             $0.task == .generate && (job.steps.isEmpty || $0.choices == nil)
@@ -54,7 +54,7 @@ package struct MessagesResults: ResultFormat {
         return "has messages of its own; keep the field under another name"
     }
 
-    /// Nil where there is none.
+    /// Nil if there is none.
     private static func conversation(of result: GenerationResult) -> String? {
         guard let made = result.made, made.isAccepted,
             let asked = result.kept.last(where: { $0.name == member })?.json,
@@ -62,7 +62,7 @@ package struct MessagesResults: ResultFormat {
                 ?? (made as? StepsResult)?.steps.last(where: { $0.result is GeneratedResult })?.result
                 .completion
         else { return nil }
-        // It goes on within the last message's text.
+        // Continues the last message's text.
         let text = JSONWriter.text(of: .string(answer.text)).utf8.dropFirst()
         var more = JSONWriter()
         more.object { writer in

@@ -2,7 +2,7 @@ import JSON
 
 /// phibatch's own input: one JSON object a line, in UTF-8.
 ///
-/// Lines end in LF or CRLF, the last one perhaps in nothing. Lines of white space are passed over, but counted.
+/// Lines end in LF or CR LF; the last one may have no end. Blank lines are skipped, but counted.
 package struct NativeLines: InputFormat {
     package let name = "jsonl"
     package var isJSONLines: Bool { true }

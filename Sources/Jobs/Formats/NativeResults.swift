@@ -4,8 +4,8 @@ import JSON
 ///
 ///     {"id":"…"[,"sample":N]<kept>,<members>[,"timing":{…}]}
 ///
-/// The members are those of `ResultCoding`. `sample` is there if a line has several results. `timing` is all that
-/// differs between two runs of a job; as `data` a result has none.
+/// The members are those of `ResultCoding`. `sample` is present if a line has several results. Only `timing` differs
+/// between two runs of a job; `data` has none.
 package struct NativeResults: ResultFormat {
     package let name: String
     private let isTimed: Bool
@@ -25,10 +25,10 @@ package struct NativeResults: ResultFormat {
     }
 }
 
-/// Rows of JSON that begin with whose results they are.
+/// Encodes JSON rows that begin with the line's identity.
 struct RowEncoder: ResultEncoder {
     let hasSamples: Bool
-    /// Writes a result's members; returns false if the output has no row of it.
+    /// Writes a result's members; returns false if the output has no row for it.
     let members: @Sendable (GenerationResult, inout JSONWriter) -> Bool
 
     mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {

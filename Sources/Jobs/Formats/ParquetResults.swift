@@ -2,13 +2,13 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// A Parquet file with a row a result. Its columns are the members that a line of JSON has, but for its times.
+/// A Parquet file with a row a result. Its columns are the members of a JSON line, except times.
 ///
-/// It is made as a whole once all results are there.
+/// It is written as a whole once all results are there.
 package struct ParquetResults: ResultFormat {
     private let lines: any ResultFormat
     private let example: JSONValue
-    /// Types of columns in SQL, by their names, where what results hold doesn't say all of them.
+    /// SQL types of columns by name, if results don't determine them.
     private let types: JSONObject
 
     package init() { self.init(of: NativeResults.data, example: [:], types: [:]) }
@@ -17,7 +17,7 @@ package struct ParquetResults: ResultFormat {
         (self.lines, self.example, self.types) = (lines, example, types)
     }
 
-    /// With the columns that are there whatever the results are, and the types of those of which more is known.
+    /// Returns the format with fixed columns, and with types of those that are known.
     func having(_ example: JSONValue, types: JSONObject) -> Self {
         Self(of: lines, example: example, types: types)
     }
@@ -39,24 +39,24 @@ package struct ParquetResults: ResultFormat {
         return Self.problem(withKeeping: fields.map(\.resultName), of: job.task) ?? lines.problem(with: job)
     }
 
-    /// Names that differ only in case are one to DuckDB. Fields with a result's own names are not kept.
+    /// DuckDB doesn't distinguish names by case. Fields with a result's own names are not kept.
     static func problem(withKeeping names: [String], of task: JobTask) -> String? {
         let own = KeptFields.resultNames(of: task)
         var seen = Set(own.map { $0.lowercased() })
         return names.first { !own.contains($0) && ($0.isEmpty || !seen.insert($0.lowercased()).inserted) }
             .map {
-                "can't have a column \($0.prefix(64)) beside another one whose name differs from it in case alone; keep the field under another name"
+                "can't have two columns whose names differ only in case (\($0.prefix(64))); keep the field under another name"
             }
     }
 
-    /// Nothing of a result is a piece of the file.
+    /// The file isn't made of pieces.
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { NoPieces() }
 
     private struct NoPieces: ResultEncoder {
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {}
     }
 
-    /// Takes the rows of a new file.
+    /// Creates the draft of a new file.
     func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft {
         try TableDraft(
             lines.makeEncoder(for: run), TableColumns(example, known: types), typed: types,
@@ -65,14 +65,14 @@ package struct ParquetResults: ResultFormat {
 
     // MARK: Types
 
-    /// The columns of a table, with their types in SQL; nil if it is none that can be read.
+    /// Returns the columns of a table with their SQL types; nil if it can't be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
         guard let file = try? File.open(path, .read, in: POSIXFileSystem()) else { return nil }
-        // SQL has no NUL in the names of a struct's members.
+        // SQL allows no NUL in names of a struct's members.
         return (try? DuckDB.columns(of: file.descriptor))?.filter { !$0.type.utf8.contains(0) }
     }
 
-    /// The columns that have one type in all of some files; none if one of these is no table.
+    /// Returns the columns with the same type in all files; none if any of these is no table.
     static func commonColumns(of paths: [String]) -> [(name: String, type: String)] {
         var common: [(name: String, type: String)]?
         for path in paths {
@@ -84,7 +84,7 @@ package struct ParquetResults: ResultFormat {
 }
 
 extension JobTask {
-    /// A row that has the columns that are always there, even where no result is.
+    /// Returns a row with the columns that always exist.
     func exampleRow(_ detail: ResultDetail) -> JSONValue {
         guard detail == .full || detail == .data else {
             return detail == .messages ? [MessagesResults.member: [["role": "", "content": ""]]] : ["id": ""]
@@ -98,13 +98,13 @@ extension JobTask {
     }
 }
 
-/// The rows of a table that is being made: in a file without a name until they are all there.
+/// Rows of a table in an unnamed file, until all are there.
 final class TableDraft {
     private let file: File
     private var writer: BufferedWriter
     private var encoder: any ResultEncoder
     private var columns: TableColumns
-    /// Kept fields whose numbers are quoted, so that not a digit of them is lost.
+    /// Kept fields whose numbers are quoted, so that no digit is lost.
     private let typed: JSONObject
 
     init(
@@ -130,7 +130,7 @@ final class TableDraft {
         try writer.withBuffer { $0 += row }
     }
 
-    /// Makes the table in an empty file.
+    /// Writes the table to an empty file.
     /// - Returns: the renamed columns and members, each as `Topic as Topic_2`.
     func finish(into draft: File) throws -> [String] {
         try writer.flush()
@@ -146,7 +146,7 @@ final class TableDraft {
             try writer.flush()
         }
         let (commands, given) = columns.commands()
-        // Opened once more, so that the draft's lock is not the child's as well.
+        // Opened again, so that the child doesn't share the draft's lock.
         let output = try File.open(draft.path, .readWrite, in: draft.system)
         let names = try File.nameless(in: folder, draft.system)
         try names.write(given, at: 0)

@@ -1,11 +1,11 @@
 import Errors
 import JSON
 
-/// The rows of a Parquet file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and
-/// so are lists, structs and maps; times, dates and intervals are text, and bytes are text with \xHH for what is not
-/// ASCII. A number that is none, or infinite, is a text.
+/// Rows of a Parquet file, whose columns are a line's fields. Numbers, booleans, texts, lists, structs and maps are as
+/// in JSON; times, dates and intervals are text, and bytes are text with \xHH for what is not ASCII. NaN and infinities
+/// are text.
 ///
-/// A row without an id is known by its number in the file, from 1.
+/// A row without an id is identified by its number in the file, from 1.
 package struct ParquetRows: InputFormat {
     package let name = "parquet"
     package let nameEnds = ["parquet"]
@@ -38,7 +38,7 @@ package struct ParquetRows: InputFormat {
 }
 
 extension InputFormat {
-    /// - Throws: `JobError` if a file is a table and this format none of its rows, or the other way round.
+    /// - Throws: `JobError` if a file is a table and this format is not, or the other way round.
     func check(_ source: ByteSource) throws {
         try source.look()
         guard self is ParquetRows != source.isParquet, !source.isParquet || !isJSONLines else { return }
@@ -49,9 +49,9 @@ extension InputFormat {
     }
 }
 
-/// What stands in JSON without quotes: numbers, and words such as `true`.
+/// JSON values without quotes: numbers, and words such as `true`.
 enum BareWords {
-    /// - Parameter isMeant: whether a word that begins so, after its sign, gets quotes.
+    /// - Parameter isMeant: whether to quote a word by its first character after the sign.
     static func quoted(_ json: some Sequence<UInt8>, where isMeant: (UInt8) -> Bool) -> [UInt8] {
         let quote = UInt8(ascii: "\"")
         var (made, word) = ([UInt8](), [UInt8]())

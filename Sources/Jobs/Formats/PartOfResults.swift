@@ -1,8 +1,7 @@
-/// A format of which an output has one part: the results of lines that went well, or of those that failed
-/// (`errors` of a job).
+/// A format for one part of the results: those of successful lines, or of failed ones (`errors` of a job).
 package struct PartOfResults: ResultFormat {
     package let base: any ResultFormat
-    /// The part.
+    /// Whether the part is that of failed lines.
     let ofFailedLines: Bool
 
     package static let nameEnd = "+errors"
@@ -20,7 +19,7 @@ package struct PartOfResults: ResultFormat {
     private struct Encoder: ResultEncoder {
         var encoder: any ResultEncoder
         let ofFailedLines: Bool
-        /// How things were before the line that is under way, and what it comes to.
+        /// State before the current line, and its bytes so far.
         private var before: (any ResultEncoder)?
         private var bytes: [UInt8] = []
         private var hasFailed = false

@@ -17,7 +17,7 @@ package struct PlainLines: InputFormat {
 
         mutating func next() throws -> InputRecord? {
             var record = try lines.next()
-            // Any text is whole.
+            // Any text is complete.
             record?.isUnterminated = false
             return record
         }
@@ -31,7 +31,7 @@ package struct PlainLines: InputFormat {
     }
 }
 
-/// What a file's name says, with or without `.gz` or `.zst`; JSON lines if that is nothing, each native or one of OpenAI's requests.
+/// The format by a file's name, with or without `.gz` or `.zst`; by default JSON lines, native or OpenAI's requests.
 package struct FormatByName: InputFormat {
     package let name = "auto"
     private var cells = CellFormat()
@@ -56,7 +56,7 @@ package struct FormatByName: InputFormat {
     }
 }
 
-/// Plain text in which a prompt may go over several lines: it ends where a line is blank.
+/// Plain text in which a prompt may span lines and ends at a blank line.
 struct Paragraphs: InputFormat {
     let name = "paragraphs"
 

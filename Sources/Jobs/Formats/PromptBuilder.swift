@@ -1,19 +1,19 @@
 import JSON
 import PhiText
 
-/// Makes a model's prompt of a line, as the job says.
+/// Builds a model's prompt from a line, by the job's templates.
 struct PromptBuilder: Sendable {
     private let system: LineTemplate?
     private let messages: [(role: String, content: LineTemplate)]
     private let prompt: LineTemplate
     private let prefix: LineTemplate?
-    /// The job itself gives the prompt template.
+    /// Whether the job gives the prompt template.
     private let isPromptChosen: Bool
     private let allowsEmpty: Bool
-    /// The job's prompt template makes one text of a request's messages.
+    /// Whether the job's prompt template renders a request's messages as one text.
     private let templateTakesMessages: Bool
     private let usesChat: Bool
-    /// Where no answer is asked for, a text may stand alone.
+    /// Whether a text may stand alone, as no answer is generated.
     private let mayBeEmpty: Bool
 
     /// - Throws: `JobError` if a template is malformed.
@@ -31,7 +31,7 @@ struct PromptBuilder: Sendable {
         mayBeEmpty = !job.task.answers && !job.chat
     }
 
-    /// The job's messages end with the question, so that the line needs none.
+    /// Whether the job's messages end with the question, so that the line needs none.
     private var asksByItself: Bool { !isPromptChosen && messages.last?.role == "user" }
 
     /// The job's templates.
@@ -39,20 +39,20 @@ struct PromptBuilder: Sendable {
         [system, prefix].compactMap { $0 } + messages.map(\.content) + (asksByItself ? [] : [prompt])
     }
 
-    /// The fields that the job's templates use.
+    /// Fields that the job's templates use.
     var fields: Set<String> { templates.reduce(into: []) { $0.formUnion($1.variables) } }
 
     /// All fields that the job's templates can depend on.
     var names: [String] { templates.flatMap(\.names) }
 
-    /// - Throws: `LineError` if the line lacks what the job's templates need.
+    /// - Throws: `LineError` if the line lacks a field that the job's templates need.
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
         if case .tokens(let ids) = record.content, !asksByItself {
             if ids.isEmpty { throw LineError(.missingPrompt, "`prompt` is an empty list.") }
             guard messages.isEmpty, prefix == nil, record.system == nil else {
                 throw LineError(
                     .badField,
-                    "`prompt` is a list of token ids, which messages, a system message or a prefix can't be put to."
+                    "`prompt` is a list of token ids, which can't be combined with messages, a system message or a prefix."
                 )
             }
             return .tokens(ids)
@@ -62,7 +62,7 @@ struct PromptBuilder: Sendable {
         if isCompletion, system != nil || !messages.isEmpty {
             throw LineError(
                 .badField,
-                "A completion goes without a chat template, so the job's system and messages have no place in it."
+                "A completion has no chat template, so the job's system and messages can't be used."
             )
         }
         guard usesChat, !isCompletion else {
@@ -82,7 +82,7 @@ struct PromptBuilder: Sendable {
         return beginning.map { .continued(conversation, prefix: $0) } ?? .messages(conversation)
     }
 
-    /// The system message, the job's messages, and the line's own or its question.
+    /// Returns the system message, the job's messages, and the line's messages or question.
     private func conversation(_ record: PromptRecord) throws(LineError) -> [ChatMessage] {
         var own: [ChatMessage]
         switch record.content {
@@ -91,16 +91,16 @@ struct PromptBuilder: Sendable {
             if asksByItself {
                 throw LineError(
                     .badField,
-                    "The request has `messages`, but the job's messages end with the question themselves.")
+                    "The request has `messages`, but the job's messages already end with the question.")
             }
             if isPromptChosen {
                 throw LineError(
                     .badField,
-                    "The request has `messages`, so the job's prompt has no place in it; leave it out of the job, or let it use `messages`."
+                    "The request has `messages`, so the job's prompt can't be used; leave it out, or let it use `messages`."
                 )
             }
             own = messages
-            // After a call comes what it gave, which may be nothing.
+            // After a call comes its result, which may be empty.
             if let last = own.last, last.role == "user" { try checkText(last.content, "The last message") }
         default:
             own = asksByItself ? [] : [ChatMessage(role: "user", content: try question(record))]
@@ -130,7 +130,7 @@ struct PromptBuilder: Sendable {
 
     private static func empty(_ name: String) -> LineError {
         LineError(
-            .emptyPrompt, "\(name) is nothing but white space; `allow_empty: true` in a job asks it.")
+            .emptyPrompt, "\(name) is white space only; `allow_empty: true` in a job allows that.")
     }
 
     private func refuseBoth(_ record: PromptRecord) throws(LineError) {
@@ -162,7 +162,7 @@ struct PromptBuilder: Sendable {
         }
     }
 
-    /// The job's system message comes first; its text replaces that of one that the line has there.
+    /// Puts the job's system message first; it replaces the line's own.
     private func withSystem(_ messages: [ChatMessage], _ record: PromptRecord) throws(LineError)
         -> [ChatMessage]
     {

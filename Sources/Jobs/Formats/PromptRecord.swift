@@ -2,9 +2,9 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// One line of the input, parsed and checked: what is asked, and the settings it brings along.
+/// One line of the input, parsed and checked: its prompt and its settings.
 package struct PromptRecord: Sendable {
-    /// What the line asks.
+    /// Prompt of the line.
     package enum Content: Sendable, Equatable {
         /// `prompt` as text, or other fields that the job's templates use.
         case fields
@@ -14,32 +14,32 @@ package struct PromptRecord: Sendable {
         case tokens([Int32])
     }
 
-    /// Nil if the line has none. A whole number counts as its digits.
+    /// Nil if the line has none. A whole number becomes its digits.
     package var id: String?
     package var content: Content
     /// The whole line, for templates.
     package var fields: JSONValue
-    /// The line's own system message; nil if it has none.
+    /// The line's own system message, if it has one.
     package var system: String?
     let reading: LineReading
 
-    /// What the line itself asks for.
+    /// The line's settings.
     package var settings: RequestSettings
-    /// What the answer must be like; nil if the line doesn't say.
+    /// Constraint on the answer; nil if the line has none.
     package var form: AnswerForm?
     /// Nil if the line is none of OpenAI's.
     package var request: OpenAIRequest?
 
     static let idLimit = 4096
 
-    /// With what only a body of OpenAI's says.
+    /// With settings that only a body of OpenAI's has.
     var asked: RequestSettings {
         var asked = settings
         if let request { asked.logprobs = request.logprobs }
         return asked
     }
 
-    /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
+    /// - Throws: `LineError` if it is no JSON object, or a known field has a wrong type.
     package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
         try PromptRecord(fields: parseObject(bytes), .request)
     }
@@ -59,7 +59,7 @@ package struct PromptRecord: Sendable {
         return value
     }
 
-    /// - Parameter idField: the field that is the id.
+    /// - Parameter idField: field of the id.
     init(fields: JSONValue, _ reading: LineReading = .request, idField: String? = nil) throws(LineError) {
         (self.fields, self.reading) = (fields, reading)
         id = try Self.id(of: fields, idField)
@@ -80,7 +80,7 @@ package struct PromptRecord: Sendable {
         }
     }
 
-    /// Returns the record with one prompt in place of several that a completion has.
+    /// Returns the record with one of a completion's several prompts.
     func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
         var one = self
         one.fields = fields.asking(prompt)
@@ -95,7 +95,7 @@ package struct PromptRecord: Sendable {
         return (named.filter(reading.reads), named.filter { !reading.reads($0) })
     }
 
-    /// With what covers texts of control tokens in it.
+    /// Returns the record with control tokens in its data escaped.
     func covered(by shield: ControlTokenEscaper) -> PromptRecord {
         var covered = self
         covered.fields = shield.covered(fields)
@@ -105,8 +105,8 @@ package struct PromptRecord: Sendable {
         return covered
     }
 
-    /// The id of a line, even of one that is wrong otherwise.
-    /// - Parameter field: where it is; nil is `id`, which a line need not have.
+    /// Returns the id of a line, even of an invalid one.
+    /// - Parameter field: its field; nil is `id`, which is optional.
     static func id(of fields: JSONValue, _ field: String? = nil) throws(LineError) -> String? {
         let name = field ?? "id"
         guard let value = fields[name], value != .null else {
@@ -120,7 +120,7 @@ package struct PromptRecord: Sendable {
         guard id.utf8.count <= idLimit else {
             throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
         }
-        // Each of several samples of a line has its id.
+        // Each of several samples of a line has its own id.
         if field == nil, PreviousStep.isResult(fields), let sample = fields.int("sample") {
             return "\(id)#\(sample)"
         }
@@ -138,7 +138,7 @@ package struct PromptRecord: Sendable {
 }
 
 extension JSONValue {
-    /// With another prompt.
+    /// Returns the line with another prompt.
     func asking(_ prompt: JSONValue) -> JSONValue {
         guard case .object(var members) = self else { return self }
         members["prompt"] = prompt
@@ -146,7 +146,7 @@ extension JSONValue {
     }
 }
 
-/// A line that is the result of an earlier step.
+/// A line that is the result of an earlier job.
 enum PreviousStep {
     static func isResult(_ fields: JSONValue) -> Bool {
         let usage = fields["usage"]
@@ -154,7 +154,7 @@ enum PreviousStep {
             && usage?.int("completion_tokens") != nil
     }
 
-    /// The error that a line carries, as phibatch writes them; nil if it carries none.
+    /// Returns the error in a line, in phibatch's format; nil if there is none.
     static func error(in fields: JSONValue) -> LineError? {
         guard let error = fields["error"], case .string(let code)? = error["code"],
             case .string(let message)? = error["message"]
@@ -165,7 +165,7 @@ enum PreviousStep {
 
 enum UTF8Check {
     static func isValid(_ bytes: [UInt8]) -> Bool {
-        // Most lines are ASCII, which needs no closer look.
+        // Most lines are ASCII, which is quick to check.
         if bytes.withUnsafeBufferPointer({ $0.allSatisfy { $0 < 0x80 } }) { return true }
         return String(validating: bytes, as: UTF8.self) != nil
     }

@@ -1,38 +1,38 @@
 import JSON
 
-/// A result as a report shows it, whatever the file's format.
+/// A result for a report, in any format.
 package struct ReportedResult: Sendable {
     package var id: String
-    /// The line's place in the output, from 0; nil where the file doesn't say.
+    /// Index of the line in the output; nil if unknown.
     package var index: Int?
     package var sample = 0
-    /// A hash of the line's content; nil if the file doesn't say.
+    /// Hash of the line's content; nil if unknown.
     package var lineHash: UInt64?
     /// The finish reason, or the error's code.
     package var status: String
     package var isFailed = false
-    /// The steps that were made, and what became of the row; nil of a result without steps.
+    /// Steps that ran, and the outcome of the row; nil for a result without steps.
     package var steps: [String] = []
     package var outcome: RowOutcome?
     /// The answer, or nil for an error.
     package var text: String?
     package var message: String?
-    /// Where the line of an error is, from 1.
+    /// Line number of an error, from 1.
     package var line: Int?
-    /// Nil where the file doesn't say.
+    /// Nil if unknown.
     package var promptTokens: Int?
     package var completionTokens: Int?
-    /// Tokens of all samples of the line together, where a file says no more than that.
+    /// Tokens of all samples of the line together, if only that is known.
     package var lineCompletionTokens: Int?
     package var seed: Int?
     package var timing: GenerationResult.Timing?
-    /// Further values by name: of the engine, and fields of the line that the job keeps.
+    /// Further values by name: the engine's facts, and kept fields of the line.
     package var facts: [(name: String, value: String)] = []
-    /// What its data are, by name.
+    /// Its data by name.
     package var fields: [ReportedField] = []
-    /// The model's name, if the result says it.
+    /// Name of the model, if the result has it.
     package var model: String?
-    /// The digest of the run, if the result says it.
+    /// Digest of the run, if the result has it.
     package var run: String?
 
     init(id: String, status: String) {
@@ -40,7 +40,7 @@ package struct ReportedResult: Sendable {
         self.status = status
     }
 
-    /// A string without its quotes, other values as JSON.
+    /// Returns a string without quotes, other values as JSON.
     package static func text(of value: JSONValue) -> String {
         if case .string(let text) = value { text } else { JSONWriter.text(of: value) }
     }

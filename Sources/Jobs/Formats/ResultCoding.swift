@@ -1,22 +1,22 @@
 import JSON
 
-/// Which members of a result are written.
+/// Selection of a result's members.
 package enum ResultMembers: Sendable {
-    /// All, which make the result again.
+    /// All, from which the result can be read again.
     case log
-    /// Those of an output's row: not the seed.
+    /// Those of an output's row, without the seed.
     case row
-    /// What it is, in a plain form, and not how it came about.
+    /// Only the data, in a plain form.
     case data
 }
 
-/// A result as members of a JSON object.
+/// Encoding of a result as members of a JSON object.
 ///
 ///     <members, see the task's result><kept>[,"timing":{…}]
 ///     "error":{"code","message"[,"file"],"line"[,"text"]}<kept>
 ///
-/// Members of any other name are those of the input's line that the job keeps; in a row they come first. What differs
-/// from run to run is in `timing`, at the end.
+/// Members with any other name are kept fields of the input's line; in a row they come first. Only `timing`, at the
+/// end, differs from run to run.
 package enum ResultCoding {
     package static func write(
         _ result: GenerationResult, _ members: ResultMembers = .log, to writer: inout JSONWriter
@@ -31,12 +31,12 @@ package enum ResultCoding {
         if let timing = result.timing { write(timing, &writer) }
     }
 
-    /// An object of its members.
+    /// Returns an object of its members.
     static func text(of result: GenerationResult) -> String {
         JSONWriter.object { write(result, to: &$0) }.text
     }
 
-    /// - Parameter reasoning: the tokens of reasoning before an answer.
+    /// - Parameter reasoning: tokens of the reasoning before an answer.
     static func writeUsage(
         of result: some TaskResult, reasoning: Int? = nil, _ writer: inout JSONWriter
     ) {
@@ -82,22 +82,22 @@ package enum ResultCoding {
 }
 
 extension ResultCoding {
-    /// Reads a result's members from an object that has others too. By the first of them it is known of which task it
-    /// is, or that it is an error; then all names but `error` are the line's.
+    /// Reads a result's members from an object that has others too. The first one identifies the task, or an error;
+    /// after that all names but `error` are the line's.
     struct Reader {
         let keeps: Bool
-        /// Nil before the first member, and of an error.
+        /// Nil before the first member, and for an error.
         private var made: (any ResultReader)?
         private var isFirst = true
         private var timing: GenerationResult.Timing?
         private var failure: GenerationResult.Failure?
         private var kept: [GenerationResult.CarriedValue] = []
 
-        /// - Parameter keeps: whether texts and lists are wanted; else they are read all the same, and forgotten.
+        /// - Parameter keeps: whether to keep texts and lists; otherwise they are only checked.
         init(keeps: Bool) { self.keeps = keeps }
 
-        /// - Parameter name: of the member that the scanner stands at, one that is not the line's own.
-        /// - Throws: `JSONFault` if its value can't be a result's.
+        /// - Parameter name: name of the current member, not one of the line's own.
+        /// - Throws: `JSONFault` if its value is invalid.
         mutating func take(
             _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
         ) throws {
@@ -117,7 +117,7 @@ extension ResultCoding {
             }
         }
 
-        /// Nil if the members don't make a result.
+        /// Nil if the members are no complete result.
         var result: GenerationResult? {
             let result = made?.result
             if let failure { return result == nil ? .failure(failure, kept: kept) : nil }
@@ -164,7 +164,7 @@ extension ResultCoding {
         }
     }
 
-    /// How many tokens prompt and completion have: whole numbers from 0 to 2^31.
+    /// Token counts of prompt and completion: whole numbers from 0 to 2^31.
     struct Usage {
         let prompt: Int
         let completion: Int
@@ -193,7 +193,7 @@ extension ResultCoding {
         }
     }
 
-    /// A string, which is empty unless it is kept.
+    /// Reads a string, which is empty unless it is kept.
     static func string(_ scanner: inout JSONScanner, keeps: Bool) throws -> String {
         if keeps { return try scanner.string() }
         _ = try scanner.stringBytes()

@@ -1,39 +1,39 @@
 import Errors
 import PhiText
 
-/// How results look in an output. A format is one file in this folder and one line in `ResultFormats.all`.
+/// Format of an output's results. A format is one file in this folder and one line in `ResultFormats.all`.
 ///
-/// A format only writes: what an output holds is known by its log.
+/// A format only writes: the log is the record of an output.
 package protocol ResultFormat: Sendable {
     var name: String { get }
 
-    /// All samples of a line make one piece of the output, which stands with the last of them.
+    /// Whether all samples of a line form one piece of the output, at the last of them.
     var isByLine: Bool { get }
 
-    /// What single results look like, where the format is of a part of them only.
+    /// The format of all results, if this one writes only a part of them.
     var base: any ResultFormat { get }
 
-    /// The format that this one is made with, and as it is in all that it says nothing of; nil, the default, if none.
+    /// The wrapped format, which handles everything that this one doesn't; nil by default.
     var inner: (any ResultFormat)? { get }
 
-    /// The same with what `results` of a job says; nil, the default, if it has no place for that.
+    /// Returns the format with a job's `results`; nil, the default, if it can't have that.
     func showing(_ detail: ResultDetail) -> (any ResultFormat)?
 
-    /// What results carry for it of what was asked; nil, the default, if it needs nothing of that.
+    /// Part of the prompt that results carry for this format; nil, the default, if none is needed.
     var carried: CarriedPrompt? { get }
 
-    /// What of a job it has no way to write; nil if there is nothing.
+    /// Returns the reason why it can't write a job's results; nil if it can.
     func problem(with job: JobSettings) -> String?
 
-    /// Text by which the log says how a job has laid the format out, such as names of columns; empty by default.
+    /// Layout of the format for a job, such as names of columns, as stored in the log; empty by default.
     var layout: String { get }
 
-    /// The same, laid out so.
+    /// Returns the format with a stored layout.
     func having(layout: String) -> any ResultFormat
 
     func makeEncoder(for run: ResultRun) -> any ResultEncoder
 
-    /// What names of outputs end in that are of this format, without the dot.
+    /// Suffixes of outputs' names for this format, without the dot.
     var nameEnds: [String] { get }
 }
 
@@ -48,7 +48,7 @@ extension ResultFormat {
     package func having(layout: String) -> any ResultFormat { self }
     package var nameEnds: [String] { inner?.nameEnds ?? [] }
 
-    /// An output without results.
+    /// Returns an output without results.
     func empty(of run: ResultRun) -> [UInt8] {
         var empty: [UInt8] = []
         var encoder = makeEncoder(for: run)
@@ -58,11 +58,11 @@ extension ResultFormat {
     }
 }
 
-/// What a result carries of what was asked, beside the fields that are kept of its line.
+/// Part of the prompt that a result carries beside kept fields of its line.
 package struct CarriedPrompt: Sendable {
-    /// Under this name.
+    /// Name of the member.
     let name: String
-    /// As JSON. It throws where a prompt has no place in the output.
+    /// Returns it as JSON. Throws if the output can't have this prompt.
     let json: @Sendable (Prompt) throws(LineError) -> String
 
     func value(of prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
@@ -70,33 +70,33 @@ package struct CarriedPrompt: Sendable {
     }
 }
 
-/// What all results of an output have in common.
+/// Common facts of an output's results.
 package struct ResultRun: Sendable {
-    /// The digest of the run's fingerprint.
+    /// Digest of the run's fingerprint.
     package var digest: String
-    /// How many results a line has.
+    /// Number of results of a line.
     package var samples: Int
 }
 
-/// Whose a result is.
+/// Identity of a result.
 package struct ResultPlace: Sendable {
     package var key: WorkKey
-    /// The digest of the run that made it, if it is another than the output's.
+    /// Digest of the run that made it, if it isn't the output's.
     package var run: String?
 }
 
-/// Writes one output, from its beginning to its end. The same calls give the same bytes.
+/// Writes one output from beginning to end. The same calls give the same bytes.
 package protocol ResultEncoder {
-    /// Results are held back until the last one of their line comes.
+    /// Whether results are held back until the last one of their line.
     var isHolding: Bool { get }
 
-    /// Appends what stands before the first result. Called once, even if there are no results.
+    /// Appends the text before the first result. Called once, even without results.
     mutating func begin(_ output: inout [UInt8])
 
     /// Appends one result, to the end of its line.
     mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8])
 
-    /// Appends what stands after the last result. Called once, even if there are no results.
+    /// Appends the text after the last result. Called once, even without results.
     mutating func end(_ output: inout [UInt8])
 }
 
@@ -115,6 +115,6 @@ package enum ResultFormats {
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
 
-    /// What an output has where nothing else is said.
+    /// The default format of an output.
     package static let standard: any ResultFormat = NativeResults()
 }

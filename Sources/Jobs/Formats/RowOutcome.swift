@@ -1,22 +1,22 @@
-/// What became of a row that has steps.
+/// Outcome of a row of a job with steps.
 public enum RowOutcome: Sendable, Hashable {
     case accepted
-    /// By a step.
+    /// Dropped by a step.
     case dropped(by: String, Reason)
 
     public enum Reason: String, Sendable {
-        /// The step didn't accept what it had made.
+        /// The step's `accept` was false.
         case notAccepted = "not_accepted"
-        /// What it had made was too much like that of an earlier row.
+        /// Its text was a duplicate of an earlier row's.
         case duplicate
-        /// The list that it makes rows of had no item for this one.
+        /// The list had no item for this row.
         case noItem = "no_item"
-        /// Enough rows of its line were accepted without it.
+        /// Enough other rows of its line were accepted.
         case notNeeded = "not_needed"
     }
 }
 
-/// As a count of rows goes on: 2 dropped by judge.
+/// Words in a count of rows: 2 dropped by judge.
 extension RowOutcome: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -1,21 +1,20 @@
 import OperatingSystem
 
-/// All that every result of a run depends on, as an ordered list of named values.
+/// Everything that all results of a run depend on, as an ordered list of named values.
 ///
-/// Names are `group.name` (`model.config`, `job.temperature`). Files that a run leaves carry either the
-/// whole list (the journal's header) or its `digest` (each result). The digest has one part of eight
-/// hexadecimal digits for each group, in order of first appearance, so that even a finished output,
-/// which has no room for the list, can say which group differs.
+/// Names are `group.name` (`model.config`, `job.temperature`). Files of a run have either the whole list (the journal's
+/// header) or its `digest` (each result). The digest has eight hexadecimal digits for each group, in order of first
+/// appearance, so that even a finished output without the list can tell which group differs.
 package struct RunFingerprint: Sendable, Equatable {
     package let parts: [(name: String, value: String)]
     /// For example `5f3a91c2-77d0be11-09ac3d5e`.
     package let digest: String
     let groups: [String]
 
-    /// How the parts are made: of every byte of the model's files.
+    /// Version of the parts' computation: over every byte of the model's files.
     static let version = ("phibatch.fingerprint", "2")
 
-    /// The name of the part that the steps of a job are.
+    /// Name of the part with a job's steps.
     static let steps = "job.steps"
 
     static let maximumDigestLength = 200
@@ -38,7 +37,7 @@ package struct RunFingerprint: Sendable, Equatable {
                 place = groups.count - 1
             }
             guard let place else { continue }
-            // Lengths first, so that no two lists run together to the same bytes.
+            // Lengths make the encoding unambiguous.
             hashes[place].update("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8)
         }
         self.groups = groups
@@ -51,14 +50,14 @@ package struct RunFingerprint: Sendable, Equatable {
         }
     }
 
-    /// Whether rows are dropped for being like others.
+    /// Whether rows are dropped as duplicates.
     var comparesRows: Bool {
         parts.contains {
             $0.name == Self.steps && ToldStep.steps($0.value)?.contains(where: \.comparesRows) == true
         }
     }
 
-    /// One line for each part that differs from an earlier run's.
+    /// Returns one line for each part that differs from an earlier run's.
     package func changes(from old: RunFingerprint) -> [String] {
         var lines: [String] = []
         let before = Dictionary(
@@ -80,7 +79,7 @@ package struct RunFingerprint: Sendable, Equatable {
         return lines
     }
 
-    /// What differs, as far as an earlier run's digest can tell.
+    /// Returns the groups that differ from an earlier run's digest.
     package func changedGroups(fromDigest old: String) -> String {
         let before = old.split(at: "-", keepingEmpty: true)
         let now = digest.split(at: "-", keepingEmpty: true)

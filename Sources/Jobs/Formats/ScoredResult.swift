@@ -1,21 +1,21 @@
 import JSON
 import OperatingSystem
 
-/// How likely the model finds what a line gives, after the line's prompt. The score of a completion that stands alone
-/// is the result's own; those of a list are objects in `scores`:
+/// Log-probabilities of a line's completions after its prompt. The score of a single completion is the result's own;
+/// those of a list are objects in `scores`:
 ///
 ///     "logprob","mean","perplexity","token_logprobs":[…][,"tokens":[…]][,"provenance":{…}],"usage":{…}
 ///     "scores":[{…},…],"best","usage":{…}
 ///
-/// A result is a score if it begins so. Then `text` and other names that a completion would have are the line's.
+/// A result is a score if it begins so. Then `text` and other names of a completion's members are the line's.
 package struct ScoredResult: TaskResult {
     /// One, or as many as the line's list has.
     package var scores: [Score]
-    /// The line has a list, be it of one.
+    /// Whether the line has a list, even of one.
     package var isList: Bool
-    /// How many tokens the prompt has by itself.
+    /// Number of the prompt's own tokens.
     package var promptTokens: Int
-    /// How many tokens all scores have together.
+    /// Number of tokens of all scores together.
     package var completionTokens: Int
 
     package init(_ scores: [Score], isList: Bool, promptTokens: Int) {
@@ -31,7 +31,7 @@ package struct ScoredResult: TaskResult {
     ]
     package static let isAnswer = false
 
-    /// The score with the highest mean; of equals the first.
+    /// Index of the score with the highest mean; the first among equals.
     package var best: Int {
         scores.indices.reduce(0) { scores[$1].mean > scores[$0].mean ? $1 : $0 }
     }
@@ -62,15 +62,15 @@ package struct ScoredResult: TaskResult {
     }
 }
 
-/// How likely one completion is.
+/// Score of one completion.
 package struct Score: Sendable, Equatable {
-    /// Natural logarithms, one for each token; `LogprobEntry.impossible` for one that can't come.
+    /// Natural logarithms, one for each token; `LogprobEntry.impossible` for a masked one.
     package var logprobs: [Float]
-    /// The completion's ids; nil if the job doesn't ask for them.
+    /// Token ids of the completion; nil unless the job asks for them.
     package var tokens: [Int32]?
-    /// What the engine says of how the score came about.
+    /// The engine's facts about the score.
     package var provenance: [GenerationResult.NamedValue]
-    /// The sum of `logprobs`, added up in their order as Doubles.
+    /// Sum of `logprobs`, added in order as Doubles.
     package let logprob: Double
     package let count: Int
 }
@@ -85,7 +85,7 @@ extension Score {
             logprob: logprobs.reduce(0) { $0 + Double($1) }, count: logprobs.count)
     }
 
-    /// A token's.
+    /// Mean per token.
     package var mean: Double { logprob / Double(count) }
     /// e^-mean; infinite beyond the largest Double.
     package var perplexity: Double { FixedArithmetic.exp(-mean) }
@@ -115,7 +115,7 @@ private struct ScoreReader {
 
     init(keeps: Bool) { self.keeps = keeps }
 
-    /// - Returns: false, and nothing is read, if the member is no score's.
+    /// - Returns: false, without reading, if the member is no score's.
     mutating func take(
         _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
     ) throws -> Bool {
@@ -156,7 +156,7 @@ private struct ScoreReader {
         }
     }
 
-    /// Nil if the members don't make a score, or its numbers are not those of its tokens.
+    /// Nil if the members are no score, or its numbers contradict its tokens.
     var score: Score? {
         let score = Score(
             logprobs: logprobs, tokens: tokens, provenance: provenance, logprob: sum, count: count)

@@ -1,8 +1,7 @@
 import BatchEngine
 import JSON
 
-/// What the steps of a job made of a row, each under its name as it would be a result by itself. Steps that the row passed
-/// over are missing.
+/// Results of a row's steps, each under its name, as if it were a job of its own. Skipped steps are missing.
 ///
 ///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"item":…][,"dropped":"judge"[,"duplicate_of":"a7"]],"usage":{…}
 package struct StepsResult: TaskResult {
@@ -18,13 +17,12 @@ package struct StepsResult: TaskResult {
     }
 
     package var steps: [Step]
-    /// The step that did not accept what it had made, or had no item for the row, or `until`; nil of a row that went to
-    /// its end.
+    /// The step that rejected the row or had no item for it, or `until`; nil if the row went through all steps.
     package var dropped: String?
-    /// The id of the row that it is too much like, where it was dropped for that.
+    /// Id of the row that it duplicates, if it was dropped for that.
     package var original: String?
 
-    /// What it was made of, in JSON, where a step makes rows of a list.
+    /// The row's item in JSON, if a step makes rows of a list.
     package var item: String?
 
     package init(
@@ -39,12 +37,12 @@ package struct StepsResult: TaskResult {
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     package var isAccepted: Bool { dropped == nil }
-    /// Nothing was made, as enough rows of its line are accepted.
+    /// Whether nothing was made, as enough rows of its line are accepted.
     var isNotNeeded: Bool { dropped == JobStep.until }
     package var tally: RowOutcome? {
         guard let dropped else { return .accepted }
         if isNotNeeded { return .dropped(by: dropped, .notNeeded) }
-        // A step that dropped what it had made is among them.
+        // A step that rejected its own result is among them.
         let isMade = steps.contains { $0.name == dropped }
         return .dropped(by: dropped, original != nil ? .duplicate : isMade ? .notAccepted : .noItem)
     }
@@ -55,7 +53,7 @@ package struct StepsResult: TaskResult {
         if members != .data { ResultCoding.writeUsage(of: self, &writer) }
     }
 
-    /// As it is saved of a row under way.
+    /// Form in which a running row is saved.
     var savedText: String {
         JSONWriter.object { writeSteps(.log, to: &$0) }.text
     }
@@ -65,7 +63,7 @@ package struct StepsResult: TaskResult {
         for step in steps { writer.object(step.name) { step.result.write(members, to: &$0) } }
     }
 
-    /// Each step under its name, and no list of them.
+    /// Writes each step under its name, without a list of steps.
     private func writeData(to writer: inout JSONWriter) {
         for step in steps {
             writer.key(step.name)
@@ -85,7 +83,7 @@ package struct StepsResult: TaskResult {
         if let original { writer.string("duplicate_of", original) }
     }
 
-    /// That of a step is called `NAME.` and what it is called by itself.
+    /// A step's column is called `NAME.` followed by its own name.
     package func cell(_ column: String) -> String? {
         switch column {
         case JobStep.item: return item.map { DelimitedResults.text(ofJSON: $0) }
@@ -180,7 +178,7 @@ struct StepsReader: ResultReader {
         return made
     }
 
-    /// The steps that a row under way had made; nil if the text is none of ours.
+    /// Returns the finished steps of a running row; nil if the text is invalid.
     static func steps(saved text: String) -> [StepsResult.Step]? {
         var text = text
         var reader: StepsReader?

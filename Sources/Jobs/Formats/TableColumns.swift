@@ -1,27 +1,27 @@
 import JSON
 
-/// The columns of a table whose rows are JSON objects, each with a type that holds all that is in the rows.
+/// Columns of a table whose rows are JSON objects, each with a type that fits all values.
 struct TableColumns {
-    /// What JSON values have in common.
+    /// Common type of JSON values.
     private indirect enum Kind {
-        /// No row has it, or null is all that came.
+        /// No row has it, or only null.
         case absent, none
         case boolean, integer, double, text
         case list(Kind)
         case object([(name: String, kind: Kind)])
-        /// Values of several kinds, which stay JSON.
+        /// Values of several types, which stay JSON.
         case json
     }
 
     private var columns: [(name: String, kind: Kind)] = []
-    /// Types of columns in SQL that are known beforehand.
+    /// SQL types of columns known in advance.
     private let known: JSONObject
-    /// So many bytes has the longest row.
+    /// Bytes of the longest row.
     private(set) var longestRow = 0
     private(set) var count = 0
     private var size = 0
 
-    /// - Parameter example: a row that says which columns there are first, whatever rows come.
+    /// - Parameter example: a row with the first columns, which exist whatever rows follow.
     init(_ example: JSONValue, known: JSONObject) {
         self.known = known
         if case .object(let members) = example {
@@ -45,7 +45,7 @@ struct TableColumns {
         case .null: .none
         case .bool: .boolean
         case .int: .integer
-        // One without a fraction that doesn't fit stays as it is.
+        // A number without a fraction that doesn't fit stays JSON.
         case .number(let number): number.text.contains { ".eE".contains($0) } ? .double : .json
         case .string: .text
         case .array(let values): .list(values.reduce(.none) { merged($0, kind(of: $1)) })
@@ -69,7 +69,7 @@ struct TableColumns {
     ) -> [(name: String, kind: Kind)] {
         var all = a
         for (place, (name, kind)) in b.enumerated() {
-            // Most often it stands where it did before.
+            // Mostly it is at the same position as before.
             let isThere = place < all.count && all[place].name.utf8.elementsEqual(name.utf8)
             if let found = isThere ? place : all.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) })
             {
@@ -83,7 +83,7 @@ struct TableColumns {
 
     // MARK: In SQL
 
-    /// Names as DuckDB can tell them apart: one that is empty, or differs from an earlier one only in case, gets a number.
+    /// Returns names that DuckDB distinguishes: an empty one, or one that differs only in case, gets a number.
     private static func names(of members: [(name: String, kind: Kind)]) -> [String] {
         func folded(_ name: String) -> [UInt8] { Array(name.lowercased().utf8) }
         func isThere(_ kind: Kind) -> Bool { if case .absent = kind { false } else { true } }
@@ -97,7 +97,7 @@ struct TableColumns {
         }
     }
 
-    /// Columns, and members of structs in them, that have second names.
+    /// Columns, and members of structs in them, that are renamed.
     var secondNames: [String] { Self.secondNames(.object(columns), .object(types), "") }
 
     private static func secondNames(_ kind: Kind, _ type: JSONValue, _ path: String) -> [String] {
@@ -112,7 +112,7 @@ struct TableColumns {
         }
     }
 
-    /// A row with second names.
+    /// Returns a row with the new names.
     mutating func renamed(_ row: UnsafeRawBufferPointer, _ types: JSONObject) throws -> [UInt8] {
         let row = try JSONValue(parsing: row, limits: .ownLine)
         let bytes = Array(JSONWriter.text(of: Self.renamed(row, .object(columns), .object(types))).utf8)
@@ -133,7 +133,7 @@ struct TableColumns {
         }
     }
 
-    /// The type as `from_json` takes it: a name in SQL, a list of one type, or an object of a struct's.
+    /// Returns the type for `from_json`: an SQL name, a list of one type, or a struct's object.
     private static func type(_ kind: Kind) -> JSONValue {
         switch kind {
         case .absent, .none, .text: return "VARCHAR"
@@ -148,7 +148,7 @@ struct TableColumns {
         }
     }
 
-    /// Bytes stand in JSON as text, of which a cast makes them again.
+    /// Bytes are text in JSON, which a cast converts back.
     private static func asRead(_ type: String) -> String {
         let bytes = Array(type.utf8)
         var (made, word, quote) = ([UInt8](), [UInt8](), UInt8?.none)
@@ -157,7 +157,7 @@ struct TableColumns {
                 word.append(byte)
                 continue
             }
-            // A member of that name has a space after it.
+            // A member of that name is followed by a space.
             let isType = word.elementsEqual("BLOB".utf8) && byte != UInt8(ascii: " ")
             made += isType ? Array("VARCHAR".utf8) : word
             word = []
@@ -183,7 +183,7 @@ struct TableColumns {
         return types
     }
 
-    /// The commands that make Parquet of the rows, and the names and types that these are given.
+    /// Returns the commands that write Parquet, with their names and types.
     func commands() -> (SQL, given: [UInt8]) {
         let types = types
         var (read, pointers, checks): (JSONObject, [JSONValue], SQL) = (types, [], "[true")
@@ -200,8 +200,8 @@ struct TableColumns {
             pointers.append(.string(String(decoding: pointer, as: UTF8.self)))
             checks = "\(checks), fits(json, \(pointers.count), struct_extract_at(r, \(index + 1)))"
         }
-        // The longer the rows, the fewer are in memory at once: 32 MiB of them, up to DuckDB's own number. What does not fit a
-        // type would be null, and is an error instead.
+        // Longer rows are kept in smaller groups: 32 MiB of them, up to DuckDB's own number. A value that does not fit
+        // its type would become null, and is an error instead.
         let group = max(2048, min(122_880, (32 << 20) / max(1, size / max(1, count)) / 2048 * 2048))
         let commands: SQL = """
             SET VARIABLE given = (SELECT content FROM read_text('/dev/fd/3')); \

@@ -1,34 +1,33 @@
 import JSON
 
-/// What a task makes of one piece of work. Its members are those of a JSON object, which a reader of the same task reads
-/// again.
+/// Result of a task, encoded as members of a JSON object, with a reader.
 package protocol TaskResult: Sendable, Equatable {
-    /// What reads results again; it is asked in the order of the list of tasks.
+    /// Reader of results; readers are tried in the order of the tasks.
     static var reader: any ResultReader.Type { get }
-    /// The members that it may have, beside those that all results have.
+    /// Members that it may have, beside those of all results.
     static var names: Set<String> { get }
-    /// The columns of a table of results; nil if they have no place in one, the default.
+    /// Columns in a table; nil, the default, if it can't be in one.
     static var columns: [String]? { get }
-    /// Whether it is an answer. The default is that it is.
+    /// Whether it is an answer. True by default.
     static var isAnswer: Bool { get }
 
     var promptTokens: Int { get }
     var completionTokens: Int { get }
-    /// The completion that it is, where it is one. The default is none.
+    /// Its completion, if it is one. None by default.
     var completion: GeneratedResult? { get }
 
-    /// What it counts as in the summary of a run, where results differ in that; nil, the default, where they don't.
+    /// Its category in the summary of a run, if results differ in that; nil by default.
     var tally: RowOutcome? { get }
-    /// Whether it counts as one of those that are wanted. The default is that it does.
+    /// Whether it counts as wanted. True by default.
     var isAccepted: Bool { get }
 
     /// Writes its members.
     func write(_ members: ResultMembers, to writer: inout JSONWriter)
-    /// What it adds to a completion in formats of others. The default is nothing.
+    /// Writes additions to a completion in foreign formats. None by default.
     func writeMore(to writer: inout JSONWriter)
-    /// What a table has in a column; nil for nothing, the default where it is no count of tokens.
+    /// Returns the cell of a column; nil, the default, except for counts of tokens.
     func cell(_ column: String) -> String?
-    /// What a report shows of it.
+    /// Describes it in a report.
     func describe(in report: inout ReportedResult)
 }
 
@@ -54,14 +53,14 @@ extension TaskResult {
 
 /// Reads the members of a task's result from an object that has others too.
 ///
-/// A scan over very many results need not keep what it reads: then `result` has no texts and no lists, but is nil for
+/// A scan over very many results need not keep their content: then `result` has no texts and no lists, but is nil for
 /// the same bytes.
 package protocol ResultReader: Sendable {
     /// Nil if no result of the task begins with this member.
     init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool)
-    /// - Returns: false, and nothing is read, if the member is none of the task's.
-    /// - Throws: `JSONFault` if its value can't be a result's.
+    /// - Returns: false, without reading, if the member is none of the task's.
+    /// - Throws: `JSONFault` if its value is invalid.
     mutating func take(_ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner) throws -> Bool
-    /// Nil if the members don't make a result.
+    /// Nil if the members are no complete result.
     var result: (any TaskResult)? { get }
 }

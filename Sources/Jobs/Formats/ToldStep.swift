@@ -1,11 +1,11 @@
-/// A step as a fingerprint tells of it: what `JobStep.text` has written.
+/// A step as described in a fingerprint by `JobStep.text`.
 struct ToldStep {
     let text: String
     let name: String
     /// Its conditions and settings, as text.
     private let members: [(name: String, value: String)]
 
-    /// - Returns: nil if the text is none of ours.
+    /// - Returns: nil if the text is invalid.
     init?(_ text: String) {
         guard let parts = ResultText.values(text), parts.count >= 4 else { return nil }
         var members = Array(zip(["where", "accept", "tries"], parts[1...3]))
@@ -23,13 +23,13 @@ struct ToldStep {
 
     private func value(_ name: String) -> String? { members.first { $0.name == name }?.value }
 
-    /// Whether it drops rows for being like others.
+    /// Whether it drops duplicate rows.
     var comparesRows: Bool { value(Distinctness.mark) != nil }
 
     /// Whether it makes rows of a list.
     var hasItems: Bool { value("each") != nil }
 
-    /// How many rows come of one by these steps; more than there may be if there are too many.
+    /// Returns the number of rows that these steps make of one; beyond the limit a number above it.
     static func rows(of steps: ArraySlice<ToldStep>) -> Int {
         let limit = JobSettings.rowsOfLineRange.upperBound + 1
         return steps.reduce(1) { rows, step in
@@ -37,14 +37,14 @@ struct ToldStep {
         }
     }
 
-    /// All steps of a job; nil if the text is none of ours.
+    /// Returns all steps of a job; nil if the text is invalid.
     static func steps(_ text: String) -> [ToldStep]? {
         guard let texts = ResultText.values(text) else { return nil }
         let steps = texts.compactMap { ToldStep($0) }
         return steps.count == texts.count ? steps : nil
     }
 
-    /// What differs between the steps of two jobs, one line for each member; nil where that can't be told so.
+    /// Returns the differences between the steps of two jobs, one line for each member; nil if they can't be compared.
     static func changes(from old: String, to new: String) -> [String]? {
         guard let old = steps(old), let new = steps(new) else { return nil }
         var lines: [String] = []

@@ -43,7 +43,7 @@ import Testing
             for _ in 0..<2 {
                 let error = #expect(throws: JobError.self) { try run(folder, whole[..<length]) }
                 #expect(error?.kind == .inputOutput && error?.place == folder.path("in.jsonl") + ":2")
-                #expect(error?.message.contains("half a line: \(length - first.count) byte") == true)
+                #expect(error?.message.contains("line is incomplete: \(length - first.count) byte") == true)
                 #expect(folder.has("out.jsonl.journal") && !folder.has("out.jsonl"))
             }
             #expect(throws: JobError.self) { try preflight(folder, whole[..<length]) }

@@ -295,7 +295,7 @@ import Testing
         #expect(error?.kind == .inputOutput && error?.place == folder.path("in.json") + ":4")
         #expect(
             error?.message.contains(
-                "the input ends in half: the array's element that begins here has no end.") == true)
+                "the input is incomplete: the array's element that begins here has no end.") == true)
         #expect(folder.has("out.jsonl.journal") && !folder.has("out.jsonl"))
         let bad = try run("[\n" + elements.joined(separator: ",\n") + ",\n{\"id\" 3}\n]")
         #expect(bad.status == .complete && bad.statistics.done == 1 && bad.statistics.skipped == 2)

@@ -2,19 +2,19 @@ import BatchEngine
 import FoundationShim
 import JSON
 
-/// The members of `response` in a line of OpenAI's batch results.
+/// Members of `response` in a line of OpenAI's batch results.
 struct OpenAIAnswer {
-    /// It is made of the line's content.
+    /// Derived from the line's content.
     let id: String
     let model: String
-    /// The digest of the run.
+    /// Digest of the run.
     let run: String
     let endpoint: OpenAIRequest.Endpoint
-    /// As much of the request as its results say.
+    /// The part of the request that results need.
     var request = OpenAIRequest()
-    /// Seconds since 1970; 0 in a file, which is the same whenever it is made.
+    /// Seconds since 1970; 0 in a file, so that it is reproducible.
     var created = 0
-    /// Whether there are others, so that an error says which it is of.
+    /// Whether it is one line of several, so that an error names it.
     var isLine = true
 
     /// - Parameter results: the line's choices, in order; at least one.
@@ -26,7 +26,7 @@ struct OpenAIAnswer {
         writeBody(choices, failure, &writer)
     }
 
-    /// - Returns: the status and the body.
+    /// - Returns: status and body.
     func alone(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
         let (choices, failure) = Self.choices(of: results)
         var writer = JSONWriter()
@@ -45,7 +45,7 @@ struct OpenAIAnswer {
                 if let completion = made.completion {
                     choices.append(Choice(completion: completion, result: made))
                 } else {
-                    // An earlier run with another task has made it, and its results are kept.
+                    // A kept result of an earlier run with another task.
                     let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
                     failure = failure ?? .init(error, line: 0)
                 }
@@ -70,7 +70,7 @@ struct OpenAIAnswer {
 
     private struct Choice {
         let completion: GeneratedResult
-        /// The result that has it.
+        /// The result of the choice.
         let result: any TaskResult
     }
 
@@ -125,7 +125,7 @@ struct OpenAIAnswer {
         writer.string("system_fingerprint", "fp_\(run)")
     }
 
-    /// The tokens of all prompts, each of which several completions may have.
+    /// Returns the tokens of all prompts, each of which may have several completions.
     static func promptTokens(_ completions: [GeneratedResult], of request: OpenAIRequest) -> Int {
         let each = max(1, completions.count / max(1, request.prompts.count))
         return stride(from: 0, to: completions.count, by: each).reduce(0) {
@@ -213,7 +213,7 @@ struct OpenAIAnswer {
                     writer.value(.object(tops))
                 }
             }
-            // Characters of the text, to which a token adds where it ends one.
+            // Length of the text in characters; a token adds to it when it completes one.
             let length = completion.text.unicodeScalars.count
             var (offset, repair, whole) = (0, UTF8Repair(), [UInt8]())
             let isStripped =
@@ -256,7 +256,7 @@ struct OpenAIAnswer {
         writer.object("metadata") { $0.string("run", run) }
     }
 
-    /// A response of which nothing is there yet.
+    /// Writes a response without any content yet.
     func writeBegun(to writer: inout JSONWriter) {
         writeHead("in_progress", isCut: false, &writer)
         writer.array("output") { _ in }

@@ -2,8 +2,8 @@ import BatchEngine
 import Errors
 import JSON
 
-/// The body of one of OpenAI's requests, as the fields of a native line. What has no effect on an answer is passed over.
-/// What phibatch can't do is wrong, if the answer would be to another question without it, and otherwise listed.
+/// Body of one of OpenAI's requests, as the fields of a native line. Members without an effect on answers are ignored.
+/// Unsupported ones are an error if the answer would be to another question without them, and otherwise listed.
 struct OpenAIBody {
     private(set) var fields: [(String, JSONValue)] = []
     private(set) var choices: Int?
@@ -40,13 +40,13 @@ struct OpenAIBody {
             }
         }
         try readStructure()
-        // The likeliest token, as other servers take it.
+        // Greedy, as in other servers.
         if let place = fields.firstIndex(where: { $0.0 == "top_p" && $0.1.number == 0 }) {
             fields[place] = ("top_k", 1)
         }
-        // As some say that there is no limit.
+        // Some clients write -1 for no limit.
         if let place = fields.firstIndex(where: { $0.0 == "top_k" && $0.1 == -1 }) { fields[place].1 = 0 }
-        // The API's own default, which is not ours.
+        // The API's default, which is not ours.
         if value("temperature") == nil { fields.append(("temperature", 1)) }
         switch endpoint {
         case .chat: try readChat()
@@ -70,7 +70,7 @@ struct OpenAIBody {
     private func value(_ name: String) -> JSONValue? { field[name] }
     private var field: LineField { LineField(.object(body)) }
 
-    /// What answers must be like, as vLLM and servers like it say it.
+    /// Reads constraints in the form of vLLM and similar servers.
     private mutating func readStructure() throws(LineError) {
         guard endpoint != .responses else { return }
         var asked: [(name: String, kind: String, value: JSONValue)] = []
@@ -120,7 +120,7 @@ struct OpenAIBody {
         }
     }
 
-    /// A regular expression for one text.
+    /// Returns a regular expression for one text.
     private static func pattern(of text: String) -> String {
         var pattern = ""
         for scalar in text.unicodeScalars {
@@ -166,7 +166,7 @@ struct OpenAIBody {
             guard parts.count <= OpenAIRequest.mostChoices / (choices ?? 1) else {
                 throw LineError(
                     .badField,
-                    "`prompt` holds \(parts.count) prompts, for \(choices ?? 1) answers each (`n`); a request has at most \(OpenAIRequest.mostChoices) answers. Send others as requests of their own."
+                    "`prompt` holds \(parts.count) prompts, for \(choices ?? 1) answers each (`n`); a request has at most \(OpenAIRequest.mostChoices) answers. Send the others in further requests."
                 )
             }
             if parts.count > 1 { prompts = parts }
@@ -217,7 +217,7 @@ struct OpenAIBody {
         }
     }
 
-    /// What chat completions call `reasoning_effort`. Reasoning are there whole, and not summed up.
+    /// Reads `reasoning`; `effort` is chat completions' `reasoning_effort`. Reasoning is never summarized.
     private mutating func readReasoning() throws(LineError) {
         guard let reasoning = value("reasoning") else { return }
         guard case .object(let members) = reasoning else {
@@ -232,7 +232,7 @@ struct OpenAIBody {
         }
     }
 
-    /// What chat completions call `response_format`.
+    /// Reads `text.format`, which is `response_format` in chat completions.
     private mutating func readTextFormat() throws(LineError) {
         guard let text = value("text") else { return }
         guard case .object(let members) = text else {
@@ -254,7 +254,7 @@ struct OpenAIBody {
             ("response_format", ["type": "json_schema", "json_schema": .object(described)]))
     }
 
-    /// Functions that the model may call; the same in chat completions and, laid out flat, in responses.
+    /// Reads tools; the same in chat completions and, in flat form, in responses.
     private mutating func readTools() throws(LineError) {
         guard let tools = value("tools") else {
             if let choice = value("tool_choice"), choice != "none", choice != "auto" {
@@ -303,14 +303,14 @@ struct OpenAIBody {
         return settings.logprobs
     }
 
-    /// As the samples of a job.
+    /// Reads `n` like the samples of a job.
     private func samples() throws(LineError) -> Int? {
         var settings = RequestSettings()
         try field.setting("samples", as: "n", into: &settings)
         return settings.samples
     }
 
-    /// The first of these names that is there counts.
+    /// Reads the first of these names that exists.
     private mutating func readLimit(_ names: [String], unset: Int) throws(LineError) {
         for name in names {
             var settings = RequestSettings()
@@ -321,7 +321,7 @@ struct OpenAIBody {
         fields.append(("max_tokens", .int(unset)))
     }
 
-    /// A call, or what it gave, among the items of a response's input, as a message; nil of any other item.
+    /// Converts a call or its output among the items of a response's input to a message; nil for any other item.
     private static func callOfResponse(_ item: JSONObject) -> JSONValue? {
         switch item["type"] {
         case "function_call"?:
@@ -338,13 +338,13 @@ struct OpenAIBody {
         }
     }
 
-    /// Messages as the chat template knows them: roles of old, contents of text alone.
+    /// Converts messages to those of chat templates: known roles, and contents of text only.
     private func conversation(_ messages: [JSONValue], _ name: String) throws(LineError) -> JSONValue {
         var known: [JSONValue] = []
         for (index, message) in messages.enumerated() {
             func wrong(_ what: String) -> LineError { LineError(.badField, "`\(name)[\(index)]` \(what).") }
             guard case .object(var members) = message else { throw wrong("is no object") }
-            // Earlier reasoning are not sent back.
+            // Earlier reasoning is not sent back.
             if members["type"] == "reasoning" { continue }
             if case .object(let message)? = Self.callOfResponse(members) { members = message }
             if let kind = members["type"], kind != "message" {

@@ -8,14 +8,14 @@ import JSON
 package struct OpenAILines: InputFormat {
     package let name: String
     package var isJSONLines: Bool { true }
-    /// Lines that are no requests are native ones.
+    /// Whether lines that are no requests are native ones.
     private let takesNative: Bool
 
     package init() { (name, takesNative) = ("openai", false) }
 
     private init(takesNative: Bool) { (name, self.takesNative) = ("auto", takesNative) }
 
-    /// Each line as it is.
+    /// Requests and native lines mixed.
     static let orNative = OpenAILines(takesNative: true)
 
     /// - Parameter line: an object.

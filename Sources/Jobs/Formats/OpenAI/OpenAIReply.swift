@@ -1,10 +1,10 @@
 import JSON
 
-/// The answer to one of OpenAI's requests that somebody waits for: whole, or in the events of a stream.
+/// Answer to one of OpenAI's requests over HTTP: whole, or as events of a stream.
 package struct OpenAIReply: Sendable {
     package typealias Endpoint = OpenAIRequest.Endpoint
 
-    /// Its own, without the beginning that the kind of object has.
+    /// Own id, without the prefix of the kind of object.
     package let id: String
     package let model: String
     /// Seconds since 1970.
@@ -15,10 +15,10 @@ package struct OpenAIReply: Sendable {
         (self.id, self.model, self.created, self.endpoint) = (id, model, created, endpoint)
     }
 
-    /// The whole answer.
+    /// Returns the whole answer.
     /// - Parameters:
     ///   - results: the choices, in order; at least one.
-    ///   - run: the digest of the run.
+    ///   - run: digest of the run.
     package func whole(_ results: [GenerationResult], run: String) -> (status: Int, body: [UInt8]) {
         var answer = answer(run: run)
         answer.request = OpenAIRequest(of: results[0])
@@ -38,7 +38,7 @@ package struct OpenAIReply: Sendable {
 
     private var isChat: Bool { endpoint == .chat }
 
-    /// More of a choice: text, or what was reasoning before it. The first of a choice says whose text it is.
+    /// Returns an event with more text or reasoning of a choice. The first event of a choice has the role.
     func more(_ text: String, of choice: Int, isReasoning: Bool = false, isFirst: Bool) -> [UInt8] {
         self.choice(choice, text) { writer in
             if isFirst { writer.string("role", "assistant") }
@@ -48,10 +48,10 @@ package struct OpenAIReply: Sendable {
         }
     }
 
-    /// The end of a choice, with what was not told of it yet.
+    /// Returns the events that end a choice, with everything not sent yet.
     /// - Parameters:
-    ///   - told: bytes of its text.
-    ///   - isFirst: nothing was told of it.
+    ///   - told: number of bytes of its text already sent.
+    ///   - isFirst: whether nothing of it was sent.
     func end(
         _ whole: GenerationResult, of choice: Int, told: Int, toldReasoning: Bool, isFirst: Bool
     ) -> [UInt8] {
@@ -79,7 +79,7 @@ package struct OpenAIReply: Sendable {
         }
     }
 
-    /// What all choices together took.
+    /// Returns an event with the usage of all choices.
     func usage(_ results: [GenerationResult]) -> [UInt8] {
         event { writer in
             writer.array("choices") { _ in }
@@ -88,7 +88,7 @@ package struct OpenAIReply: Sendable {
         }
     }
 
-    /// - Parameter delta: writes what a chat has of it; a completion has the text.
+    /// - Parameter delta: writes the delta of a chat; a completion has the text.
     private func choice(
         _ choice: Int, _ text: String, delta: (inout JSONWriter) -> Void, end: (inout JSONWriter) -> Void
     ) -> [UInt8] {
@@ -112,6 +112,6 @@ package struct OpenAIReply: Sendable {
         return Self.event(of: writer.bytes)
     }
 
-    /// As a stream of server-sent events has it.
+    /// Returns JSON as a server-sent event.
     static func event(of json: [UInt8]) -> [UInt8] { Array("data: ".utf8) + json + [0x0A, 0x0A] }
 }

@@ -1,6 +1,6 @@
 import JSON
 
-/// What one of OpenAI's requests asks for beside a native line's fields, and what its answer must know of it.
+/// Parts of one of OpenAI's requests beyond a native line's fields, and those that its answer needs.
 package struct OpenAIRequest: Sendable, Equatable {
     package enum Endpoint: String, Sendable, CaseIterable {
         case chat = "/v1/chat/completions"
@@ -9,7 +9,7 @@ package struct OpenAIRequest: Sendable, Equatable {
 
         static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-        /// As servers name it, with their own version and host before it; those that take one kind only have no name.
+        /// Finds the endpoint by its path, after any host and version, or by the body if there is no path.
         init?(url: JSONValue?, body: JSONObject?) {
             switch url {
             case .string(let url)?:
@@ -25,7 +25,7 @@ package struct OpenAIRequest: Sendable, Equatable {
         }
     }
 
-    /// What a request asks for and can't have.
+    /// An unsupported part of a request.
     package struct Unsupported: Sendable, Equatable {
         package var name: String
         /// A sentence.
@@ -33,22 +33,22 @@ package struct OpenAIRequest: Sendable, Equatable {
     }
 
     package var endpoint = Endpoint.chat
-    /// `n`; nil is as many as the job says.
+    /// `n`; nil is the job's number.
     package var choices: Int?
-    /// The name of the model that has answered; nil where nobody has.
+    /// Name of the model that answers; nil if none does.
     package var model: String?
-    /// How many of the likeliest tokens are shown beside each chosen one; nil shows no log-probabilities.
+    /// Number of the likeliest tokens shown beside each chosen one; nil shows no log-probabilities.
     package var logprobs: Int?
-    /// Prompts of a completion that has several; `choices` are of each.
+    /// Prompts of a completion with several; `choices` applies to each.
     package var prompts: [JSONValue] = []
-    /// `echo`: the prompt stands before the answer.
+    /// `echo`: the prompt is repeated before the answer.
     package var echoes = false
-    /// `max_tokens` is 0: the answer is empty.
+    /// Whether `max_tokens` is 0, so that the answer is empty.
     package var asksNothing = false
-    /// What its answer can do without; whether it may, the job says (`unsupported`).
+    /// Parts without which it can be answered, if the job allows (`unsupported`).
     package var unsupported: [Unsupported] = []
 
-    /// A request without a limit has none of its own in the API but the context: nobody means 128,000 tokens.
+    /// Limit of a request without one: in the API that is the context, but nobody means 128,000 tokens.
     static let defaultMaxTokens = 4096
     static let mostChoices = 10_000
 
@@ -101,12 +101,12 @@ package struct OpenAIRequest: Sendable, Equatable {
 
     // MARK: In a result
 
-    /// Among the fields that a result keeps of its line.
+    /// Name among the fields that a result copies from its line.
     static let keptName = "openai_request"
 
     /// - Parameters:
-    ///   - samples: how many results the line has.
-    ///   - job: nil where no model is named.
+    ///   - samples: number of the line's results.
+    ///   - job: nil if no model is named.
     static func kept(_ request: OpenAIRequest?, samples: Int, in job: JobSettings?)
         -> GenerationResult.CarriedValue
     {
@@ -121,7 +121,7 @@ package struct OpenAIRequest: Sendable, Equatable {
         return .init(name: keptName, json: writer.text)
     }
 
-    /// What a result says of its request; one without says nothing of it.
+    /// Reads the request's parts from its result, if it has any.
     init(of result: GenerationResult) {
         guard let kept = result.kept.last(where: { $0.name == Self.keptName }),
             let json = try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)
@@ -135,10 +135,10 @@ package struct OpenAIRequest: Sendable, Equatable {
     init() {}
 }
 
-/// What one of OpenAI's requests asks for that a job can't give.
+/// Parts of OpenAI's requests that a job doesn't support.
 extension OpenAIRequest {
-    /// - Returns: the names of what its answer does without, as the job allows.
-    /// - Throws: `LineError` if it can't be answered so.
+    /// - Returns: names of ignored parts, as the job allows.
+    /// - Throws: `LineError` if it can't be answered without them.
     func missing(in job: JobSettings) throws(LineError) -> [String] {
         let format = job.outputFormat.format
         if max(choices ?? 1, prompts.count) > 1, !format.isByLine {

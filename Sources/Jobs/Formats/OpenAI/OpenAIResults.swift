@@ -1,15 +1,15 @@
 import JSON
 
-/// What OpenAI's batch API makes of its requests: one line each, with all choices.
+/// Results of OpenAI's batch API: one line a request, with all choices.
 ///
 ///     {"id":"batch_req_…","custom_id":"…","response":{"status_code":200,"request_id":"…","body":{…}},"error":null}
 ///
-/// A line that fails has status 400, or 500 where it is not to blame, and the error in `body`. As the same job gives
-/// the same bytes, ids are made of the line's content, and `created` is 0. `system_fingerprint` is that of the run.
+/// A failed line has status 400, or 500 if it isn't the line's fault, and the error in `body`. As the same job gives
+/// the same bytes, ids derive from the line's content, `created` is 0, and `system_fingerprint` is the run's.
 package struct OpenAIResults: ResultFormat {
     package let name = "openai"
     package let isByLine = true
-    /// The model, as results name it.
+    /// Name of the model in results.
     let model: String
 
     package init(model: String = "") { self.model = model }
@@ -27,7 +27,7 @@ package struct OpenAIResults: ResultFormat {
     private struct Encoder: ResultEncoder {
         let run: ResultRun
         let model: String
-        /// Results of the line that is under way.
+        /// Results of the current line so far.
         private var held: [GenerationResult] = []
 
         init(run: ResultRun, model: String) {

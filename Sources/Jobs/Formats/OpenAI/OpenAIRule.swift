@@ -1,20 +1,20 @@
 import BatchEngine
 import JSON
 
-/// What becomes of a member of one of OpenAI's bodies.
+/// Treatment of a member of OpenAI's bodies.
 enum OpenAIRule {
-    /// A native field of the same name: a setting of lines that bodies have too, or what templates may use.
+    /// A native field of the same name: a setting of lines, or a variable of templates.
     case field
-    /// Taken by the endpoint's own reading.
+    /// Read by the endpoint's own code.
     case own
-    /// No part of what is asked.
+    /// Without effect on the answer.
     case ignored
-    /// Only these values, which ask for nothing special. Without the others there is an answer all the same.
+    /// Only these neutral values are supported. Without the member there is still an answer.
     case only([JSONValue])
-    /// Only these values; the others are part of the question, or of what the answer must be.
+    /// Only these values are supported; others belong to the question, or constrain the answer.
     case needed([JSONValue])
 
-    /// Nil if the endpoint knows no such member.
+    /// Nil for an unknown member of the endpoint.
     static func of(_ name: String, in endpoint: OpenAIRequest.Endpoint) -> OpenAIRule? {
         let own =
             switch endpoint {
@@ -40,24 +40,24 @@ enum OpenAIRule {
         }
     }
 
-    /// Sentences that say what would do instead of some that are not supported.
+    /// Advice for some unsupported members, in sentences.
     static let instead = [
         "suffix": "Put what follows into the prompt, with the model's own tokens for filling in.",
-        "best_of": "`n` with `logprobs` gives all of them, to choose from.",
+        "best_of": "`n` with `logprobs` returns all of them.",
         "functions": "`tools` are the same.", "function_call": "`tool_choice` is the same.",
         "use_beam_search": "`n` with a temperature gives several answers.",
         "stop_token_ids": "`stop` ends an answer at the tokens' text.",
         "bad_words": "`logit_bias` of -100 keeps tokens out.",
-        "allowed_token_ids": "`regex` says what may come.",
+        "allowed_token_ids": "`regex` constrains the answer.",
         "documents": "Put them into a message.",
-        "web_search_options": "Put what was found into a message.",
-        "chat_template_kwargs": "`reasoning_effort`: \"none\" is an answer without a thought.",
+        "web_search_options": "Put the search results into a message.",
+        "chat_template_kwargs": "`reasoning_effort`: \"none\" gives an answer without reasoning.",
         "typical_p": "`top_p` and `min_p` do much the same.",
         "dry_multiplier": "`no_repeat_ngram_size` does much the same.",
-        "truncate_prompt_tokens": "Cut the prompt before it is sent.",
-        "previous_response_id": "Put the messages before into `input`.",
+        "truncate_prompt_tokens": "Shorten the prompt before sending it.",
+        "previous_response_id": "Put the earlier messages into `input`.",
         "conversation": "Put its messages into `input`.",
-        "verbosity": "Say it in a message.",
+        "verbosity": "Ask for it in a message.",
     ]
 
     private static let common: [String: OpenAIRule] = [
@@ -67,7 +67,7 @@ enum OpenAIRule {
         "parallel_tool_calls": .own, "max_tool_calls": .ignored, "stream": .only([false]),
         "tools": .own, "functions": .needed([[]]), "tool_choice": .own,
         "function_call": .needed(["none", "auto"]), "web_search_options": .needed([]),
-        // As vLLM and others have them.
+        // Extensions of vLLM and others.
         "request_id": .ignored, "cache_salt": .ignored,
     ]
 
@@ -78,7 +78,7 @@ enum OpenAIRule {
     private static let chat: [String: OpenAIRule] = [
         "messages": .own, "max_completion_tokens": .own, "modalities": .needed([["text"]]),
         "audio": .needed([]), "echo": .only([false]), "verbosity": .only(["medium"]),
-        // It makes an answer come sooner, and no other one.
+        // Only makes an answer faster.
         "prediction": .ignored,
     ]
 
@@ -92,7 +92,7 @@ enum OpenAIRule {
         "previous_response_id": .needed([]), "conversation": .needed([]), "prompt": .needed([]),
     ]
 
-    /// What vLLM and servers like it add, with their defaults.
+    /// Extensions of vLLM and similar servers, with their defaults.
     private static let servers: [String: OpenAIRule] = [
         "use_beam_search": .only([false]), "length_penalty": .only([1]),
         "stop_token_ids": .only([[]]), "bad_words": .only([[]]),
@@ -110,6 +110,6 @@ enum OpenAIRule {
 }
 
 extension JSONValue {
-    /// Equal, however a number is written.
+    /// Compares values, whatever the spelling of a number.
     func isSame(as other: JSONValue) -> Bool { number.map { $0 == other.number } ?? (self == other) }
 }

@@ -1,13 +1,13 @@
 import JSON
 
-/// The events of a response: its items one after the other, each opened, told and closed, and then all of it.
+/// Events of a response: each item is opened, sent and closed in turn, then the whole response.
 struct ResponseEvents: AnswerEvents {
     private let reply: OpenAIReply
-    /// Events so far.
+    /// Number of events so far.
     private var count = 0
-    /// Items that are closed.
+    /// Number of closed items.
     private var closed = 0
-    /// Text of the message, which is open; nil before.
+    /// Text of the open message; nil before it.
     private var told: String?
 
     init(of reply: OpenAIReply) { self.reply = reply }
@@ -97,7 +97,7 @@ struct ResponseEvents: AnswerEvents {
         return bytes
     }
 
-    /// - Parameter item: what it is of; nil where the item itself is told.
+    /// - Parameter item: the item of a part's event; nil for the item's own.
     private mutating func event(
         _ name: String, _ item: ResponseItem?, _ more: (inout JSONWriter) -> Void
     ) -> [UInt8] {
@@ -122,30 +122,30 @@ struct ResponseEvents: AnswerEvents {
     }
 }
 
-/// The events of an answer that somebody reads as it comes, each as a stream of server-sent events has it.
+/// Events of a streamed answer, each as a server-sent event.
 package protocol AnswerEvents: Sendable {
-    /// More of a choice: text, or what was reasoning before it, which comes in one piece.
+    /// Returns more text of a choice, or its reasoning, which comes in one piece.
     mutating func more(_ text: String, of choice: Int, isReasoning: Bool) -> [UInt8]
-    /// The rest, once all choices are there.
-    /// - Parameter run: the digest of the run.
+    /// Returns the remaining events, once all choices are complete.
+    /// - Parameter run: digest of the run.
     mutating func end(_ results: [GenerationResult], run: String) -> [UInt8]
-    /// What went wrong in the middle.
-    /// - Parameter error: as it would be the answer's body.
+    /// Returns an error in the middle of the stream.
+    /// - Parameter error: body of an error answer.
     mutating func failure(_ error: JSONValue) -> [UInt8]
 }
 
 extension OpenAIReply {
-    /// - Parameter tellsUsage: the last event of a chat or a completion says how many tokens it took.
+    /// - Parameter tellsUsage: whether the last event of a chat or a completion has the usage.
     package func events(tellsUsage: Bool) -> any AnswerEvents {
         endpoint == .responses ? ResponseEvents(of: self) : ChoiceEvents(of: self, tellsUsage: tellsUsage)
     }
 }
 
-/// Those of a chat or a completion.
+/// Events of a chat or a completion.
 private struct ChoiceEvents: AnswerEvents {
     private let reply: OpenAIReply
     private let tellsUsage: Bool
-    /// What was told of each choice.
+    /// Amount sent of each choice.
     private var told: [Int: (bytes: Int, reasoning: Bool)] = [:]
 
     init(of reply: OpenAIReply, tellsUsage: Bool) { (self.reply, self.tellsUsage) = (reply, tellsUsage) }

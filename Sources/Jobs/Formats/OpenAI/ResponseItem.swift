@@ -1,10 +1,10 @@
 import JSON
 
-/// One item of a response's output: what was reasoning, the answer, or a call.
+/// An item of a response's output: reasoning, the answer, or a call.
 struct ResponseItem {
     private enum Content {
         case reasoning
-        /// What else the result has is written into it.
+        /// With the result's other members.
         case message(logprobs: [LogprobEntry], isCut: Bool, more: (any TaskResult)?)
         case call(ToolCall)
     }
@@ -14,17 +14,17 @@ struct ResponseItem {
     let text: String
     private let content: Content
 
-    /// - Parameter id: the response's, without its beginning.
+    /// - Parameter id: the response's, without its prefix.
     static func reasoning(_ text: String, _ id: String) -> Self {
         Self(id: "rs_\(id)", text: text, content: .reasoning)
     }
 
-    /// One of which nothing is known yet.
+    /// An item without content yet.
     static func message(_ id: String) -> Self {
         Self(id: "msg_\(id)", text: "", content: .message(logprobs: [], isCut: false, more: nil))
     }
 
-    /// - Parameter result: the one that has the completion.
+    /// - Parameter result: the result that has the completion.
     static func all(of completion: GeneratedResult, _ result: any TaskResult, _ id: String) -> [Self] {
         let isCut = completion.finishReason?.isLimit == true
         let message = Self(
@@ -33,7 +33,7 @@ struct ResponseItem {
         let calls = (completion.toolCalls ?? []).enumerated().map { number, call in
             Self(id: "fc_\(id)_\(number)", text: call.arguments, content: .call(call))
         }
-        // What else the result has stands in the message.
+        // The result's other members are in the message.
         let isOfCalls =
             completion.text.isEmpty && !calls.isEmpty && completion.tokens == nil
             && completion.logprobs == nil
@@ -42,10 +42,10 @@ struct ResponseItem {
     }
 
     var isMessage: Bool { if case .message = content { true } else { false } }
-    /// Whether its text is that of a part of it.
+    /// Whether its text is in a part of it.
     var hasPart: Bool { if case .call = content { false } else { true } }
 
-    /// What the text's events are called.
+    /// Prefix of the names of the text's events.
     var stem: String {
         switch content {
         case .reasoning: "reasoning_text"
@@ -54,7 +54,7 @@ struct ResponseItem {
         }
     }
 
-    /// - Parameter isDone: false for one of which the text is still to come.
+    /// - Parameter isDone: false if the text is still to come.
     func write(to writer: inout JSONWriter, isDone: Bool) {
         switch content {
         case .reasoning:
@@ -89,7 +89,7 @@ struct ResponseItem {
         if !text.isEmpty || self.text.isEmpty { result?.writeMore(to: &writer) }
     }
 
-    /// The members of the event that ends the text.
+    /// Writes the members of the event that ends the text.
     func writeText(to writer: inout JSONWriter) {
         if case .call(let call) = content {
             writer.string("name", call.name)
