@@ -134,12 +134,8 @@ answers: build model
 guesses: build model
 	@$(PYTHON) -B Tests/Benchmarks/Guesses/texts.py $(PHIBATCH) --model $(MODEL) $(GUESSES)
 
-# What steps cost beside the same requests as one flat job, and which near-duplicates they find; STEPS passes options on,
-# e.g. STEPS="--rows 1000".
+# What steps cost beside the same requests as one flat job; STEPS passes options on, e.g. STEPS="--rows 1000".
 steps: build model
-	@[ -d .build/python/datasketch ] || $(PYTHON) -m pip install -q --target .build/python datasketch >/dev/null || \
-		echo "==> pip could not install datasketch; is there a network?"
-	@PYTHONPATH=.build/python $(PYTHON) -B Tests/Benchmarks/Steps/duplicates.py $(PHIBATCH) --model $(MODEL)
 	@$(PYTHON) -B Tests/Benchmarks/Steps/throughput.py $(PHIBATCH) --model $(MODEL) $(STEPS)
 
 # What a line costs outside the model, and whether steps wait for slow disks; LINES passes options on, e.g.

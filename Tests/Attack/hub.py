@@ -4,7 +4,6 @@ import http.server
 import json
 import os
 import shutil
-import signal
 import socket
 import socketserver
 import ssl
@@ -12,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from harness import Failure, Skip, case, expect
+from harness import Skip, case, expect
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAME = "test-org/Tiny-Phi-4bit"
@@ -150,10 +149,6 @@ def blobs(folder):
     return os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit", "blobs")
 
 
-def blob(folder, body):
-    return os.path.join(blobs(folder), hashlib.sha256(body).hexdigest())
-
-
 def is_whole(folder, files=None):
     snapshot = os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit", "snapshots", COMMIT)
     for name, body in (files or SMALL).items():
@@ -206,29 +201,6 @@ def tls(bench):
         expect(len(proxy.heads) <= 2, f"a refusal is tried again: {proxy.heads}")
 
 
-@case("hub/kills", quick=True)
-def kills(bench):
-    """A pull that is killed leaves what the next one goes on with, and nothing else."""
-    folder = bench.subfolder("kills")
-    part = blob(folder, SMALL["model.safetensors"]) + ".incomplete"
-    with Hub(pace=20e6) as hub:
-        for share in (0.1, 0.5, 0.8):
-            process = bench.start(["pull", NAME], folder, environment=variables(hub, folder))
-            deadline = time.monotonic() + 60
-            while not os.path.exists(part) or os.path.getsize(part) < share * len(SMALL["model.safetensors"]):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise Failure(f"the pull ended before {share} of it: {bench.wait(process)}")
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            bench.wait(process)
-        run = bench.run(["pull", NAME], folder, environment=variables(hub, folder))
-    run.must_end_with(0)
-    is_whole(folder)
-    expect(b"another process" not in run.err, f"it waits for the dead: {run}")
-    starts = [int(asked[len("bytes="):-1]) for _, path, asked in hub.requests if asked and path.startswith("/large/")]
-    expect(len(starts) == 3 and starts == sorted(starts) and starts[0] > 0, f"it did not go on: {starts}")
-
-
 def everything(folder):
     """Names and kinds of all that is below a folder."""
     return sorted(os.path.relpath(os.path.join(top, name), folder)
@@ -275,34 +247,3 @@ def dataset_names(bench):
         expect(not inside, lambda: f"{what}: it made {inside}")
         expect(not os.path.islink(victim) and os.path.getsize(victim) == 4, f"{what}: a file of the user is replaced")
         expect(os.listdir(os.path.dirname(victim)) == ["kept.jsonl"], f"{what}: a file is made beside the user's")
-
-
-@case("hub/private", quick=True)
-def private(bench):
-    """What takes a key to fetch can be read by nobody else; what doesn't is as the umask says."""
-    def modes(folder):
-        return {os.path.relpath(os.path.join(top, name), folder): os.lstat(os.path.join(top, name)).st_mode & 0o777
-                for top, folders, files in os.walk(folder) for name in folders + files
-                if not os.path.islink(os.path.join(top, name))}
-
-    for token, listed, closed in [(None, {}, False), ("hf_x", {}, True), ("hf_x", {"private": True}, True),
-                                  ("hf_x", {"private": False, "gated": "auto"}, True),
-                                  ("hf_x", {"private": False, "gated": False}, False)]:
-        def change(path, status, headers, body):
-            if path.startswith("/api/"):
-                body = json.dumps({**json.loads(body), **listed}).encode()
-            return status, headers, body
-
-        folder = bench.subfolder("modes")
-        with Hub(change=change) as hub:
-            bench.run(["pull", NAME], folder, environment=variables(hub, folder, HF_TOKEN=token)).must_end_with(0)
-        found = modes(os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit"))
-        wrong = {name: oct(mode) for name, mode in found.items() if (mode & 0o077 == 0) != closed}
-        expect(found and not wrong, lambda: f"{token} {listed}: {wrong}")
-    cache, folder = bench.subfolder("cache"), bench.subfolder("input")
-    with Hub({"in.jsonl": b'{"prompt":"Hi"}\n'}) as hub:
-        address = hub.address.replace("http://", "http://me:secret@") + "/in.jsonl"
-        bench.run(bench.command(["--max-tokens", "1"], input=address), folder,
-                  environment=variables(hub, folder, PHIBATCH_CACHE=cache)).must_end_with(0)
-    wrong = {name: oct(mode) for name, mode in modes(os.path.join(cache, "inputs")).items() if mode & 0o077}
-    expect(not wrong, lambda: f"of an address with a password: {wrong}")
