@@ -30,11 +30,11 @@ public struct BatchJob: Sendable {
     public var log = Logger(label: "phibatch") { _ in SwiftLogNoOpLogHandler() }
 
     /// Creates a job from settings in code.
-    /// - Throws: `JobError` naming the setting, or a file that the job names.
+    /// - Throws: `UserError` naming the setting, or a file that the job names.
     public init(_ settings: JobSettings) throws {
         try settings.check(file: nil)
         try settings.checkValues()
-        if let problem = settings.engine.problem { throw JobError(.badJob, problem) }
+        if let problem = settings.engine.problem { throw UserError(.badJob, problem) }
         self.settings = settings
         self.settings.chooseOutputFormat()
         try self.settings.checkOutputFormat(file: nil)
@@ -42,7 +42,7 @@ public struct BatchJob: Sendable {
     }
 
     /// Reads a job file (YAML or JSON). Relative paths in it start at its folder.
-    /// - Throws: `JobError` naming the file, line and key, or a file that the job names.
+    /// - Throws: `UserError` naming the file, line and key, or a file that the job names.
     public init(file: String) throws { try self.init(JobSettings.load(file: file)) }
 
     /// Returns warnings about settings that are valid but probably not intended.
@@ -75,14 +75,14 @@ public struct BatchJob: Sendable {
     private func checkFit(_ model: ModelContainer) throws {
         func check(_ name: String, _ own: String?, _ loaded: String?, _ isSame: Bool) throws {
             guard !isSame else { return }
-            throw JobError(
+            throw UserError(
                 .badJob,
                 "\(name) is \(own ?? "none"), but the model was loaded with \(loaded ?? "none").")
         }
         func place(_ path: String?) -> Files.Identity?? { path.map { Files.identity(of: $0) } }
         guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model)
         else {
-            throw JobError(
+            throw UserError(
                 .badJob,
                 "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
         }
@@ -91,7 +91,7 @@ public struct BatchJob: Sendable {
         try check(
             "engine", settings.engine.kind.rawValue, model.kind.rawValue, entry.kind == model.kind)
         guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
-            throw JobError(
+            throw UserError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
         }

@@ -33,7 +33,7 @@ extension EngineSettings {
     }
 
     /// Returns everything that results depend on in the engine, for a model loaded with these settings.
-    /// - Throws: `ModelError` if a library is missing.
+    /// - Throws: `UserError` if a library is missing.
     package func identity(cache: WeightCacheLocation) throws -> [(name: String, value: String)] {
         try kind.entry.identity(options(cache: cache))
     }
@@ -46,9 +46,9 @@ extension EngineSettings {
     }
 
     /// Returns checked options, with caches, for a model that is loaded once.
-    /// - Throws: `JobError` of kind `usage` if the settings can't be combined.
+    /// - Throws: `UserError` of kind `usage` if the settings can't be combined.
     package func checkedOptions() throws -> EngineOptions {
-        if let problem { throw JobError(.usage, problem) }
+        if let problem { throw UserError(.usage, problem) }
         return options(cache: .standard())
     }
 

@@ -69,7 +69,7 @@ package struct JobCheck {
     /// - Parameters:
     ///   - shownCount: number of lines whose prompts are kept as text.
     ///   - failureCount: number of failures that are kept.
-    /// - Throws: `JobError` or `ModelError` that would prevent the job from starting.
+    /// - Throws: `UserError` that would prevent the job from starting.
     package init(
         _ job: JobSettings, shownCount: Int, failureCount: Int = 20, cache: WeightCacheLocation
     ) throws {
@@ -162,7 +162,7 @@ package struct JobCheck {
 
 extension JobCheck.Answers {
     /// Nil if the job has no constraint.
-    /// - Throws: `JobError` if no answer satisfies it.
+    /// - Throws: `UserError` if no answer satisfies it.
     fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
         guard let form = job.answerForm, form.isConstraint else { return nil }
         do throws(AnswerFault) {

@@ -34,7 +34,7 @@ package struct JobFreshness: Sendable, Equatable {
     ///   - cache: has hashes of the model's files; without it they are all read.
     ///   - comparesLines: whether to read the input.
     /// - Returns: nil if there are no results.
-    /// - Throws: `JobError`, `StoreError` or `ModelError` if a file can't be read.
+    /// - Throws: `UserError` if a file can't be read.
     package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
         let job = try job.asFinished(in: job.output)
         let system = POSIXFileSystem()
@@ -44,7 +44,7 @@ package struct JobFreshness: Sendable, Equatable {
         let log: OutputLog?
         do {
             log = try OutputLog.find(at: paths, in: system)
-        } catch let error as StoreError where error.kind == .mismatch {
+        } catch let error as UserError where error.kind == .mismatch {
             (log, unknown) = (nil, "\(error)")
         }
         guard journal != nil || output != nil || log != nil else { return nil }

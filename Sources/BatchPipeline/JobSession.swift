@@ -15,7 +15,7 @@ package final class JobSession {
     /// - Parameters:
     ///   - engine: identity of a loaded engine.
     ///   - stopFlag: once set, waiting for another run ends.
-    /// - Throws: `JobError`, `ModelError` or `StoreError`, naming the path.
+    /// - Throws: `UserError`, naming the path.
     package init(
         _ job: BatchJob, engine: [(name: String, value: String)]? = nil, stopFlag: StopFlag
     ) throws {
@@ -118,7 +118,7 @@ package final class JobSession {
     }
 
     /// Returns the job's store of answers, shared by jobs that run together; nil if it has none.
-    /// - Throws: `JobError` if the folder can't be created or read.
+    /// - Throws: `UserError` if the folder can't be created or read.
     private func answers(among stores: inout [Files.Identity: AnswerStore]) throws -> StoredAnswers? {
         guard let folder = settings.answers else { return nil }
         // Answers that are the same only to within rounding can't verify each other.
@@ -160,13 +160,13 @@ package final class JobSession {
     /// Checks that there is a model, before anything is opened.
     static func checkModelFolder(_ job: JobSettings) throws {
         guard Files.kind(of: job.model) == .folder else {
-            throw ModelError(.missing, path: job.model, "there is no such model folder.")
+            throw UserError(.missing, at: job.model, "there is no such model folder.")
         }
         guard Files.kind(of: Paths.join(job.model, "config.json")) != nil else {
-            throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
+            throw UserError(.missing, at: job.model, "is no model folder: it has no config.json.")
         }
         if let adapter = job.adapter, Files.kind(of: adapter) != .folder {
-            throw ModelError(.missing, path: adapter, "there is no such adapter folder.")
+            throw UserError(.missing, at: adapter, "there is no such adapter folder.")
         }
     }
 
@@ -192,9 +192,9 @@ package final class JobSession {
     ) throws -> any ResultStore {
         let (settings, log) = (job.settings, job.log)
         guard settings.output != "-" else {
-            if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
-            if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
-            if job.redo != nil { throw JobError(.usage, "output - leaves nothing to make again.") }
+            if job.restarts { throw UserError(.usage, "--restart has no meaning with output -.") }
+            if job.prunes { throw UserError(.usage, "--prune has no meaning with output -.") }
+            if job.redo != nil { throw UserError(.usage, "output - leaves nothing to make again.") }
             return StreamStore(
                 fingerprint: fingerprint, samples: settings.sampleCount,
                 format: settings.outputFormat.format)

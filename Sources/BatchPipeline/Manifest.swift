@@ -18,13 +18,13 @@ package struct Manifest: Sendable {
     ///   - job: the output's job, with the folder of its model.
     ///   - cache: has hashes of large files.
     ///   - energy: joules for 1,000 tokens in the run that ends now; nil if unknown.
-    /// - Throws: `StoreError` or `JobError` if the output is missing or incomplete, or a file can't be read.
+    /// - Throws: `UserError` if the output is missing or incomplete, or a file can't be read.
     package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, in: system)
         let status = try JobStatus.read(output: job.output)
         guard status.state == .complete, let settings = try OutputLog.header(at: paths, in: system) else {
-            throw JobError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
+            throw UserError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }
         let parts = Parts(
             output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
@@ -96,7 +96,7 @@ package struct Manifest: Sendable {
 
     /// Writes it beside the output, unless it exists.
     /// - Returns: its path.
-    /// - Throws: `JobError` or `StoreError` naming the path.
+    /// - Throws: `UserError` naming the path.
     @discardableResult package func put(besideOutput output: String) throws -> String {
         let path = OutputPaths.manifest(of: output)
         let file = try ReplacedFile(path, start: Self.start, what: "manifest")
@@ -119,7 +119,7 @@ package struct Manifest: Sendable {
             let hash = try FileHash(of: OpenFile.at(path))
             return (hash.state.size, hash.sha256)
         } catch {
-            throw JobError(.inputOutput, at: path, "\(error.reason).")
+            throw UserError(.io, at: path, "\(error.reason).")
         }
     }
 
@@ -158,22 +158,22 @@ package struct Manifest: Sendable {
     // MARK: Comparing
 
     /// - Returns: nil if the output has none.
-    /// - Throws: `JobError` if it can't be read.
+    /// - Throws: `UserError` if it can't be read.
     package init?(ofOutput output: String) throws {
         let path = OutputPaths.manifest(of: output)
         guard Files.kind(of: path) == .regular else { return nil }
         let bytes = try ByteSource(path: path).readAll(limit: 1 << 24)
         guard let json = try? JSONValue(parsing: bytes, limits: .file),
             json.int("phibatch_manifest") == Self.version
-        else { throw JobError(.badJob, at: path, "is no manifest that can be read.") }
+        else { throw UserError(.badJob, at: path, "is no manifest that can be read.") }
         self.json = json
     }
 
-    /// - Throws: `JobError` if the output has changed since this was made.
+    /// - Throws: `UserError` if the output has changed since this was made.
     package func check(_ output: String) throws {
         let (size, sha256) = try Self.hash(output)
         guard json["output"]?["sha256"] == .string(sha256), json["output"]?.int("bytes") == size else {
-            throw JobError(
+            throw UserError(
                 .badJob, at: output,
                 "is not as it was when its manifest was made; \"phibatch verify --manifest\" makes a new one."
             )

@@ -37,7 +37,7 @@ package final class RequestLines: Sendable {
     ///   - stopFlag: once set, unfinished requests are answered with that, and the run ends.
     ///   - tell: called on several threads with a request's number and its event.
     ///   - failed: receives an error that ends all requests.
-    /// - Throws: `JobError` or `ModelError` if the model can't be found.
+    /// - Throws: `UserError` if the model can't be found.
     package init(
         _ base: BatchJob, models: ModelLoader, engine: [(name: String, value: String)], stopFlag: StopFlag,
         tell: @escaping @Sendable (Int, PipedLines.Event) -> Void,
@@ -49,7 +49,7 @@ package final class RequestLines: Sendable {
     }
 
     /// Returns the identity of a job's engine, once the model is found.
-    /// - Throws: `JobError` or `ModelError`.
+    /// - Throws: `UserError`.
     package static func engine(of base: BatchJob) throws -> [(name: String, value: String)] {
         try JobSession.checkModelFolder(base.settings)
         return try base.settings.engine.identity(cache: base.cache)
@@ -93,7 +93,7 @@ package final class RequestLines: Sendable {
                 ended: { [failed] result in
                     guard case .failure(let error) = result else { return fresh.end(nil) }
                     fresh.end(error)
-                    if !(error is JobError) { failed(error) }
+                    if (error as? UserError)?.isOfSettings != true { failed(error) }
                 })
             known.withLock { known in
                 known.lines = known.lines.filter { !$0.value.hasEnded }
@@ -152,14 +152,14 @@ package final class RequestLines: Sendable {
 }
 
 extension JobSettings {
-    /// - Throws: `JobError` if a request's settings concern the pipe or a whole job.
+    /// - Throws: `UserError` if a request's settings concern the pipe or a whole job.
     static func refuseWhatIsNoRequests(_ text: [UInt8]) throws {
         let ofResults = ["tokens", "logprobs", "id", "keep"]
         let others =
             JobKey.files + JobKey.engine + JobKey.results.filter { !ofResults.contains($0.name) }
         guard case .object(let members) = try JSONValue(parsing: text, limits: .ownLine) else { return }
         for member in members where others.contains(where: { $0.name == member.name }) {
-            throw JobError(.badJob, at: "settings", "\(member.name) can't be set by a request.")
+            throw UserError(.badJob, at: "settings", "\(member.name) can't be set by a request.")
         }
     }
 }

@@ -15,7 +15,7 @@ package final class RequestPipe: Sendable {
     ///   - models, engine: of the base, unless they are known already.
     ///   - stopFlag: once set, unfinished requests are answered with that, and the pipe ends.
     ///   - write: receives a message, without its line feed.
-    /// - Throws: `JobError` or `ModelError` if the model can't be found.
+    /// - Throws: `UserError` if the model can't be found.
     package init(
         _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
         stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
@@ -83,7 +83,7 @@ package final class RequestPipe: Sendable {
 
 extension JobSettings {
     /// Returns the defaults of a pipe's requests.
-    /// - Throws: `JobError` of kind `usage`, naming the option and the right form.
+    /// - Throws: `UserError` of kind `usage`, naming the option and the right form.
     package static func pipe(model: String, name: String, options: [JobOption]) throws -> JobSettings {
         var settings = JobSettings()
         try settings.apply(options)

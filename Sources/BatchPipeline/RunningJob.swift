@@ -50,7 +50,7 @@ public final class RunningJob: AsyncSequence, Sendable {
 
     /// Outcome of the run, once it has ended. Cancelling the waiting task stops the run, whose status is then
     /// `interrupted`.
-    /// - Throws: `JobError`, `ModelError` or `StoreError` from input, model or store. Finished results are kept.
+    /// - Throws: `UserError` from input, model or store. Finished results are kept.
     public var outcome: RunOutcome {
         get async throws {
             // Releasing the last reference stops the run.

@@ -42,7 +42,7 @@ package struct Verification {
     ///   - results: the output to verify. It is only read.
     ///   - errors: its file of failed lines, also only read; nil if it has none.
     ///   - run: runs the job to its end, and returns its numbers.
-    /// - Throws: `JobError` if there are no such results, or the input can be read only once; the errors of a run.
+    /// - Throws: `UserError` if there are no such results, or the input can be read only once; the errors of a run.
     package init(
         _ job: BatchJob, results: String, errors: String?, extent: Extent,
         run: (BatchJob) throws -> RunStatistics
@@ -50,7 +50,7 @@ package struct Verification {
         var job = job
         job.settings = try job.settings.asFinished(in: results)
         guard let total = try job.settings.countLines() else {
-            throw JobError(.usage, "an input that can be read only once can't be verified; give a file.")
+            throw UserError(.usage, "an input that can be read only once can't be verified; give a file.")
         }
         (self.total, lines) = (total, extent.count(of: total))
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)

@@ -35,29 +35,29 @@ struct FirstLine {
         }
     }
 
-    /// - Throws: `JobError` of kind `badJob` if no line of this form can be a prompt.
+    /// - Throws: `UserError` of kind `badJob` if no line of this form can be a prompt.
     func check() throws {
         for task in job.task.types {
-            if let problem = task.problem(with: self) { throw JobError(.badJob, at: place, problem) }
+            if let problem = task.problem(with: self) { throw UserError(.badJob, at: place, problem) }
         }
         if job.keep == .all, job.outputFormat.format.base is ParquetResults,
             let problem = ParquetResults.problem(withKeeping: fields.map(\.name), of: job.task)
         {
-            throw JobError(.badJob, at: place, "output_format parquet \(problem).")
+            throw UserError(.badJob, at: place, "output_format parquet \(problem).")
         }
         guard !choosesPrompt, !has("prompt"), !has("messages"), job.opening.messages.last?.role != "user",
             job.task.answers || job.chat
         else { return }
         if let foreign = ForeignRequest(fields) {
-            throw JobError(.badJob, at: place, foreign.problem(path: path))
+            throw UserError(.badJob, at: place, foreign.problem(path: path))
         }
         guard let (names, reference) = offer else {
             guard job.rows != nil else { return }
-            throw JobError(
+            throw UserError(
                 .badJob, at: place,
                 "rows have no prompt of their own; give it in the job file (`prompt: ...`) or as --prompt.")
         }
-        throw JobError(
+        throw UserError(
             .badJob, at: place,
             "the line has no `prompt` and no `messages`, but has \(names). Give a template for the prompt: --prompt '\(reference)', or prompt: \"\(reference)\" in the job file."
         )
@@ -148,7 +148,7 @@ struct FirstLine {
 }
 
 extension JobSettings {
-    /// - Throws: `JobError` if an input is useless.
+    /// - Throws: `UserError` if an input is useless.
     func checkBeginnings() throws {
         try firstRow()?.check()
         for path in input {
@@ -158,7 +158,7 @@ extension JobSettings {
             if line == nil || !isJSON, let look = InputLook(path: path),
                 let problem = isJSON ? look.problem(path: path) : look.packing(path: path)
             {
-                throw JobError(.badJob, at: path, problem)
+                throw UserError(.badJob, at: path, problem)
             }
             try line?.check()
         }

@@ -116,7 +116,7 @@ extension JobKey {
 
 extension JobSettings {
     /// The settings of a chat; `max_tokens` is among them.
-    /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
+    /// - Throws: `UserError` of kind `usage`, naming the option and what would be right.
     package static func chat(_ options: [JobOption]) throws -> JobSettings {
         var settings = JobSettings()
         settings.request = .ofChats

@@ -178,10 +178,10 @@ public struct JobSettings: Sendable, Equatable {
     }
 
     /// The ranges of settings that are given in code; those of files and options are checked as they are read.
-    /// - Throws: `JobError` naming the setting.
+    /// - Throws: `UserError` naming the setting.
     package func checkValues() throws {
         for key in JobKey.all {
-            if let problem = key.member.problem(self) { throw JobError(.badJob, "\(key.name) \(problem).") }
+            if let problem = key.member.problem(self) { throw UserError(.badJob, "\(key.name) \(problem).") }
         }
     }
 

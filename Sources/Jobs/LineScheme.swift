@@ -16,7 +16,7 @@ package struct LineScheme: Sendable, Hashable {
         (self.fields, self.allBut) = (fields, allBut)
     }
 
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     package init(_ job: JobSettings) throws {
         var fields = try LinePreparer(job).names
         if case .fields(let kept) = job.keep { fields += kept.map(\.name) }

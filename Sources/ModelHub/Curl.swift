@@ -27,16 +27,16 @@ package final class Curl: Sendable {
     private nonisolated(unsafe) let setOption: Handle
     private nonisolated(unsafe) let getInfo: Handle
 
-    private static let shared = Result { () throws(HubError) in
+    private static let shared = Result { () throws(UserError) in
         try Curl(named: ProgramCall.path(inVariable: "PHIBATCH_CURL"))
     }
 
     /// The library, loaded once.
-    /// - Throws: `HubError`, which says how to get it.
-    package static func load() throws(HubError) -> Curl { try shared.get() }
+    /// - Throws: `UserError`, which says how to get it.
+    package static func load() throws(UserError) -> Curl { try shared.get() }
 
     /// - Parameter name: the library's; nil for the system's.
-    init(named name: String?) throws(HubError) {
+    init(named name: String?) throws(UserError) {
         // OpenSSL's comes first; it is what Debian calls libcurl4.
         let names =
             LoadedLibrary.suffix == "dylib"
@@ -46,7 +46,7 @@ package final class Curl: Sendable {
             advice:
                 "models are fetched with it. Install curl, which brings it (the package libcurl4 on Debian and Ubuntu, libcurl on Fedora and Red Hat)",
             since: "7.62"
-        ) { HubError(.network, "libcurl", $0) }
+        ) { UserError(.network, at: "libcurl", $0) }
         make = try library.function("curl_easy_init")
         reset = try library.function("curl_easy_reset")
         perform = try library.function("curl_easy_perform")
@@ -64,7 +64,7 @@ package final class Curl: Sendable {
         let begin: @convention(c) (Int) -> Int32 = try library.function("curl_global_init")
         let describe: @convention(c) () -> UnsafePointer<CChar> = try library.function("curl_version")
         guard begin(Int(PHI_CURL_GLOBAL_DEFAULT)) == 0 else {
-            throw HubError(.network, "libcurl", "it does not start on this machine.")
+            throw UserError(.network, at: "libcurl", "it does not start on this machine.")
         }
         // Itself and its TLS; what follows is of no use here.
         version = String(cString: describe()).split(at: " ")

@@ -45,14 +45,14 @@ struct DatasetFiles {
         return parts.last.flatMap { ends.contains($0) ? $0 : nil }
     }
 
-    /// - Throws: `HubError` if the selector means nothing, or more than one thing.
-    func chosen(by selector: String) throws(HubError) -> [String] {
+    /// - Throws: `UserError` if the selector means nothing, or more than one thing.
+    func chosen(by selector: String) throws(UserError) -> [String] {
         // A file that is named is meant, whatever it holds.
         if listed.contains(selector) { return [selector] }
         if Files.isPattern(selector) {
             let found = listed.filter { Self.pattern(selector, fits: $0) }
             if !found.isEmpty { return found }
-            throw HubError(.missing, "\(id)", "no file in it matches \(selector).\(listing)")
+            throw UserError(.missing, at: "\(id)", "no file in it matches \(selector).\(listing)")
         }
         let splits = configured ?? Self.named(paths)
         let hasDefault = splits.isEmpty || splits.contains(where: \.isDefault)
@@ -66,23 +66,23 @@ struct DatasetFiles {
         let isClear = hasDefault || meant.contains(where: isNamed)
         if meant.count == 1, isClear {
             if !meant[0].paths.isEmpty { return try ofOneFormat(meant[0].paths) }
-            throw HubError(
-                .missing, "\(id)", "there are no files of its split \(meant[0].name).\(listing)")
+            throw UserError(
+                .missing, at: "\(id)", "there are no files of its split \(meant[0].name).\(listing)")
         }
         if !meant.isEmpty {
             let what: Message =
                 isClear
                 ? "it has several splits; add one of them"
                 : "it has several configurations, and none is the default; add one and a split"
-            throw HubError(
-                .badName, "\(id)", "\(what) to the address: \(Self.list(meant.map(address))).")
+            throw UserError(
+                .badName, at: "\(id)", "\(what) to the address: \(Self.list(meant.map(address))).")
         }
         let folder = selector.isEmpty ? paths : paths.filter { Paths.isWithin(selector, $0) }
         if !folder.isEmpty { return try ofOneFormat(folder) }
         let known = Self.list(splits.map { $0.isDefault ? $0.name : "\($0.config)/\($0.name)" })
         let hint: Message = splits.isEmpty ? "" : " Its splits: \(known)."
-        throw HubError(
-            .missing, "\(id)", "there is no split, file or folder \(selector) in it.\(hint)\(listing)")
+        throw UserError(
+            .missing, at: "\(id)", "there is no split, file or folder \(selector) in it.\(hint)\(listing)")
     }
 
     /// Text after `hf://datasets/` for a split.
@@ -101,11 +101,11 @@ struct DatasetFiles {
             : " Its files: \(listed.prefix(10).joined(separator: ", "))\(listed.count > 10 ? " and others" : "")."
     }
 
-    private func ofOneFormat(_ paths: [String]) throws(HubError) -> [String] {
+    private func ofOneFormat(_ paths: [String]) throws(UserError) -> [String] {
         let formats = Set(paths.compactMap(Self.format(of:))).sorted()
         guard formats.count > 1 else { return paths }
-        throw HubError(
-            .badName, "\(id)",
+        throw UserError(
+            .badName, at: "\(id)",
             "its files are of several formats (\(formats.joined(separator: ", "))); name those that are meant, as in \(Paths.folder(of: paths[0]))/*.\(formats[0])."
         )
     }
@@ -238,11 +238,11 @@ struct DatasetAddress {
     /// A split, a path, a folder or a pattern; empty if the address names none.
     let selector: String
 
-    /// - Throws: `HubError` of kind `badName`.
-    init(_ text: String) throws(HubError) {
+    /// - Throws: `UserError` of kind `badName`.
+    init(_ text: String) throws(UserError) {
         var parts = text.split(at: "/", keepingEmpty: true).dropFirst(2).map(String.init)
         guard parts.count >= 3, parts[0] == "datasets" else {
-            throw HubError(.badName, text, "is no dataset; right is hf://datasets/org/name/split.")
+            throw UserError(.badName, at: text, "is no dataset; right is hf://datasets/org/name/split.")
         }
         if parts[2].hasSuffix("@refs"), parts.count >= 5 {
             parts[2] += "/" + parts[3...4].joined(separator: "/")
@@ -250,8 +250,8 @@ struct DatasetAddress {
         }
         let name = "\(parts[1])/\(parts[2].replacing(each: "%2F", with: "/"))"
         guard let id = RepositoryID(name, kind: .dataset) else {
-            throw HubError(
-                .badName, text, "\(name) is no name of a dataset; right is org/name or org/name@revision.")
+            throw UserError(
+                .badName, at: text, "\(name) is no name of a dataset; right is org/name or org/name@revision.")
         }
         self.id = id
         selector = parts.dropFirst(3).joined(separator: "/")

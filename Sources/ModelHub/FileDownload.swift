@@ -19,11 +19,11 @@ struct FileDownload {
     /// Told when another process is fetching the file.
     let waits: @Sendable () -> Void
 
-    /// - Throws: `HubError` or `CancellationError`.
+    /// - Throws: `UserError` or `CancellationError`.
     func run() throws {
         let blob = cache.blob(id, file.etag)
         func isHere() -> Bool { Files.state(of: blob)?.size == file.size }
-        try HubError.writing(blob) {
+        try UserError.writing(blob) {
             if !isHere() {
                 let lock = try FileLock.taken(
                     "\(file.etag).lock", in: OpenFolder(cache.locks(id)), client.stop, waits: waits)
@@ -55,14 +55,14 @@ struct FileDownload {
             if isRight != false { return try part.move(to: file.etag) }
             try part.empty()
         }
-        throw HubError(
-            .damaged, "\(id)", "\(file.path) is not what the hub promises, twice: its hash is wrong.")
+        throw UserError(
+            .damaged, at: "\(id)", "\(file.path) is not what the hub promises, twice: its hash is wrong.")
     }
 
     private func check(_ response: WebResponse) throws {
         if let packing = response.first("Content-Encoding"), packing.lowercased() != "identity" {
-            throw HubError(
-                .network, "\(id)",
+            throw UserError(
+                .network, at: "\(id)",
                 "\(response.host) sends \(file.path) packed (\(packing)), which was not asked for.")
         }
         if 400..<500 ~= response.status, !response.isHub, !Patience.isPassing(response.status) {
@@ -83,20 +83,20 @@ extension InputStore {
     ///     FOLDER/lock            held while something is fetched
     ///
     /// An attempt that was broken off goes on by a range, if the file still has the same tag; else it begins anew.
-    /// - Throws: `HubError` or `CancellationError`. What came is kept.
+    /// - Throws: `UserError` or `CancellationError`. What came is kept.
     func page(
         _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) throws -> DistantInput.File {
         let shown = Addresses.shown(address)
         let name = Paths.name(of: String(shown.prefix(until: "?")))
         if let fault = Paths.fault(inForeign: name) {
-            throw HubError(.badName, shown, "its last part becomes a file's name, and \(fault).")
+            throw UserError(.badName, at: shown, "its last part becomes a file's name, and \(fault).")
         }
         let client = try HubClient(settings, patience, stop, isOfHub: false) {
             report(.pauses(reason: $0, seconds: $1))
         }
         let folder = try folder(of: address)
-        return try HubError.writing(folder) {
+        return try UserError.writing(folder) {
             // A file that takes a key is for this user only, and addresses may have one.
             let own = try OpenFolder(folder, mode: 0o700)
             let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: shown)) }
@@ -124,10 +124,10 @@ extension InputStore {
             try client.retryIfPassing(response)
             let said: Message = "\(response.host) answers \(response.statusText)."
             switch response.status {
-            case 401, 403: throw HubError(.forbidden, shown, said)
+            case 401, 403: throw UserError(.forbidden, at: shown, said)
             case 404, 410:
-                throw HubError(.missing, shown, "there is no such file, or it may not be seen: \(said)")
-            default: throw HubError(.network, shown, said)
+                throw UserError(.missing, at: shown, "there is no such file, or it may not be seen: \(said)")
+            default: throw UserError(.network, at: shown, said)
             }
         } begins: { response in
             let size = response.range?.total ?? response.number("Content-Length")
@@ -153,10 +153,10 @@ extension InputStore {
     }
 
     /// Folder of all versions of the file at an address.
-    func folder(of address: String) throws(HubError) -> String {
+    func folder(of address: String) throws(UserError) -> String {
         if let folder = place(address, "") { return folder }
-        throw HubError(
-            .files, Addresses.shown(address),
+        throw UserError(
+            .io, at: Addresses.shown(address),
             "there is no folder to keep it in while it is read: PHIBATCH_CACHE is off.")
     }
 

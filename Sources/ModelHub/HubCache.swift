@@ -79,14 +79,14 @@ package struct HubCache: Sendable {
         package let isComplete: Bool
     }
 
-    /// - Throws: `HubError` if the folder is there but can't be read.
-    package func entries() throws(HubError) -> [Entry] {
+    /// - Throws: `UserError` if the folder is there but can't be read.
+    package func entries() throws(UserError) -> [Entry] {
         let names: [String]
         do {
             names = try Files.names(in: folder)
         } catch {
             if error.isNotFound { return [] }
-            throw HubError(.files, folder, "the cache can't be read: \(error.reason).")
+            throw UserError(.io, at: folder, "the cache can't be read: \(error.reason).")
         }
         return names.sorted().compactMap { name in
             guard let id = RepositoryID(folderName: name) else { return nil }
@@ -109,40 +109,40 @@ package struct HubCache: Sendable {
     }
 
     /// Removes a repository with all its revisions.
-    /// - Throws: `HubError`, also if it isn't here or is being fetched.
-    package func remove(_ id: RepositoryID) throws(HubError) {
+    /// - Throws: `UserError`, also if it isn't here or is being fetched.
+    package func remove(_ id: RepositoryID) throws(UserError) {
         let folder = repository(id)
         guard Files.kind(of: folder) == .folder else {
-            throw HubError(.missing, "\(id)", "there is nothing of it in \(self.folder).")
+            throw UserError(.missing, at: "\(id)", "there is nothing of it in \(self.folder).")
         }
         let locks = locks(id)
         for name in (try? Files.names(in: locks)) ?? [] {
             guard FileLock.isFree(Paths.join(locks, name)) else {
-                throw HubError(.files, "\(id)", "it is being fetched by another process; stop that first.")
+                throw UserError(.io, at: "\(id)", "it is being fetched by another process; stop that first.")
             }
         }
         do {
             try FolderRemoval.remove(folder)
             if Files.kind(of: locks) == .folder { try FolderRemoval.remove(locks) }
         } catch {
-            throw HubError(.files, folder, "can't be removed: \(error.reason).")
+            throw UserError(.io, at: folder, "can't be removed: \(error.reason).")
         }
     }
 
     /// Removes the content of files that are damaged, so that it is fetched anew.
     /// - Parameters:
     ///   - names: within the snapshot.
-    /// - Throws: `HubError`, also if one is being fetched.
-    package func removeBlobs(of names: [String], in snapshot: String, _ id: RepositoryID) throws(HubError) {
+    /// - Throws: `UserError`, also if one is being fetched.
+    package func removeBlobs(of names: [String], in snapshot: String, _ id: RepositoryID) throws(UserError) {
         for name in names {
             guard let blob = Files.canonicalPath(Paths.join(snapshot, name)) else { continue }
             guard let lock = try? takeLock(id, Paths.name(of: blob)) else {
-                throw HubError(.files, blob, "it is being fetched by another process; stop that first.")
+                throw UserError(.io, at: blob, "it is being fetched by another process; stop that first.")
             }
             do {
                 try withExtendedLifetime(lock) { () throws(Files.Failure) in try Files.remove(blob) }
             } catch {
-                throw HubError(.files, blob, "can't be removed: \(error.reason).")
+                throw UserError(.io, at: blob, "can't be removed: \(error.reason).")
             }
         }
     }

@@ -27,7 +27,7 @@ struct HubClient: Sendable {
     init(
         _ settings: HubSettings, _ patience: Patience, _ stop: Stop, isOfHub: Bool = true,
         pauses: @escaping @Sendable (Message, Double) -> Void = { _, _ in }
-    ) throws(HubError) {
+    ) throws(UserError) {
         curl = try Curl.load()
         (self.settings, self.patience, self.stop, self.isOfHub) = (settings, patience, stop, isOfHub)
         self.pauses = pauses
@@ -40,7 +40,7 @@ struct HubClient: Sendable {
     ///   - headOnly: asks only the hub: the host with the content need not be asked yet.
     ///   - seconds: after which it is given up; nil where what comes may last.
     ///   - body: takes what comes of the last response, and says whether to go on.
-    /// - Throws: `HubError`, `CancellationError`, `WebFailure`, and what `body` throws.
+    /// - Throws: `UserError`, `CancellationError`, `WebFailure`, and what `body` throws.
     func request(
         _ text: String, headOnly: Bool = false, fields: [String] = [], seconds: Double? = nil,
         body: WebConnection.Body = { _, _ in true }
@@ -49,8 +49,8 @@ struct HubClient: Sendable {
         guard var address = WebAddress(text, curl),
             let home = WebAddress(isOfHub ? settings.endpoint : text, curl)
         else {
-            throw HubError(
-                .badName, shown, "is no address of http or https\(isOfHub ? " (HF_ENDPOINT)" : "").")
+            throw UserError(
+                .badName, at: shown, "is no address of http or https\(isOfHub ? " (HF_ENDPOINT)" : "").")
         }
         var own = isOfHub ? settings.token.map { "Bearer \($0)" } : nil
         if own == nil { own = home.user.map { "Basic \(Data($0.utf8).base64EncodedString())" } }
@@ -69,8 +69,8 @@ struct HubClient: Sendable {
             guard let location = response.location, !headOnly || response.first("X-Linked-Etag") == nil else {
                 return response
             }
-            func fault(_ message: Message) -> HubError {
-                HubError(.network, shown, message + ": \(Addresses.shown(location)).")
+            func fault(_ message: Message) -> UserError {
+                UserError(.network, at: shown, message + ": \(Addresses.shown(location)).")
             }
             guard let next = WebAddress(location, relativeTo: address, curl) else {
                 throw fault("leads to what is no address of http or https")
@@ -84,7 +84,7 @@ struct HubClient: Sendable {
             }
             address = next
         }
-        throw HubError(.network, shown, "leads on and on (\(Self.redirectLimit) redirects).")
+        throw UserError(.network, at: shown, "leads on and on (\(Self.redirectLimit) redirects).")
     }
 
     private func connection() throws -> WebConnection {
@@ -96,7 +96,7 @@ struct HubClient: Sendable {
     ///   - place: subject of the error.
     ///   - part: file that grows meanwhile. Fewer new bytes than 64 K in one try are as good as none: a host that sends a
     ///     byte at a time is not waited for for ever.
-    /// - Throws: `HubError` if it is enough, and all but `WebFailure` that `body` throws.
+    /// - Throws: `UserError` if it is enough, and all but `WebFailure` that `body` throws.
     func tries<Value>(_ place: String, _ part: PartFile? = nil, _ body: () throws -> Value) throws -> Value {
         var (failures, furthest) = (0, part?.size ?? 0)
         while true {
@@ -108,7 +108,7 @@ struct HubClient: Sendable {
                 let isHopeless =
                     failure.kind == .lasting || part == nil && failures > 1 && failure.kind == .unknownHost
                 guard failures < patience.tries, !isHopeless else {
-                    throw HubError(.network, place, failure.reason + failure.advice)
+                    throw UserError(.network, at: place, failure.reason + failure.advice)
                 }
                 let seconds = patience.pause(after: failures, asked: failure.pause)
                 pauses(failure.reason, seconds)
@@ -152,8 +152,8 @@ struct HubClient: Sendable {
             }
             try check(response)
             guard isPart || response.status == 200 else {
-                throw HubError(
-                    .network, name, "\(response.host) answers \(response.statusText), and no file.")
+                throw UserError(
+                    .network, at: name, "\(response.host) answers \(response.statusText), and no file.")
             }
             if !isPart, start > 0 { try restart() }
             if isPart { total = total ?? range?.total }
@@ -185,7 +185,7 @@ struct HubClient: Sendable {
     // MARK: The hub
 
     /// Returns the commit that a revision means now, and the files that there are.
-    /// - Throws: `HubError` or `CancellationError`.
+    /// - Throws: `UserError` or `CancellationError`.
     func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
             "\(settings.endpoint)/api/\(id.kind.plural)/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
@@ -194,15 +194,15 @@ struct HubClient: Sendable {
             case .string(let commit)? = value["sha"], RepositoryID.isCommit(commit),
             case .array(let siblings)? = value["siblings"]
         else {
-            throw HubError(
-                .damaged, "\(id)", "the answer of \(settings.endpoint) is not that of a hub (HF_ENDPOINT).")
+            throw UserError(
+                .damaged, at: "\(id)", "the answer of \(settings.endpoint) is not that of a hub (HF_ENDPOINT).")
         }
-        let paths = try siblings.compactMap { file throws(HubError) -> String? in
+        let paths = try siblings.compactMap { file throws(UserError) -> String? in
             guard case .string(let path)? = file["rfilename"] else { return nil }
             // They become paths in the cache.
             if let fault = Paths.fault(inForeign: path) {
-                throw HubError(
-                    .damaged, "\(id)",
+                throw UserError(
+                    .damaged, at: "\(id)",
                     "the hub lists a file whose name \(fault), and nothing of it is fetched: \(String(path.prefix(300)))"
                 )
             }
@@ -243,15 +243,15 @@ struct HubClient: Sendable {
             guard let tag = response.first("X-Linked-Etag") ?? response.first("ETag"),
                 let stated = response.first("X-Linked-Size") ?? length
             else {
-                throw HubError(.damaged, "\(id)", "the hub says neither size nor hash of \(path).")
+                throw UserError(.damaged, at: "\(id)", "the hub says neither size nor hash of \(path).")
             }
             guard let etag = Self.name(ofTag: tag) else {
-                throw HubError(
-                    .damaged, "\(id)", "the hub gives \(path) the ETag \(tag), which names no blob.")
+                throw UserError(
+                    .damaged, at: "\(id)", "the hub gives \(path) the ETag \(tag), which names no blob.")
             }
             guard let size = WebResponse.number(stated), size <= Self.sizeLimit else {
-                throw HubError(
-                    .damaged, "\(id)", "the hub says that \(path) has \(stated) bytes, which can't be.")
+                throw UserError(
+                    .damaged, at: "\(id)", "the hub says that \(path) has \(stated) bytes, which can't be.")
             }
             return HubFile(path: path, etag: etag, size: size)
         }
@@ -261,11 +261,11 @@ struct HubClient: Sendable {
         "\(settings.endpoint)/\(id.page)/resolve/\(commit)/\(Self.escaped(path, slashes: false))"
     }
 
-    /// - Throws: `WebFailure` or `HubError` if the hub refuses.
+    /// - Throws: `WebFailure` or `UserError` if the hub refuses.
     func check(_ response: WebResponse, _ id: RepositoryID, file: String?) throws {
         guard response.status >= 300 else { return }
         try retryIfPassing(response)
-        throw HubError(refused: response, id, file: file, settings)
+        throw UserError(refused: response, id, file: file, settings)
     }
 
     /// Returns an ETag without its quotes, as the name of a blob; nil if it can't be one.

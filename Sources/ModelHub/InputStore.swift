@@ -30,7 +30,7 @@ package struct InputStore: Sendable {
     ///   - version: what an earlier run has begun with; nil for what there is now.
     ///   - report: called on any thread.
     /// - Returns: files that are whole. The version is another than was asked for where that is not to be had any more.
-    /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
+    /// - Throws: `UserError` or `CancellationError`. What came is kept, and the next call goes on from there.
     package func bring(
         _ address: String, version: String?, report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) async throws -> DistantInput {
@@ -40,8 +40,8 @@ package struct InputStore: Sendable {
                 if version == nil, let latest = latest(address), let known = known(address, latest) {
                     return known
                 }
-                throw HubError(
-                    .offline, Addresses.shown(address),
+                throw UserError(
+                    .offline, at: Addresses.shown(address),
                     "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
                 )
             }
@@ -119,7 +119,7 @@ package struct InputStore: Sendable {
             ]
         }
         let record: JSONValue = ["address": .string(Addresses.shown(input.address)), "files": .array(files)]
-        try HubError.writing(place) {
+        try UserError.writing(place) {
             let folder = try OpenFolder(Paths.folder(of: place), mode: 0o700)
             try folder.write(JSONWriter.text(of: record) + "\n", to: Paths.name(of: place))
             try folder.write(input.version, to: "latest")

@@ -24,8 +24,9 @@ package struct InstalledProgram: Sendable {
     /// Runs it to its end.
     /// - Parameter place: subject of errors.
     /// - Returns: all that it prints.
-    /// - Throws: `HubError` with the program's own words, if it ends without success.
-    @discardableResult package func run(_ arguments: [String], on place: String) throws(HubError) -> [UInt8] {
+    /// - Throws: `UserError` with the program's own words, if it ends without success.
+    @discardableResult package func run(_ arguments: [String], on place: String) throws(UserError) -> [UInt8]
+    {
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer {
@@ -44,7 +45,7 @@ package struct InstalledProgram: Sendable {
                 }
             }
         } catch {
-            throw HubError(.network, place, "\(path) can't be run: \(error.reason).")
+            throw UserError(.network, at: place, "\(path) can't be run: \(error.reason).")
         }
         let how: Message
         switch child.wait() {
@@ -55,6 +56,6 @@ package struct InstalledProgram: Sendable {
         let lines = child.said().split(whereSeparator: \.isNewline)
             .filter { $0.contains { !$0.isWhitespace } }
         let words = lines.isEmpty ? "without a word" : lines.suffix(4).joined(separator: "; ").prefix(1000)
-        throw HubError(.network, place, "\(name) \(how): \(words)")
+        throw UserError(.network, at: place, "\(name) \(how): \(words)")
     }
 }

@@ -14,7 +14,7 @@ extension ModelContainer {
     ///   - options: threads, memory and precision.
     ///   - workers: the most requests that run together; nil leaves it to the model.
     ///   - progress: called a few times a second, on any thread; never if nothing must be fetched.
-    /// - Throws: `HubError` if the model is not to be had, `ModelError` if it can't be loaded, `CancellationError`.
+    /// - Throws: `UserError` if the model is not to be had or if it can't be loaded, `CancellationError`.
     public static func load(
         _ name: String, options: EngineOptions = EngineOptions(), workers: Int? = nil,
         progress: @escaping @Sendable (DownloadProgress) -> Void = { _ in }
@@ -36,7 +36,7 @@ extension ModelContainer {
 
 extension ModelName {
     /// The model's folder on this machine, after its fetch if it was not there.
-    /// - Throws: `HubError` or `CancellationError`.
+    /// - Throws: `UserError` or `CancellationError`.
     package func fetchedFolder(
         _ settings: HubSettings, report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) async throws -> String {

@@ -32,21 +32,21 @@ package struct ModelDownload: Sendable {
 
     /// - Parameter report: called on any thread, progress a few times a second.
     /// - Returns: the folder of the model, with all that it needs. Where nothing may be asked, it is the one that is here.
-    /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
+    /// - Throws: `UserError` or `CancellationError`. What came is kept, and the next call goes on from there.
     package func fetch(_ id: RepositoryID, report: @escaping @Sendable (Event) -> Void) async throws -> String
     {
         try await Self.onThread("\(id)") { stop in
             let cache = HubCache(folder: settings.cacheFolder)
             guard !settings.isOffline else {
                 if let folder = cache.folder(of: id) { return folder }
-                throw HubError(
-                    .offline, "\(id)",
+                throw UserError(
+                    .offline, at: "\(id)",
                     "\(cache.absence(of: id)), and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
             }
             let fetched = try fetch(id, stop, report) { listing, _ in
                 if let lack = ModelFiles.lack(among: listing.paths) {
-                    throw HubError(
-                        .missing, "\(id)", "it is no model in MLX's format: it has no \(lack).")
+                    throw UserError(
+                        .missing, at: "\(id)", "it is no model in MLX's format: it has no \(lack).")
                 }
                 return Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
             }
@@ -59,9 +59,9 @@ package struct ModelDownload: Sendable {
     package func listing(of id: RepositoryID) async throws -> HubListing? {
         try await Self.onThread("\(id)") { stop in
             guard !settings.isOffline else {
-                throw HubError(.offline, "\(id)", "nothing may be asked of the hub (HF_HUB_OFFLINE).")
+                throw UserError(.offline, at: "\(id)", "nothing may be asked of the hub (HF_HUB_OFFLINE).")
             }
-            do { return try HubClient(settings, patience, stop).listing(id) } catch let error as HubError
+            do { return try HubClient(settings, patience, stop).listing(id) } catch let error as UserError
                 where error.kind == .missing
             {
                 return nil
@@ -71,7 +71,7 @@ package struct ModelDownload: Sendable {
 
     /// Asks the cache or the hub on a thread of its own: both may take long.
     /// - Parameter body: is to end soon after it is told to stop.
-    /// - Throws: what `body` throws; `HubError` if there can be no thread; `CancellationError`.
+    /// - Throws: what `body` throws; `UserError` if there can be no thread; `CancellationError`.
     static func onThread<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable (Stop) throws -> Value
     ) async throws -> Value {
@@ -84,7 +84,7 @@ package struct ModelDownload: Sendable {
                 stop.set()
             }
         } catch let error as WorkerThread.CannotStart {
-            throw HubError(.network, name, "there is no thread to fetch it with: \(error.reason).")
+            throw UserError(.network, at: name, "there is no thread to fetch it with: \(error.reason).")
         }
     }
 
@@ -102,8 +102,8 @@ package struct ModelDownload: Sendable {
         let listing = try client.listing(id)
         let wanted = try choose(listing) { try client.contents(of: $0, id, commit: listing.commit) }
         guard wanted.count <= Self.fileLimit else {
-            throw HubError(
-                .damaged, "\(id)",
+            throw UserError(
+                .damaged, at: "\(id)",
                 "\(wanted.count) files of it are meant, and at most \(Self.fileLimit) can be.")
         }
         let files = try Self.each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
@@ -111,8 +111,8 @@ package struct ModelDownload: Sendable {
         let blobs = Dictionary(grouping: files, by: \.etag).values
             .sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
         for files in blobs where files.contains(where: { $0.size != files[0].size }) {
-            throw HubError(
-                .damaged, "\(id)", "the hub gives \(files[0].path) and another file one ETag and two sizes.")
+            throw UserError(
+                .damaged, at: "\(id)", "the hub gives \(files[0].path) and another file one ETag and two sizes.")
         }
         let tally = DownloadTally(total: blobs.reduce(0) { $0 + $1[0].size }, report: report)
         let missing = blobs.reduce(0) { sum, files in
@@ -126,7 +126,7 @@ package struct ModelDownload: Sendable {
         // A model that takes a key is for this user only.
         let isOwn = settings.token != nil && (listing.isPrivate != false || listing.isGated)
         let repository = cache.repository(id)
-        let folder = try HubError.writing(repository) {
+        let folder = try UserError.writing(repository) {
             try OpenFolder(repository, mode: isOwn ? 0o700 : 0o777)
         }
         report(.begins("\(id)", files: files.count, missing: missing))
@@ -139,7 +139,7 @@ package struct ModelDownload: Sendable {
         }
         // Last, so that a revision never comes to mean a model that is not all here.
         if !id.isCommit {
-            try HubError.writing(cache.reference(id)) {
+            try UserError.writing(cache.reference(id)) {
                 try folder.write(listing.commit, to: "refs/\(id.revision)")
             }
         }
@@ -148,10 +148,10 @@ package struct ModelDownload: Sendable {
     }
 
     /// - Parameter variable: names the folder.
-    static func checkRoom(_ missing: Int, at folder: String, _ variable: String) throws(HubError) {
+    static func checkRoom(_ missing: Int, at folder: String, _ variable: String) throws(UserError) {
         guard let free = DiskSpace.free(at: folder), free < missing else { return }
-        throw HubError(
-            .files, folder,
+        throw UserError(
+            .io, at: folder,
             "there is room for \(free / 1_000_000) MB, and \(missing / 1_000_000) MB are to come. Make room, or set \(variable) to a folder of a larger disk."
         )
     }

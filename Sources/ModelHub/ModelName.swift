@@ -9,8 +9,8 @@ package enum ModelName: Sendable, Equatable {
     /// - Parameters:
     ///   - text: as it was given.
     ///   - path: the same as a path: in a job file it is relative to that file.
-    /// - Throws: `HubError` of kind `badName` if it means nothing.
-    package init(_ text: String, path: String) throws(HubError) {
+    /// - Throws: `UserError` of kind `badName` if it means nothing.
+    package init(_ text: String, path: String) throws(UserError) {
         // A folder that is there is meant, whatever its name; one that begins like a path can't be a name.
         if Files.kind(of: path) != nil || Self.isPath(text) {
             self = .folder(path)
@@ -37,8 +37,8 @@ package enum ModelName: Sendable, Equatable {
             return
         }
         let hint = NearMiss.hint(for: name, among: KnownModel.all.map(\.name) + [DemoModel.name])
-        throw HubError(
-            .badName, text,
+        throw UserError(
+            .badName, at: text,
             "there is no such folder, and no such model.\(hint) \"phibatch models\" lists the names; org/name means a repository on Hugging Face."
         )
     }

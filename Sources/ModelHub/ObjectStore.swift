@@ -18,21 +18,21 @@ struct ObjectStore: Sendable {
     /// One object's key, or a pattern, or the beginning of some up to a slash.
     let key: String
 
-    /// - Throws: `HubError` if the address names no object, or no program is there.
-    init(_ address: String) throws(HubError) {
+    /// - Throws: `UserError` if the address names no object, or no program is there.
+    init(_ address: String) throws(UserError) {
         scheme = Addresses.scheme(of: address) ?? ""
         let rest = address.dropFirst(scheme.utf8.count + 3)
         bucket = String(rest.prefix(until: "/"))
         key = String(rest.dropFirst(bucket.count + 1))
         let isName = bucket.utf8.allSatisfy { $0.isLetterOrDigit || ".-_".utf8.contains($0) }
         guard !bucket.isEmpty, isName, !key.isEmpty else {
-            throw HubError(.badName, address, "names no object; right is \(scheme)://bucket/key.")
+            throw UserError(.badName, at: address, "names no object; right is \(scheme)://bucket/key.")
         }
         let own = ["s3": "aws", "gs": "gcloud"][scheme]
         guard let program = own.flatMap(InstalledProgram.init) ?? InstalledProgram("rclone") else {
             let names: Message = own.map { "neither \($0) nor rclone is" } ?? "rclone is not"
-            throw HubError(
-                .network, address,
+            throw UserError(
+                .network, at: address,
                 "\(names) on PATH, by which it is reached. Install it (the AWS CLI, the Google Cloud CLI, or the package rclone)."
             )
         }
@@ -128,7 +128,7 @@ struct ObjectStore: Sendable {
     private func entries(_ arguments: [String], key: (String) -> String) throws -> [Entry] {
         let printed = try run(arguments)
         guard let value = try? JSONValue(parsing: printed, limits: .file) else {
-            throw HubError(.damaged, address(self.key), "\(program.name) prints no JSON.")
+            throw UserError(.damaged, at: address(self.key), "\(program.name) prints no JSON.")
         }
         var values = [value]
         if case .array(let several) = value { values = several }
@@ -138,8 +138,8 @@ struct ObjectStore: Sendable {
             guard case .int(let size)? = first("Size", "size"),
                 case .string(var tag)? = first("tag", "generation", "ModTime")
             else {
-                throw HubError(
-                    .damaged, address(self.key), "\(program.name) lists an object without size or version.")
+                throw UserError(
+                    .damaged, at: address(self.key), "\(program.name) lists an object without size or version.")
             }
             // A listing has fractions of seconds, and what is said of one object has none.
             if program.name == "rclone" { tag = String(tag.prefix(19)) }
@@ -148,13 +148,13 @@ struct ObjectStore: Sendable {
             }
             let entry = Entry(key: key(name), size: size, tag: tag)
             if let fault = Paths.fault(inForeign: entry.key), !entry.key.hasSuffix("/") {
-                throw HubError(.damaged, address(self.key), "the name of an object \(fault): \(entry.key)")
+                throw UserError(.damaged, at: address(self.key), "the name of an object \(fault): \(entry.key)")
             }
             return entry
         }
     }
 
-    @discardableResult private func run(_ arguments: [String]) throws(HubError) -> [UInt8] {
+    @discardableResult private func run(_ arguments: [String]) throws(UserError) -> [UInt8] {
         try program.run(arguments, on: address(key))
     }
 }
@@ -166,7 +166,7 @@ extension InputStore {
     ) throws -> [DistantInput.File] {
         let store = try ObjectStore(address)
         let entries = store.isPattern ? try store.list() : try [store.entry(store.key)].compactMap { $0 }
-        guard !entries.isEmpty else { throw HubError(.missing, address, "there is no such object.") }
+        guard !entries.isEmpty else { throw UserError(.missing, at: address, "there is no such object.") }
         let found = try entries.map { entry in
             (
                 entry, folder: try folder(of: store.address(entry.key)),
@@ -180,7 +180,7 @@ extension InputStore {
         let tally = DownloadTally(total: bytes, report: report)
         _ = try ModelDownload.each(missing, stop) { entry, folder, name in
             let source = store.address(entry.key)
-            try HubError.writing(folder) {
+            try UserError.writing(folder) {
                 let own = try OpenFolder(folder, mode: 0o700)
                 let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: source)) }
                 defer { withExtendedLifetime(lock) {} }
@@ -191,8 +191,8 @@ extension InputStore {
                 try store.fetch(entry, to: Paths.join(drafts, "whole"))
                 let whole = try PartFile("fetch/whole", in: own)
                 guard whole.size == entry.size, try store.entry(entry.key) == entry else {
-                    throw HubError(
-                        .damaged, source, "changed while it was fetched; run the same command again.")
+                    throw UserError(
+                        .damaged, at: source, "changed while it was fetched; run the same command again.")
                 }
                 try whole.move(to: name)
                 tally.count(source, here: entry.size, fetched: entry.size)
@@ -207,18 +207,18 @@ extension InputStore {
 /// Puts a file into a store: it is there whole, or as it was before. FILE.upload notes where which content is.
 package enum ObjectUpload {
     /// - Returns: false if it was there already, the same.
-    /// - Throws: `HubError`.
+    /// - Throws: `UserError`.
     package static func put(
         _ path: String, at address: String, isOffline: Bool, begins: (Int) -> Void
     ) throws -> Bool {
         let store = try ObjectStore(address)
         guard !store.isPattern else {
-            throw HubError(.badName, address, "is a pattern, and no object's name.")
+            throw UserError(.badName, at: address, "is a pattern, and no object's name.")
         }
         guard !isOffline else {
-            throw HubError(.offline, address, "nothing may be sent (--offline, HF_HUB_OFFLINE).")
+            throw UserError(.offline, at: address, "nothing may be sent (--offline, HF_HUB_OFFLINE).")
         }
-        return try HubError.writing(path) {
+        return try UserError.writing(path) {
             let file = try FileHash(of: OpenFile.at(path))
             let notes = path + ".upload"
             let noted = Files.text(of: notes, limit: 1 << 14)
@@ -228,9 +228,9 @@ package enum ObjectUpload {
             try store.send(Files.destination(of: path))
             // gcloud puts it into a folder of the name, if one is there.
             guard let there = try store.entry(store.key), there.size == file.state.size else {
-                throw HubError(.damaged, address, "is not what was sent there; does a folder have its name?")
+                throw UserError(.damaged, at: address, "is not what was sent there; does a folder have its name?")
             }
-            try HubError.writing(notes) {
+            try UserError.writing(notes) {
                 try OpenFolder(Paths.folder(of: path)).write(note(there), to: Paths.name(of: notes))
             }
             return true

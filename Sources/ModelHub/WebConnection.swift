@@ -23,9 +23,9 @@ final class WebConnection {
     /// Whether `body` has had enough.
     private var hasEnough = false
 
-    init(_ curl: Curl, _ network: NetworkSettings, _ patience: Patience, _ stop: Stop) throws(HubError) {
+    init(_ curl: Curl, _ network: NetworkSettings, _ patience: Patience, _ stop: Stop) throws(UserError) {
         guard let handle = curl.make() else {
-            throw HubError(.network, "libcurl", "there is no memory for a connection.")
+            throw UserError(.network, at: "libcurl", "there is no memory for a connection.")
         }
         (self.curl, self.handle, self.network, self.patience) = (curl, handle, network, patience)
         self.stop = stop

@@ -18,9 +18,9 @@ package struct EngineEntry: Sendable {
     /// Whether a result is the same, byte for byte, whatever runs beside it.
     package var isReproducible = true
     /// Loads its library, if it needs one.
-    package var library: (@Sendable () throws(ModelError) -> Library)?
+    package var library: (@Sendable () throws(UserError) -> Library)?
     /// Reason why `auto` skips it although it is installed; nil for none.
-    package var fault: @Sendable () -> ModelError? = { nil }
+    package var fault: @Sendable () -> UserError? = { nil }
     /// Everything that results depend on besides model, request and seed.
     package let identity: @Sendable (EngineOptions) throws -> [(name: String, value: String)]
     /// Loads a model's folder.

@@ -52,12 +52,12 @@ public final class ModelContainer: Sendable {
     ///   - options: engine, threads, memory, precision and adapter.
     ///   - workers: the most requests that run together; by default as many as make arithmetic the limit, not the
     ///     reading of weights.
-    /// - Throws: `ModelError` naming the file, tensor or key at fault; `CancellationError`.
+    /// - Throws: `UserError` naming the file, tensor or key at fault; `CancellationError`.
     public static func load(
         folder: String, options: EngineOptions = EngineOptions(), workers: Int? = nil
     ) async throws -> ModelContainer {
         if let workers, workers < 1 {
-            throw ModelError(.badRequest, "workers must be 1 or more, but is \(workers).")
+            throw UserError(.badRequest, "workers must be 1 or more, but is \(workers).")
         }
         do {
             return try await WorkerThread.result("phibatch load") {
@@ -68,7 +68,7 @@ public final class ModelContainer: Sendable {
                     adapter: options.adapter, workers: workers)
             }
         } catch let error as WorkerThread.CannotStart {
-            throw ModelError(noThread: error)
+            throw UserError(noThread: error)
         }
     }
 
@@ -81,7 +81,7 @@ public final class ModelContainer: Sendable {
     }
 
     /// Returns the whole answer to a prompt.
-    /// - Throws: `ModelError` if the prompt or a parameter can't be served; `CancellationError`.
+    /// - Throws: `UserError` if the prompt or a parameter can't be served; `CancellationError`.
     public func answer(to prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) async throws
         -> Answer
     {
@@ -106,6 +106,6 @@ public final class ModelContainer: Sendable {
 
     /// Adds a source of requests, such as a job, to the model's loop. From now on the source is called only on the
     /// loop's thread.
-    /// - Throws: `ModelError` of kind `resources` if no thread can be created.
+    /// - Throws: `UserError` of kind `resources` if no thread can be created.
     package func join(_ source: sending any RequestSource) throws { try threads.join(source) }
 }

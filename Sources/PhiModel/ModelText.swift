@@ -6,7 +6,7 @@ package struct ModelText: Sendable {
     package let limits: ModelLimits
     private let tokenizer: Tokenizer?
 
-    /// - Throws: `ModelError` naming the file and key at fault.
+    /// - Throws: `UserError` naming the file and key at fault.
     package init(folder: String) throws {
         let shape = try Architectures.read(folder: folder).shape
         let codec = try TextCodec(folder: folder)

@@ -5,7 +5,7 @@ extension RowEngine {
     /// Begins a sequence with room for a prompt and `maxTokens` more, all at once.
     /// - Returns: its id, and the number of prompt tokens that are cached and must not be sent; nil if there is no
     ///   room now.
-    /// - Throws: `ModelError` of kind `resources` if it doesn't fit even into an empty cache, `badRequest` if the
+    /// - Throws: `UserError` of kind `resources` if it doesn't fit even into an empty cache, `badRequest` if the
     ///   model can't serve it.
     package func begin(
         prompt: [Int32], maxTokens: Int, cacheable: Int = .max
@@ -19,7 +19,7 @@ extension RowEngine {
             return nil
         case .wait: return nil
         case .never(let refusal):
-            throw ModelError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
+            throw UserError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
         }
     }
 }

@@ -3,7 +3,7 @@ import BatchEngine
 /// Scores for tests and measurements of quality.
 extension RowEngine {
     /// Returns the natural-log probability of each of tokens[from...] after those before it; from >= 1.
-    /// - Throws: as `admit`; `ModelError` of kind `malformed` if a logit is not finite.
+    /// - Throws: as `admit`; `UserError` of kind `malformed` if a logit is not finite.
     package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
         precondition(from >= 1)
         guard tokens.count > from else { return [] }
@@ -13,7 +13,7 @@ extension RowEngine {
             for number in piece.rows {
                 let row = UnsafePointer(piece.row(number))
                 guard FiniteLogits.check(row, count: piece.count) else {
-                    throw ModelError(
+                    throw UserError(
                         .malformed,
                         "the logits after \(from + number) tokens are not finite: the model's weights are damaged"
                     )
@@ -26,17 +26,17 @@ extension RowEngine {
     }
 
     /// Runs `tokens` as their own sequence, and passes the last `logitRows` rows of logits on in pieces.
-    /// - Throws: `ModelError` if the model can't serve them, or there is no room; what `use` throws.
+    /// - Throws: `UserError` if the model can't serve them, or there is no room; what `use` throws.
     func scored(
         _ tokens: some Collection<Int32>, logitRows: Int, _ use: (LogitPiece) throws -> Void
     ) throws {
         let tokens = Array(tokens)
-        if let fault = sequences.fault(of: tokens) { throw ModelError(.badRequest, fault) }
+        if let fault = sequences.fault(of: tokens) { throw UserError(.badRequest, fault) }
         // Without tokens nothing is shared, so all rows are computed.
         guard case .leased(var lease) = sequences.blocks.lease([]),
             sequences.blocks.extend(&lease, to: tokens.count)
         else {
-            throw ModelError(.resources, "the KV cache has no room for \(tokens.count) tokens")
+            throw UserError(.resources, "the KV cache has no room for \(tokens.count) tokens")
         }
         defer { sequences.blocks.release(lease) }
         let run = RowRun(

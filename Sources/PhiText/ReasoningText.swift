@@ -33,7 +33,7 @@ package struct ReasoningText: Sendable {
 
     /// Whether a model reasons: its chat template or its tokenizer has the tags, or its folder's name says so, as with
     /// Phi-4-mini-reasoning, which has neither.
-    /// - Throws: `ModelError` if a file can't be read.
+    /// - Throws: `UserError` if a file can't be read.
     package static func isUsual(folder: String) throws -> Bool {
         var names = folder.split(at: "/")
         // In a hub's cache the folder of a version is named by a hash.

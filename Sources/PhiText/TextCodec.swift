@@ -2,6 +2,9 @@ import BatchEngine
 import JSON
 import OperatingSystem
 
+// Callers catch it.
+@_exported import struct Errors.UserError
+
 /// A model's tokenizer and chat template. Needs no weights.
 package struct TextCodec: Sendable {
     package let tokenizer: Tokenizer
@@ -11,7 +14,7 @@ package struct TextCodec: Sendable {
     package let tools: ToolText?
 
     /// Nil if `folder` has neither tokenizer.json nor cl100k_base.tiktoken.
-    /// - Throws: `ModelError` for a tokenizer or template that is not supported.
+    /// - Throws: `UserError` for a tokenizer or template that is not supported.
     package init?(folder: String) throws {
         let files = ["tokenizer.json", TiktokenFile.name].map { Paths.join(folder, $0) }
         guard let file = files.first(where: { Files.kind(of: $0) != nil }) else { return nil }
@@ -22,7 +25,7 @@ package struct TextCodec: Sendable {
     }
 
     /// - Parameter contextLength: bound of a text prompt's tokens, at which tokenizing stops early; nil for none.
-    /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
+    /// - Throws: `UserError` of kind `badRequest` or `promptTooLong`.
     package func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws
         -> [Int32]
     {
@@ -50,7 +53,7 @@ package struct TextCodec: Sendable {
                 text, addSpecialTokens: addSpecialTokens, shield: shield, atMost: most)
         else {
             let contextLength = contextLength ?? .max
-            throw ModelError(
+            throw UserError(
                 .promptTooLong,
                 "The prompt has more than \(most) tokens (\(text.utf8.count) bytes of text), but the model's context "
                     + "holds \(contextLength), completion included.")
@@ -59,17 +62,17 @@ package struct TextCodec: Sendable {
     }
 
     /// Renders messages with the chat template, followed by a generation prompt.
-    /// - Throws: `ModelError` of kind `badRequest`.
+    /// - Throws: `UserError` of kind `badRequest`.
     package func text(of messages: [ChatMessage]) throws -> String {
         guard let template else {
-            throw ModelError(
+            throw UserError(
                 .badRequest,
                 "this model has no chat template, so messages can't be put to it; give plain text "
                     + "(chat: false) or token ids")
         }
         let text = try template.render(messages, addGenerationPrompt: true)
         for index in messages.indices where try template.drops(index, of: messages, in: text) {
-            throw ModelError(
+            throw UserError(
                 .badRequest,
                 "the chat template (\(template.place)) leaves out messages[\(index)], of the role \(messages[index].role)"
             )

@@ -7,7 +7,7 @@ package protocol TextCoding: Sendable {
     var hasTokenizer: Bool { get }
     /// - Parameter contextLength: bound of a text prompt's tokens, at which tokenizing stops early; nil for none.
     ///   (The caller checks the length of a list of ids.)
-    /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be encoded, or `promptTooLong`.
+    /// - Throws: `UserError` of kind `badRequest` if the prompt can't be encoded, or `promptTooLong`.
     /// - Parameter shield: escaper of control tokens in the prompt's data.
     func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws -> [Int32]
     /// Returns an escaper of the control tokens in a line; nil if the line has none.
@@ -56,7 +56,7 @@ package struct NoText: TextCoding {
         -> [Int32]
     {
         if case .tokens(let ids) = prompt { return ids }
-        throw ModelError(
+        throw UserError(
             .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")
     }
 

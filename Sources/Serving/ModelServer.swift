@@ -28,7 +28,7 @@ package final class ModelServer: Sendable {
     ///   - stopFlag: once set, requests are refused, batches saved, and open requests have a time to finish.
     ///   - listens: called before the model is loaded; requests then wait.
     ///   - model: loader and identity of the engine; by default the base's.
-    /// - Throws: `HTTPFault`, `JobError`, `ModelError`.
+    /// - Throws: `UserError`.
     package init(
         _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
         listens: (_ address: String) -> Void = { _ in },

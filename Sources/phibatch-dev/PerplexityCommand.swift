@@ -51,12 +51,12 @@ struct PerplexityCommand: ParsableCommand {
         let options = try EngineSettings(engine, threads: threads, kv: kv).checkedOptions()
         let engine = try engine.entry.load(model, options)
         guard let codec = engine.codec else {
-            throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
+            throw UserError(.missing, at: model, "has no tokenizer.json, which a text needs.")
         }
         let ids = codec.tokenizer.encode(text, addSpecialTokens: true)
         let count = min(windows ?? .max, ids.count / context)
         guard count > 0 else {
-            throw ModelError(.badRequest, path: file, "has \(ids.count) tokens; a window needs \(context).")
+            throw UserError(.badRequest, at: file, "has \(ids.count) tokens; a window needs \(context).")
         }
         try measure(engine, ids, windows: count)
     }

@@ -31,7 +31,7 @@ struct SchemaSuiteCommand: ParsableCommand {
         while let line = try reader.next() {
             let value = try JSONValue(parsing: line.bytes, limits: .ownLine)
             guard case .array(let tests)? = value["tests"], let document = value["schema"] else {
-                throw JobError(
+                throw UserError(
                     .badJob, at: "\(file):\(line.number)", "the line needs `schema` and `tests`, a list.")
             }
             tally.add(document, tests)
@@ -42,7 +42,7 @@ struct SchemaSuiteCommand: ParsableCommand {
 
     private static func tokens(_ folder: String) throws -> TokenTrie {
         guard let texts = try TextCodec(folder: folder)?.tokenTexts else {
-            throw JobError(.badJob, at: folder, "the folder has no tokenizer.json.")
+            throw UserError(.badJob, at: folder, "the folder has no tokenizer.json.")
         }
         // One further id is the end of sequence.
         return TokenTrie(texts, count: texts.bytes.count + 1, endOfSequence: [Int32(texts.bytes.count)])

@@ -48,7 +48,7 @@ struct Bench {
     private func admit(prompt: Int, tokens: Int) throws -> (RequestID, [Int32]) {
         let ids = randomPrompt(prompt)
         guard let (id, _) = try engine.begin(prompt: ids, maxTokens: tokens) else {
-            throw ModelError(.resources, "the KV cache is too small for this batch and length")
+            throw UserError(.resources, "the KV cache is too small for this batch and length")
         }
         return (id, ids)
     }
@@ -141,7 +141,7 @@ struct Bench {
 
     private static func token(of choice: SampledToken?) throws -> Int32 {
         guard let choice, choice.fault == nil else {
-            throw ModelError(.malformed, "the model's logits are not finite: its weights are damaged.")
+            throw UserError(.malformed, "the model's logits are not finite: its weights are damaged.")
         }
         return choice.token
     }

@@ -87,8 +87,8 @@ struct ChatCommand: ParsableCommand {
         let entry = options.engine.entry
         let engine = try entry.load(folder, options)
         guard engine.codec?.template != nil else {
-            throw ModelError(
-                .missing, path: folder, "has no tokenizer.json or no chat template; a chat needs both.")
+            throw UserError(
+                .missing, at: folder, "has no tokenizer.json or no chat template; a chat needs both.")
         }
         let container = ModelContainer(engine: engine, entry.kind, folder: folder, workers: 1)
         if console.isTerminal {

@@ -58,7 +58,7 @@ struct CheckCommand: ParsableCommand {
         var job = try BatchJob(settings)
         job.cache = .standard()
         guard !job.settings.input.contains("-") else {
-            throw JobError(.usage, "an input that can be read only once can't be checked; give a file.")
+            throw UserError(.usage, "an input that can be read only once can't be checked; give a file.")
         }
         let console = Console(isQuiet: false)
         job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(of: job.settings)

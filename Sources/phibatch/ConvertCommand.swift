@@ -53,8 +53,8 @@ struct ConvertCommand: ParsableCommand {
             if noTokenizer { tokenizers = .none }
             if let tokenizer { tokenizers = .folder(path: tokenizer) }
             guard let model = try PublishedModel(source) else {
-                throw ModelError(
-                    Files.kind(of: source) == nil ? .missing : .unsupported, path: source,
+                throw UserError(
+                    Files.kind(of: source) == nil ? .missing : .unsupported, at: source,
                     "is neither a GGUF file nor a folder in a format that \"phibatch convert\" takes.")
             }
             let summary = try model.convert(to: folder, tokenizer: tokenizers, overwrite: overwrite) {

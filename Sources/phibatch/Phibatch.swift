@@ -38,7 +38,7 @@ struct Phibatch: ParsableCommand {
         do {
             guard MemoryRoom.isThere(for: MemoryRoom.least) else {
                 Console.report(
-                    ModelError(
+                    UserError(
                         .resources,
                         "there is not enough memory to begin: \(MemoryRoom.least >> 20) MiB can't be had. "
                             + "Raise the limit (ulimit -v, ulimit -d)."))
@@ -46,7 +46,7 @@ struct Phibatch: ParsableCommand {
             }
             guard !ProgramCall.arguments.isEmpty else {
                 Console.report(
-                    ModelError(
+                    UserError(
                         .resources,
                         "the program's arguments can't be read, as /proc is not there. "
                             + "\"mount -t proc proc /proc\" mounts it."))

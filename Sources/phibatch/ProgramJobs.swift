@@ -54,13 +54,13 @@ final class ProgramJobs {
         self.progress = progress
     }
 
-    /// - Throws: `JobError` if an earlier job uses the same stream.
+    /// - Throws: `UserError` if an earlier job uses the same stream.
     static func checkStreams(_ job: JobSettings, besides others: [JobSettings]) throws {
         if job.output == "-", others.contains(where: { $0.output == "-" }) {
-            throw JobError(.badJob, "output is -, as of a job before it; only one can have stdout.")
+            throw UserError(.badJob, "output is -, as of a job before it; only one can have stdout.")
         }
         if job.input.contains("-"), others.contains(where: { $0.input.contains("-") }) {
-            throw JobError(.badJob, "input is -, as of a job before it; only one can have stdin.")
+            throw UserError(.badJob, "input is -, as of a job before it; only one can have stdin.")
         }
     }
 
@@ -114,7 +114,7 @@ final class ProgramJobs {
         if let outcome = member.outcome, outcome.hasNumbered, member.job.settings.output != "-",
             let reason = Self.shift(from: outcome.inputs, to: now)
         {
-            let error = JobError(
+            let error = UserError(
                 .badJob, at: reason.path,
                 "\(reason.what), which would change the numbers by which lines without an id are known. Results stay as they are. Give lines ids, or files names in the order in which they come, and leave them there."
             )
@@ -172,9 +172,9 @@ final class ProgramJobs {
             // Once is enough, however often its input grows.
             (member.job.restarts, member.job.redo) = (false, nil)
             return session
-        } catch let error as StoreError where error.kind == .interrupted {
+        } catch let error as UserError where error.kind == .interrupted {
             member.status = stopped
-        } catch let error as StoreError where error.kind == .locked && options.skipsIfRunning {
+        } catch let error as UserError where error.kind == .locked && options.skipsIfRunning {
             member.status = 0
         } catch {
             fail(member, error)
@@ -195,12 +195,12 @@ final class ProgramJobs {
         switch result {
         case .failure(let error):
             fail(member, error)
-            if (error as? StoreError)?.kind == .wouldLose, options.follows {
+            if (error as? UserError)?.kind == .wouldLose, options.follows {
                 let reason = replacedFiles(of: member)
                 if !reason.text.isEmpty { member.console.error(reason) }
             }
             if let journal = session.journal?.journalPath {
-                let goesOn = (error as? StoreError)?.kind != .wouldLose
+                let goesOn = (error as? UserError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
                 member.console.error("finished results are kept in \(journal)\(advice)")
             }

@@ -42,7 +42,7 @@ struct PullCommand: ParsableCommand {
                 return console.say("\(name) is in \(try fetch.source(name, path: name))")
             }
             guard case .repository(let id) = try ModelName(name, path: name) else {
-                throw HubError(.badName, name, "is a folder; there is nothing to fetch.")
+                throw UserError(.badName, at: name, "is a folder; there is nothing to fetch.")
             }
             let folder = try fetch.fetch(id)
             let state: Message = fetch.settings.isOffline ? "; the hub was not asked (HF_HUB_OFFLINE)" : ""

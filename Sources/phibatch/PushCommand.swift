@@ -51,19 +51,19 @@ struct PushCommand: ParsableCommand {
             guard let id = RepositoryID("\(repository)@\(revision)", kind: .dataset),
                 let main = RepositoryID(repository, kind: .dataset), !repository.contains("@")
             else {
-                throw HubError(
-                    .badName, "\(repository)@\(revision)",
+                throw UserError(
+                    .badName, at: "\(repository)@\(revision)",
                     "is no name of a dataset and a branch; right is org/name.")
             }
             guard let hub = InstalledProgram("hf") else {
-                throw HubError(
-                    .network, "\(id)",
+                throw UserError(
+                    .network, at: "\(id)",
                     "the program hf, which uploads, is not on PATH: pip install huggingface_hub.")
             }
             let job = try JobStatus.isOutput(subject) ? nil : subject
             let output = try job.map(made(by:)) ?? subject
             guard let manifest = try Manifest(ofOutput: output) else {
-                throw JobError(
+                throw UserError(
                     .usage, at: output,
                     "no manifest lies beside it, which says how it was made. Push its job file instead.")
             }
@@ -75,8 +75,9 @@ struct PushCommand: ParsableCommand {
                 return if let branch { branch } else { try await download.listing(of: main) }
             }
             if isPrivate, let there, there.isPrivate != true {
-                throw HubError(
-                    .forbidden, "\(id)", "it is there already, and public, which --private does not change.")
+                throw UserError(
+                    .forbidden, at: "\(id)",
+                    "it is there already, and public, which --private does not change.")
             }
             let folder = FileManager.default.temporaryDirectory.path + "/phibatch-push-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -106,7 +107,7 @@ struct PushCommand: ParsableCommand {
     private func made(by file: String) throws -> String {
         let settings = try JobSettings.load(file: file, bring: ModelFetch.here.bring)
         for address in settings.inputPatterns where Addresses.shown(address) != address {
-            throw JobError(
+            throw UserError(
                 .badJob, at: file,
                 "its input \(Addresses.shown(address)) has a password or signature, and the job file is pushed. Remove it first."
             )

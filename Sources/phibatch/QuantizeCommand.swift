@@ -89,7 +89,7 @@ struct QuantizeCommand: ParsableCommand {
             options.adapter = adapter
             // Before anything is fetched.
             if let known = try ModelName(source, path: source).known, known.bits < 16 {
-                throw ModelError(
+                throw UserError(
                     .unsupported,
                     "\(source): this model is quantized already. Take the original, in BF16, F16 or F32.")
             }

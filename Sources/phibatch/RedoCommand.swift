@@ -47,7 +47,7 @@ struct RedoCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             if command.restart || command.ifChanged == .restart || command.follow {
-                throw JobError(.usage, "redo keeps other results; it can't go with --restart or --follow.")
+                throw UserError(.usage, "redo keeps other results; it can't go with --restart or --follow.")
             }
             try command.run(redo: choice)
         }
@@ -60,7 +60,7 @@ struct RedoCommand: ParsableCommand {
             case (false, nil, let ids?):
                 RedoChoice(ids: try TextFile.contents(of: ids == "-" ? "/dev/stdin" : ids))
             case (let failed, nil, nil): failed ? .failed : RedoChoice()
-            default: throw JobError(.usage, "--failed, --where and --ids can't be combined.")
+            default: throw UserError(.usage, "--failed, --where and --ids can't be combined.")
             }
         }
     }

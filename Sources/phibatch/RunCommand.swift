@@ -168,7 +168,7 @@ struct RunCommand: ParsableCommand {
         }
         // It would block the others' next rounds for ever.
         if follow, !isOne, ready.contains(where: { $0.job.settings.output == "-" }) {
-            throw JobError(.usage, "--follow with output - never ends; run that job by itself.")
+            throw UserError(.usage, "--follow with output - never ends; run that job by itself.")
         }
         let run = ProgramJobs(
             ProgramJobs.Options(
@@ -188,11 +188,11 @@ struct RunCommand: ParsableCommand {
         (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
         job.cache = .standard()
         if follow, job.settings.until != nil {
-            throw JobError(
+            throw UserError(
                 .usage, "--follow and until can't be combined: one never ends, and the other does.")
         }
         if follow, job.settings.input.contains("-") {
-            throw JobError(.usage, "--follow needs files; stdin is read to its end without it.")
+            throw UserError(.usage, "--follow needs files; stdin is read to its end without it.")
         }
         job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(of: job.settings)
         console.hint(atTerminalOf: job.settings.input)

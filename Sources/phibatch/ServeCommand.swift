@@ -112,7 +112,7 @@ struct ServeCommand: ParsableCommand {
     private func storage(_ cache: WeightCacheLocation) throws -> String {
         if let folder { return folder }
         guard let cache = cache.folder else {
-            throw JobError(
+            throw UserError(
                 .usage,
                 "There is no cache folder (PHIBATCH_CACHE); Name a folder for files and batches with --folder."
             )
@@ -126,11 +126,11 @@ struct ServeCommand: ParsableCommand {
         if let apiKeyFile {
             let bytes: [UInt8]
             do throws(Files.Failure) { bytes = try Files.contents(of: apiKeyFile, limit: 1 << 20) } catch {
-                throw JobError(.missingInput, at: apiKeyFile, "the keys can't be read: \(error.reason).")
+                throw UserError(.missingInput, at: apiKeyFile, "the keys can't be read: \(error.reason).")
             }
             keys += String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
             guard keys.contains(where: { !$0.isEmpty }) else {
-                throw JobError(.badJob, at: apiKeyFile, "holds no key. Write one a line.")
+                throw UserError(.badJob, at: apiKeyFile, "holds no key. Write one a line.")
             }
         }
         return keys.filter { !$0.isEmpty }

@@ -39,7 +39,7 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             if check {
-                throw JobError(.usage, "--check is a command now: phibatch verify --file-only")
+                throw UserError(.usage, "--check is a command now: phibatch verify --file-only")
             }
             let report =
                 try outputAlone().map(report(ofOutput:))
@@ -66,7 +66,7 @@ struct StatusCommand: ParsableCommand {
 
     private func report(of job: JobSettings) throws -> StatusReport {
         guard job.output != "-" else {
-            throw JobError(.usage, "a job with output - has no status, as it leaves no files.")
+            throw UserError(.usage, "a job with output - has no status, as it leaves no files.")
         }
         var job = job
         let name = try ModelName(job.modelName ?? job.model, path: job.model)

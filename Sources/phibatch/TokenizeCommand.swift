@@ -39,7 +39,7 @@ struct TokenizeCommand: ParsableCommand {
             signal(SIGPIPE, SIG_IGN)
             let folder = try ModelFetch.folder(model)
             guard let codec = try TextCodec(folder: folder) else {
-                throw ModelError(.missing, path: folder, "the folder has no tokenizer.json.")
+                throw UserError(.missing, at: folder, "the folder has no tokenizer.json.")
             }
             Console(isQuiet: false).hint(atTerminalOf: files)
             let lines = TokenizeLines(
@@ -69,11 +69,11 @@ final class StandardOutput {
         buffer = []
     }
 
-    /// - Throws: `ClosedOutput`; `JobError` for any other failed write.
+    /// - Throws: `UserError`, of kind `closedStream` where nobody reads it.
     static func write(_ bytes: [UInt8]) throws {
         do { try Files.write(bytes, to: 1) } catch {
-            guard error.code != EPIPE else { throw ClosedOutput() }
-            throw JobError(.inputOutput, at: "stdout", "can't be written: \(error.reason)")
+            throw UserError(
+                error.code == EPIPE ? .closedStream : .io, at: "stdout", "can't be written: \(error.reason)")
         }
     }
 }

@@ -67,7 +67,7 @@ struct VerifyCommand: ParsableCommand {
                 return .percent(percent)
             }
             if let count = Int(sample), count > 0 { return .lines(count) }
-            throw JobError(
+            throw UserError(
                 .usage, "--sample must be a number of lines or a share such as 5%, but is \(sample).")
         }
     }
@@ -98,7 +98,7 @@ struct VerifyCommand: ParsableCommand {
             let inputs = ModelFetch(console: console, isOffline: offline)
             var settings = try options.settings(output: results, bring: inputs.bring)
             let path = results ?? settings.output
-            guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
+            guard path != "-" else { throw UserError(.usage, "a job with output - leaves nothing to verify.") }
             let errors = settings.errors
             if fileOnly {
                 return try finish(OutputCheck(settings, output: path, errors: errors), path, console)
@@ -151,14 +151,14 @@ struct VerifyCommand: ParsableCommand {
 extension Manifest {
     /// Writes a job's manifest beside its output.
     /// - Returns: the paths of both.
-    /// - Throws: the errors of a run; `JobError` if the output is incomplete or out of date.
+    /// - Throws: the errors of a run; `UserError` if the output is incomplete or out of date.
     static func write(_ settings: JobSettings) throws -> (output: String, path: String) {
         var job = settings
         let cache = WeightCacheLocation.standard()
         job.model = try ModelFetch.here.folder(of: job)
         let freshness = try JobFreshness(job, cache: cache)
         guard freshness?.isFresh ?? true else {
-            throw JobError(
+            throw UserError(
                 .badJob, at: job.output,
                 "is out of date, so its job no longer describes it; \"phibatch status\" shows the changes."
             )

@@ -25,10 +25,10 @@ import Testing
         return warnings
     }
 
-    private func error(_ line: String) throws -> JobError? {
-        var found: JobError?
+    private func error(_ line: String) throws -> UserError? {
+        var found: UserError?
         try withJob(line) { job, input in
-            do { try job.checkBeginnings() } catch let error as JobError { found = error }
+            do { try job.checkBeginnings() } catch let error as UserError { found = error }
             if let found { #expect(found.kind == .badJob && found.place == input + ":1") }
         }
         return found

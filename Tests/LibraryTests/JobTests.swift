@@ -107,13 +107,13 @@ import Testing
         let folder = try JobFolder()
         var settings = try settings(folder, output: "out.jsonl")
         settings.topP = 7
-        #expect(throws: JobError.self) { try BatchJob(settings) }
+        #expect(throws: UserError.self) { try BatchJob(settings) }
         settings.topP = nil
         settings.engine.threads = .count(1)
         let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
-        await #expect(throws: JobError.self) { try await BatchJob(settings).run(on: model).outcome }
+        await #expect(throws: UserError.self) { try await BatchJob(settings).run(on: model).outcome }
         settings.engine.threads = .auto
         settings.model = "no/such/folder"
-        await #expect(throws: ModelError.self) { try await BatchJob(settings).run().outcome }
+        await #expect(throws: UserError.self) { try await BatchJob(settings).run().outcome }
     }
 }

@@ -45,7 +45,7 @@ import Testing
         let longer = try await model.answer(to: .user("What is gravity?"), parameters: parameters)
         #expect(longer.text.hasPrefix(plain.text + ".") && longer.tokens.count > plain.tokens.count + 3)
         parameters.minTokens = 121
-        let error = await #expect(throws: ModelError.self) {
+        let error = await #expect(throws: UserError.self) {
             try await model.answer(to: .user("What is gravity?"), parameters: parameters)
         }
         #expect(error?.message == "min_tokens is 121, but max_tokens 120.")
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aWrongFolderIsAModelError() async throws {
-        let error = await #expect(throws: ModelError.self) {
+        let error = await #expect(throws: UserError.self) {
             try await ModelContainer.load(folder: "no/such/folder")
         }
         #expect(error?.kind == .missing)

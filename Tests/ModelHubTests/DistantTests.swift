@@ -20,7 +20,7 @@ import Testing
     /// No program is asked for what names no object.
     @Test(arguments: ["s3://bucket", "s3://bucket/", "gs:///key", "az://a b/key"])
     func addressesThatNameNoObject(address: String) {
-        let error = #expect(throws: HubError.self) { try ObjectStore(address) }
+        let error = #expect(throws: UserError.self) { try ObjectStore(address) }
         #expect(error?.kind == .badName)
     }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(converted.id.revision == "refs/convert/parquet" && converted.selector == "train")
         #expect(try DatasetAddress("hf://datasets/org/set@a%2Fb").id.revision == "a/b")
         for text in ["hf://org/set", "hf://datasets/org", "hf://datasets/org/se t"] {
-            #expect(throws: HubError.self) { try DatasetAddress(text) }
+            #expect(throws: UserError.self) { try DatasetAddress(text) }
         }
     }
 
@@ -50,12 +50,12 @@ import Testing
                 "data/dev.jsonl.gz", "data/train-0.jsonl", "data/train-1.jsonl",
             ])
         #expect(try named.chosen(by: "data/dev.jsonl.gz") == ["data/dev.jsonl.gz"])
-        #expect(throws: HubError.self) { try named.chosen(by: "") }
-        #expect(throws: HubError.self) { try named.chosen(by: "test") }
+        #expect(throws: UserError.self) { try named.chosen(by: "") }
+        #expect(throws: UserError.self) { try named.chosen(by: "test") }
         let folders = try files(["train/1.csv", "test/2.csv", "test/3.json"])
         #expect(try folders.chosen(by: "train") == ["train/1.csv"])
         // These have two formats.
-        #expect(throws: HubError.self) { try folders.chosen(by: "test") }
+        #expect(throws: UserError.self) { try folders.chosen(by: "test") }
         #expect(try files(["b.csv", "a.csv", "notes.pdf"]).chosen(by: "") == ["a.csv", "b.csv"])
     }
 
@@ -99,10 +99,10 @@ import Testing
         let paths = ["main/test-1.jsonl", "main/train-1.jsonl", "soc/test-1.jsonl", "soc/train-1.jsonl"]
         let two = try files(paths, ["configs": [config("main"), config("soc")]])
         for (selector, named) in [("", "org/set/soc/test"), ("train", "org/set/main/train")] {
-            let error = #expect(throws: HubError.self) { try two.chosen(by: selector) }
+            let error = #expect(throws: UserError.self) { try two.chosen(by: selector) }
             #expect(error?.kind == .badName && error?.description.contains(named) == true)
         }
-        let error = #expect(throws: HubError.self) { try two.chosen(by: "soc") }
+        let error = #expect(throws: UserError.self) { try two.chosen(by: "soc") }
         #expect(error?.description.contains("org/set/soc/train") == true)
         #expect(error?.description.contains("main") == false)
         #expect(try two.chosen(by: "soc/train") == ["soc/train-1.jsonl"])
@@ -111,7 +111,7 @@ import Testing
             paths, ["configs": [config("main"), ["config_name": "default", "data_dir": "soc"]]])
         #expect(try named.chosen(by: "test") == ["soc/test-1.jsonl"])
         #expect(try named.chosen(by: "main/test") == ["main/test-1.jsonl"])
-        #expect(throws: HubError.self) { try named.chosen(by: "") }
+        #expect(throws: UserError.self) { try named.chosen(by: "") }
     }
 
     @Test(arguments: [

@@ -26,10 +26,10 @@ import Testing
     /// A fetch with these faults that fails.
     private func fails(
         _ faults: TestHub.Faults, tries: Int = 3, silence: Double = 600, token: String? = nil
-    ) async throws -> (error: HubError, hub: TestHub) {
+    ) async throws -> (error: UserError, hub: TestHub) {
         let hub = try TestHub(faults: faults)
         defer { bench.clean(hub) }
-        let error = try await #require(throws: HubError.self) {
+        let error = try await #require(throws: UserError.self) {
             try await bench.fetch(hub, token: token, tries: tries, silence: silence)
         }
         #expect(bench.cache.folder(of: TestHub.id) == nil)
@@ -52,7 +52,7 @@ import Testing
         var faults = TestHub.Faults()
         faults.size = "281474976710656"
         let error = try await fails(faults).error
-        #expect(error.kind == .files && error.description.contains("281474976 MB are to come"))
+        #expect(error.kind == .io && error.description.contains("281474976 MB are to come"))
     }
 
     /// More, or fewer, than come.
@@ -162,7 +162,7 @@ import Testing
             "model.safetensors": weights, name: [3],
         ])
         defer { bench.clean(hub) }
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .damaged && error.description.contains("name"))
         #expect(hub.requests.count == 1)
     }
@@ -178,8 +178,8 @@ import Testing
         try Files.makeFolder("\(bench.folder)/elsewhere")
         try FileManager.default.createSymbolicLink(
             atPath: "\(folder)/\(name)", withDestinationPath: "\(bench.folder)/elsewhere")
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
-        #expect(error.kind == .files)
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
+        #expect(error.kind == .io)
         #expect(try Files.names(in: "\(bench.folder)/elsewhere").isEmpty)
     }
 
@@ -296,7 +296,7 @@ import Testing
     ) async throws {
         defer { TestFiles.remove(bench.folder) }
         let settings = HubSettings(endpoint: endpoint, cacheFolder: "\(bench.folder)/hub")
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(settings, tries: 1) }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(settings, tries: 1) }
         #expect(error.kind == .badName || error.kind == .network)
     }
 
@@ -319,7 +319,7 @@ import Testing
         defer { TestFiles.remove(bench.folder) }
         var settings = HubSettings(endpoint: "http://hub.example", cacheFolder: "\(bench.folder)/hub")
         settings.network = NetworkSettings { ["HTTP_PROXY": "http://me:secret@127.0.0.1:1"][$0] }
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(settings, tries: 1) }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(settings, tries: 1) }
         #expect(error.kind == .network && error.description.contains("through the proxy"))
         #expect(!error.description.contains("secret"))
     }

@@ -31,8 +31,8 @@ import Testing
     @Test func offlineItIsSaidWhatIsHere() async throws {
         let hub = try TestHub()
         defer { bench.clean(hub) }
-        func error(_ id: RepositoryID = TestHub.id) async throws -> HubError {
-            let error = try await #require(throws: HubError.self) { try await bench.fetch(offline(hub), id) }
+        func error(_ id: RepositoryID = TestHub.id) async throws -> UserError {
+            let error = try await #require(throws: UserError.self) { try await bench.fetch(offline(hub), id) }
             #expect(error.kind == .offline && error.description.contains("HF_HUB_OFFLINE"))
             return error
         }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func withoutLibcurlItIsSaidHowToGetIt() throws {
-        let error = try #require(throws: HubError.self) { try Curl(named: "libphibatch-none.so.4") }
+        let error = try #require(throws: UserError.self) { try Curl(named: "libphibatch-none.so.4") }
         for words in ["PHIBATCH_CURL names it", "libphibatch-none.so.4"] {
             #expect(error.description.contains(words))
         }

@@ -41,7 +41,7 @@ struct ModelContainerTests {
     }
 
     @Test func aWrongNameIsAHubError() async throws {
-        let error = await #expect(throws: HubError.self) { try await ModelContainer.load("phi-4-mimi") }
+        let error = await #expect(throws: UserError.self) { try await ModelContainer.load("phi-4-mimi") }
         #expect(error?.kind == .badName)
         #expect(error?.description.contains("phi-4-mini") == true)
     }

@@ -129,7 +129,7 @@ import Testing
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
         TestFiles.remove("\(folder)/hub")
         hub.set { $0.wrongBytes = 100 }
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .damaged && error.description.contains("model.safetensors"))
         #expect(HubCache(folder: "\(folder)/hub").folder(of: TestHub.id) == nil)
     }
@@ -141,20 +141,20 @@ import Testing
         defer { bench.clean(hub) }
         try await bench.fetch(hub)
         hub.set { $0.statuses = [Int](repeating: 503, count: 50) }
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .network && error.description.contains("503"))
     }
 
     @Test(arguments: [
-        (401, "RepoNotFound", HubError.Kind.missing), (404, "RepoNotFound", .missing),
+        (401, "RepoNotFound", UserError.Kind.missing), (404, "RepoNotFound", .missing),
         (404, "RevisionNotFound", .missing), (403, "GatedRepo", .forbidden), (403, "", .forbidden),
         (401, "GatedRepo", .forbidden),
-    ]) func refusals(status: Int, code: String, kind: HubError.Kind) async throws {
+    ]) func refusals(status: Int, code: String, kind: UserError.Kind) async throws {
         var faults = TestHub.Faults()
         faults.refusal = (status, code)
         let hub = try TestHub(faults: faults)
         defer { bench.clean(hub) }
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub, token: "hf_x") }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(hub, token: "hf_x") }
         #expect(error.kind == kind)
         #expect(!error.description.contains("hf_x"))
         #expect(error.description.hasPrefix("test-org/Tiny-Phi-4bit: "))
@@ -184,7 +184,7 @@ import Testing
         faults.lacking = "tokenizer.json"
         let hub = try TestHub(faults: faults)
         defer { bench.clean(hub) }
-        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .missing && error.description.contains("tokenizer.json"))
     }
 
@@ -195,7 +195,7 @@ import Testing
         defer { TestFiles.remove(folder) }
         var download = ModelDownload(settings: HubSettings(endpoint: address, cacheFolder: folder))
         download.patience = Patience(tries: 2, firstPause: 0.01)
-        let error = try await #require(throws: HubError.self) {
+        let error = try await #require(throws: UserError.self) {
             try await download.fetch(TestHub.id) { _ in }
         }
         #expect(error.kind == .network && error.description.contains("network"))
@@ -203,7 +203,7 @@ import Testing
         #expect(error.description.contains("127.0.0.1 can't be reached: Connection refused."))
         download = ModelDownload(
             settings: HubSettings(endpoint: address, cacheFolder: folder, isOffline: true))
-        let offline = try await #require(throws: HubError.self) {
+        let offline = try await #require(throws: UserError.self) {
             try await download.fetch(TestHub.id) { _ in }
         }
         #expect(offline.kind == .offline)
@@ -240,7 +240,7 @@ import Testing
         #expect(entry.id == TestHub.id && entry.isComplete && entry.size > 300_000 && entry.incomplete == 0)
         try cache.remove(TestHub.id)
         #expect(try cache.entries().isEmpty)
-        let error = try #require(throws: HubError.self) { try cache.remove(TestHub.id) }
+        let error = try #require(throws: UserError.self) { try cache.remove(TestHub.id) }
         #expect(error.kind == .missing)
     }
 

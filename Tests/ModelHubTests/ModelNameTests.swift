@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func wrongNameSuggestsTheNearest() throws {
-        let error = try #require(throws: HubError.self) { try ModelName("phi4-mni", path: "/none/x") }
+        let error = try #require(throws: UserError.self) { try ModelName("phi4-mni", path: "/none/x") }
         #expect(error.kind == .badName)
         #expect(error.description.contains("Did you mean phi-4-mini?"))
-        let strange = try #require(throws: HubError.self) { try ModelName("a b", path: "/none/x") }
+        let strange = try #require(throws: UserError.self) { try ModelName("a b", path: "/none/x") }
         #expect(!strange.description.contains("Did you mean"))
     }
 }

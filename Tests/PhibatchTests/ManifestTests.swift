@@ -169,7 +169,7 @@ struct ManifestTests {
         // A member twice is read by nobody.
         try (try edited(/"counts":/, "\"run\": \"\", \"counts\":")).write(
             toFile: path, atomically: true, encoding: .utf8)
-        #expect(throws: JobError.self) { try Manifest(ofOutput: settings.output) }
+        #expect(throws: UserError.self) { try Manifest(ofOutput: settings.output) }
 
         try (try edited(/"counts":/, "\"license\": \"MIT\", \"counts\":")).write(
             toFile: path, atomically: true, encoding: .utf8)

@@ -1,7 +1,7 @@
 import Errors
 
-/// Why a schema can't be used.
-package struct SchemaFault: Fault {
+/// Reason why a schema can't be used.
+package struct SchemaFault: ExplainedError, Equatable {
     package enum Kind: Equatable, Sendable {
         /// A keyword's value is not what the draft says it must be.
         case malformed
@@ -25,6 +25,5 @@ package struct SchemaFault: Fault {
     /// What is wrong and what would be right.
     package let problem: Message
 
-    package var place: String? { nil }
-    package var text: Message { "the schema at \(pointer): \(problem)" }
+    package var explanation: Message { "the schema at \(pointer): \(problem)" }
 }

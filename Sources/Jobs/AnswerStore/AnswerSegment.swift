@@ -116,7 +116,7 @@ struct SegmentWriter {
     private var waiting: [AnswerSegment.Entry] = []
 
     /// Creates a file under a unique name. Its lock shows that its writer lives.
-    init(in folder: String, _ system: any FileSystem) throws(StoreError) {
+    init(in folder: String, _ system: any FileSystem) throws(UserError) {
         let name = String(UInt64.random(in: 0 ... .max), radix: 16)
         file = try File.open("\(folder)/\(name)\(AnswerSegment.ending)", .createNew(), in: system)
         // Without locks, its age decides.

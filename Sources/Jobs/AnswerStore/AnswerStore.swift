@@ -46,7 +46,7 @@ package final class AnswerStore {
     private static let silenceLimit = 86_400 * 1_000_000_000
 
     /// - Parameter tell: receives messages about the folder for a person.
-    /// - Throws: `JobError` if the folder can't be created or read.
+    /// - Throws: `UserError` if the folder can't be created or read.
     package init(
         folder: String, limit: Int, reserve: Int = 1_000_000_000,
         system: any FileSystem = POSIXFileSystem(), tell: @escaping (Message) -> Void = { _ in }
@@ -54,7 +54,7 @@ package final class AnswerStore {
         (self.folder, self.limit, self.reserve) = (folder, limit, reserve)
         (self.system, self.tell) = (system, tell)
         do throws(Files.Failure) { try Files.makeFolder(folder) } catch {
-            throw JobError(
+            throw UserError(
                 .cannotWrite, at: folder, "the folder of answers can't be made: \(error.reason).")
         }
         if let info = try system.infoIfPresent(folder), info.mode & 0o002 != 0 {
@@ -88,7 +88,7 @@ package final class AnswerStore {
     private func segmentsByAge() throws -> [(name: String, state: FileState)] {
         let names: [String]
         do throws(Files.Failure) { names = try Files.names(in: folder) } catch {
-            throw JobError(
+            throw UserError(
                 .missingInput, at: folder, "the folder of answers can't be read: \(error.reason).")
         }
         return names.filter { $0.utf8.reversed().starts(with: AnswerSegment.ending.utf8.reversed()) }
@@ -135,7 +135,7 @@ package final class AnswerStore {
         if let file = open[number] { return file }
         let file = try File.open(path(of: segments[number].name), .readOwn, in: system)
         guard try file.info().kind == .regular else {
-            throw StoreError(.io, path: file.path, "is not a regular file")
+            throw UserError(.io, at: file.path, "is not a regular file")
         }
         if open.count >= Self.openLimit { open = [:] }
         open[number] = file
@@ -231,7 +231,7 @@ package final class AnswerStore {
     private func write() {
         do {
             if let free = DiskSpace.free(at: folder), free < reserve {
-                throw StoreError(.io, path: folder, "has less than \(reserve / 1_000_000) MB left.")
+                throw UserError(.io, at: folder, "has less than \(reserve / 1_000_000) MB left.")
             }
             guard let number = writer?.number else { return }
             for entry in try writer?.file.flush() ?? [] { note(entry, number) }

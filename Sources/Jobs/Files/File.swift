@@ -16,7 +16,7 @@ package final class File {
 
     deinit { system.close(descriptor) }
 
-    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(StoreError)
+    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(UserError)
         -> File
     {
         do {
@@ -25,11 +25,11 @@ package final class File {
         } catch {
             switch access {
             case .read, .readStream, .readOwn:
-                throw StoreError(.io, path: path, "cannot be opened for reading", error)
+                throw UserError(.io, at: path, "cannot be opened for reading", error)
             case .readWrite:
-                throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
+                throw UserError(.cannotWrite, at: path, "cannot be opened for writing", error)
             case .createNew, .nameless:
-                throw StoreError(.cannotCreate, path: path, "cannot be created", error)
+                throw UserError(.cannotWrite, at: path, "cannot be created", error)
             }
         }
     }
@@ -37,7 +37,7 @@ package final class File {
     /// Nil if there is no such file.
     package static func openIfPresent(
         _ path: String, _ access: FileAccess, in system: any FileSystem
-    ) throws(StoreError) -> File? {
+    ) throws(UserError) -> File? {
         do {
             return try open(path, access, in: system)
         } catch {
@@ -46,12 +46,12 @@ package final class File {
         }
     }
 
-    package func info() throws(StoreError) -> FileInfo {
+    package func info() throws(UserError) -> FileInfo {
         try attempt("cannot be examined", try system.info(descriptor))
     }
 
     /// - Returns: the number of bytes read, less than asked for only at the end of the file.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(UserError) -> Int {
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
@@ -63,29 +63,29 @@ package final class File {
         return done
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(UserError) {
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let position = offset + done
             let count = try attempt("cannot be written", try system.write(descriptor, rest, at: position))
-            guard count > 0 else { throw StoreError(.io, path: path, "cannot be written: no progress.") }
+            guard count > 0 else { throw UserError(.io, at: path, "cannot be written: no progress.") }
             done += count
         }
     }
 
-    func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
+    func write(_ bytes: [UInt8], at offset: Int) throws(UserError) {
         let written = bytes.withUnsafeBytes { bytes in
-            Result { () throws(StoreError) in try write(bytes, at: offset) }
+            Result { () throws(UserError) in try write(bytes, at: offset) }
         }
         try written.get()
     }
 
     /// Returns the bytes of a range, fewer only at the end of the file.
-    func bytes(_ range: Range<Int>) throws(StoreError) -> [UInt8] {
+    func bytes(_ range: Range<Int>) throws(UserError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
         let count = bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(StoreError) in try read(into: buffer, at: range.lowerBound) }
+            Result { () throws(UserError) in try read(into: buffer, at: range.lowerBound) }
         }
         return try Array(bytes.prefix(count.get()))
     }
@@ -101,16 +101,16 @@ package final class File {
         }
     }
 
-    func sync() throws(StoreError) {
+    func sync() throws(UserError) {
         try attempt("cannot be synced to disk", try system.sync(descriptor))
     }
 
-    func truncate(to size: Int) throws(StoreError) {
+    func truncate(to size: Int) throws(UserError) {
         try attempt("cannot be shortened", try system.truncate(descriptor, to: size))
     }
 
     /// - Returns: false if another process holds the lock; nil if the file system has no locks.
-    func tryLock(exclusive: Bool) throws(StoreError) -> Bool? {
+    func tryLock(exclusive: Bool) throws(UserError) -> Bool? {
         do {
             return try attempt("cannot be locked", try system.lock(descriptor, exclusive: exclusive))
         } catch {
@@ -120,49 +120,49 @@ package final class File {
     }
 
     /// - Returns: false if another process holds the lock.
-    func lock(exclusive: Bool) throws(StoreError) -> Bool { try tryLock(exclusive: exclusive) ?? true }
+    func lock(exclusive: Bool) throws(UserError) -> Bool { try tryLock(exclusive: exclusive) ?? true }
 
     /// Whether `path` still names this file.
-    func isInPlace() throws(StoreError) -> Bool {
+    func isInPlace() throws(UserError) -> Bool {
         guard let there = try system.entryIfPresent(path) else { return false }
         return there.isSameFile(as: try info())
     }
 
     /// Renames the file to a name that must be free.
-    func moveNew(to target: String) throws(StoreError) {
+    func moveNew(to target: String) throws(UserError) {
         do {
             try system.retrying(try system.renameNew(path, to: target))
         } catch {
-            if error.code == ErrorCode.exists { throw StoreError.appeared(target, error) }
-            throw StoreError(.io, path: target, "cannot be put in place (rename)", error)
+            if error.code == ErrorCode.exists { throw UserError.appeared(target, error) }
+            throw UserError(.io, at: target, "cannot be put in place (rename)", error)
         }
         path = target
     }
 
     /// Renames the file, replacing `earlier`; nil if nothing may exist there.
-    func replace(_ target: String, _ earlier: FileInfo?) throws(StoreError) {
+    func replace(_ target: String, _ earlier: FileInfo?) throws(UserError) {
         guard let earlier, let there = try system.entryIfPresent(target) else {
             return try moveNew(to: target)
         }
         guard there.isSameFile(as: earlier) else {
-            throw StoreError.appeared(target, SystemError(code: ErrorCode.exists))
+            throw UserError.appeared(target, SystemError(code: ErrorCode.exists))
         }
         try system.moveIntoPlace(path, to: target)
         path = target
     }
 
     /// Removes the file's name, if it still is this file's.
-    func remove() throws(StoreError) {
+    func remove() throws(UserError) {
         if try isInPlace() { try system.removeIfPresent(path) }
     }
 
-    func setMode(_ mode: UInt32) throws(StoreError) {
+    func setMode(_ mode: UInt32) throws(UserError) {
         try attempt("cannot be given its permissions", try system.setMode(descriptor, mode))
     }
 
     func attempt<T>(
         _ what: String, _ call: @autoclosure () throws(SystemError) -> T
-    ) throws(StoreError) -> T {
+    ) throws(UserError) -> T {
         try system.attempt(what, path, try call())
     }
 }
@@ -200,13 +200,13 @@ struct BufferedWriter {
         }
     }
 
-    mutating func flush() throws(StoreError) { try flush(isLast: false) }
+    mutating func flush() throws(UserError) { try flush(isLast: false) }
 
     /// Ends the output.
-    mutating func finish() throws(StoreError) { try flush(isLast: true) }
+    mutating func finish() throws(UserError) { try flush(isLast: true) }
 
-    private mutating func flush(isLast: Bool) throws(StoreError) {
-        let bytes = try StoreError.of(file.path) { try packer?.pack(buffer, isLast: isLast) ?? buffer }
+    private mutating func flush(isLast: Bool) throws(UserError) {
+        let bytes = try UserError.of(file.path) { try packer?.pack(buffer, isLast: isLast) ?? buffer }
         try file.write(bytes, at: offset)
         offset += bytes.count
         buffer.removeAll(keepingCapacity: true)
@@ -225,9 +225,9 @@ extension File {
         do {
             return try file.unpacked(packing)
         } catch let fault as PackingFault {
-            throw StoreError(.io, path: path, fault.text(of: packing))
-        } catch let error as StoreError {
-            throw StoreError(.io, path: path, "can't be unpacked: \(error)", code: error.code ?? 0)
+            throw UserError(.io, at: path, fault.text(of: packing))
+        } catch let error as UserError {
+            throw UserError(.io, at: path, "can't be unpacked: \(error)", code: error.code ?? 0)
         }
     }
 

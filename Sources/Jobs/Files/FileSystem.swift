@@ -105,56 +105,56 @@ extension FileSystem {
     /// Adds the file and the action to the error of a failed call.
     func attempt<T>(
         _ what: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> T,
-        kind: StoreError.Kind = .io
-    ) throws(StoreError) -> T {
-        do { return try retrying(try call()) } catch { throw StoreError(kind, path: path, what, error) }
+        kind: UserError.Kind = .io
+    ) throws(UserError) -> T {
+        do { return try retrying(try call()) } catch { throw UserError(kind, at: path, what, error) }
     }
 
     /// Does the same; nil if there is no such file.
     @discardableResult
     private func ifPresent<T>(
         _ what: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> T
-    ) throws(StoreError) -> T? {
+    ) throws(UserError) -> T? {
         do { return try attempt(what, path, try call()) } catch {
             if error.code == ErrorCode.notFound { return nil }
             throw error
         }
     }
 
-    func exists(_ path: String) throws(StoreError) -> Bool { try infoIfPresent(path) != nil }
+    func exists(_ path: String) throws(UserError) -> Bool { try infoIfPresent(path) != nil }
 
-    func infoIfPresent(_ path: String) throws(StoreError) -> FileInfo? {
+    func infoIfPresent(_ path: String) throws(UserError) -> FileInfo? {
         try ifPresent("cannot be examined", path, try info(path))
     }
 
     /// Returns information on the path itself; nil if nothing exists there.
-    func entryIfPresent(_ path: String) throws(StoreError) -> FileInfo? {
+    func entryIfPresent(_ path: String) throws(UserError) -> FileInfo? {
         do {
             return try retrying(try entry(path))
         } catch {
             if error.code == ErrorCode.notFound { return nil }
-            let kind: StoreError.Kind = error.code == ErrorCode.nameTooLong ? .cannotCreate : .io
-            throw StoreError(kind, path: path, "cannot be examined", error)
+            let kind: UserError.Kind = error.code == ErrorCode.nameTooLong ? .cannotWrite : .io
+            throw UserError(kind, at: path, "cannot be examined", error)
         }
     }
 
-    func moveIntoPlace(_ from: String, to: String) throws(StoreError) {
+    func moveIntoPlace(_ from: String, to: String) throws(UserError) {
         try attempt("cannot be put in place (rename)", to, try rename(from, to: to))
     }
 
-    func removeIfPresent(_ path: String) throws(StoreError) {
+    func removeIfPresent(_ path: String) throws(UserError) {
         try ifPresent("cannot be removed", path, try unlink(path))
     }
 
     /// Makes renames and removals in a folder durable. Some file systems can't, which is no error.
-    func syncFolder(_ path: String) throws(StoreError) {
+    func syncFolder(_ path: String) throws(UserError) {
         do {
             let descriptor = try retrying(try open(path, .read))
             defer { close(descriptor) }
             try retrying(try sync(descriptor))
         } catch {
             if ErrorCode.unsupported.contains(error.code) { return }
-            throw StoreError(.io, path: path, "the folder cannot be synced", error)
+            throw UserError(.io, at: path, "the folder cannot be synced", error)
         }
     }
 }

@@ -30,7 +30,7 @@ package final class ByteSource {
     ///   - path: a file, or `-` for stdin.
     ///   - columns: columns of a table to read; nil for all.
     ///   - isSettings: only a regular file is accepted, as resuming a job reads it again.
-    /// - Throws: `JobError` of kind `missingInput`.
+    /// - Throws: `UserError` of kind `missingInput`.
     package init(
         path: String, columns: Set<String>? = nil, isSettings: Bool = false,
         system: any FileSystem = POSIXFileSystem()
@@ -44,10 +44,10 @@ package final class ByteSource {
             isOurs ? try system.open(path, isSettings ? .read : .readStream) : 0)
         let descriptor = descriptor
         let info = try Self.attempt(name, .missingInput, in: system, try system.info(descriptor))
-        if info.kind == .folder { throw JobError(.missingInput, at: name, "is a folder, not a file.") }
+        if info.kind == .folder { throw UserError(.missingInput, at: name, "is a folder, not a file.") }
         guard info.kind == .regular else {
             guard isSettings else { return }
-            throw JobError(
+            throw UserError(
                 .missingInput, at: name, "is a pipe or a device, which can't be read again.")
         }
         expectedEnd = info.size
@@ -55,20 +55,20 @@ package final class ByteSource {
     }
 
     private static func attempt<T>(
-        _ name: String, _ kind: JobError.Kind, in system: any FileSystem,
+        _ name: String, _ kind: UserError.Kind, in system: any FileSystem,
         _ call: @autoclosure () throws(SystemError) -> T
-    ) throws(JobError) -> T {
+    ) throws(UserError) -> T {
         do {
             return try system.retrying(try call())
         } catch {
-            throw JobError(kind, at: name, "can't be read: \(error.reason).")
+            throw UserError(kind, at: name, "can't be read: \(error.reason).")
         }
     }
 
     deinit { if isOurs { system.close(descriptor) } }
 
     /// - Returns: number of bytes read; 0 at the end.
-    /// - Throws: `JobError` of kind `inputOutput`.
+    /// - Throws: `UserError` of kind `io`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try look()
         if let rows {
@@ -83,12 +83,12 @@ package final class ByteSource {
         return try checked(count, of: position, most: packing == .gzip ? 400 : 5_000)
     }
 
-    /// - Throws: `JobError` if `packed` bytes gave over 64 MiB and more than `ratio` times as many, like a bomb.
-    private func checked(_ count: Int, of packed: Int, most ratio: Int) throws(JobError) -> Int {
+    /// - Throws: `UserError` if `packed` bytes gave over 64 MiB and more than `ratio` times as many, like a bomb.
+    private func checked(_ count: Int, of packed: Int, most ratio: Int) throws(UserError) -> Int {
         made += count
         guard made > 64 << 20, made / ratio > packed else { return count }
-        throw JobError(
-            .inputOutput, at: name,
+        throw UserError(
+            .io, at: name,
             "unpacks to more than \(ratio) times its size, as no file of prompts does. If it is right, decompress it first."
         )
     }
@@ -97,25 +97,25 @@ package final class ByteSource {
         do {
             return try work()
         } catch let fault as PackingFault {
-            throw JobError(.inputOutput, at: name, fault.text(of: packing))
+            throw UserError(.io, at: name, fault.text(of: packing))
         }
     }
 
-    private func reading<T>(_ work: () throws(DuckDB.Fault) -> T) throws(JobError) -> T {
+    private func reading<T>(_ work: () throws(DuckDB.Fault) -> T) throws(UserError) -> T {
         do {
             return try work()
         } catch {
-            throw JobError(.inputOutput, at: name, error.what)
+            throw UserError(.io, at: name, error.what)
         }
     }
 
     /// Recognizes the format by the first bytes. Waits for no more bytes than that takes.
-    /// - Throws: `JobError` if the program or library for the format is missing.
+    /// - Throws: `UserError` if the program or library for the format is missing.
     package func look() throws {
         guard looked == nil else { return }
         var start: [UInt8] = []
         if isOurs, ParquetFile.isArrow(named: name) {
-            throw JobError(.inputOutput, at: name, ParquetFile.arrowAdvice)
+            throw UserError(.io, at: name, ParquetFile.arrowAdvice)
         }
         let magics = Packing.allCases.flatMap(\.magics) + [ParquetFile.magic] + ParquetFile.arrowMagics
         while let magic = magics.first(where: { $0.starts(with: start) }) {
@@ -127,13 +127,13 @@ package final class ByteSource {
         }
         looked = start
         if ParquetFile.arrowMagics.contains(start) {
-            throw JobError(.inputOutput, at: name, ParquetFile.arrowAdvice)
+            throw UserError(.io, at: name, ParquetFile.arrowAdvice)
         }
         isParquet = try isParquet(start)
         if isParquet {
             guard expectedEnd != nil else {
-                throw JobError(
-                    .inputOutput, at: name, "is Parquet, which can't be read from a stream; give a file.")
+                throw UserError(
+                    .io, at: name, "is Parquet, which can't be read from a stream; give a file.")
             }
             rows = try reading { () throws(DuckDB.Fault) in
                 try DuckDB.rows(of: descriptor, only: columns)
@@ -144,7 +144,7 @@ package final class ByteSource {
             packing.magics.contains(where: { $0.starts(with: start) })
         {
             // Truncated within the first bytes.
-            throw JobError(.inputOutput, at: name, PackingFault.cut.text(of: packing))
+            throw UserError(.io, at: name, PackingFault.cut.text(of: packing))
         }
     }
 
@@ -165,18 +165,18 @@ package final class ByteSource {
 
     private func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try Self.attempt(
-            name, .inputOutput, in: system, try system.read(descriptor, into: buffer))
+            name, .io, in: system, try system.read(descriptor, into: buffer))
         position += count
         if count == 0, let expectedEnd, position < expectedEnd {
-            throw JobError(
-                .inputOutput, at: name,
+            throw UserError(
+                .io, at: name,
                 "became shorter while it was read: it had \(expectedEnd) bytes and ends at \(position) "
                     + "now. Run the same command again once it is whole; finished results are kept.")
         }
         return count
     }
 
-    /// - Throws: `JobError` of kind `inputOutput`, also if the file is shorter.
+    /// - Throws: `UserError` of kind `io`, also if the file is shorter.
     func bytes(in range: Range<Int>) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
         try bytes.withUnsafeMutableBytes { buffer in
@@ -185,9 +185,9 @@ package final class ByteSource {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
                 let position = range.lowerBound + done
                 let count = try Self.attempt(
-                    name, .inputOutput, in: system, try system.read(descriptor, into: rest, at: position))
+                    name, .io, in: system, try system.read(descriptor, into: rest, at: position))
                 guard count > 0 else {
-                    throw JobError(.inputOutput, at: name, "ends before byte \(range.upperBound).")
+                    throw UserError(.io, at: name, "ends before byte \(range.upperBound).")
                 }
                 done += count
             }

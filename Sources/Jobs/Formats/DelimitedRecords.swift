@@ -87,10 +87,10 @@ package struct DelimitedRecords: InputFormat {
             return others.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? comma
         }
 
-        /// - Throws: `JobError` if the first record can't name the columns, which makes the file useless.
-        private func names(in first: InputRecord) throws(JobError) -> [String] {
-            func wrong(_ what: Message) -> JobError {
-                JobError(.badJob, at: "\(bytes.name):\(first.number)", what)
+        /// - Throws: `UserError` if the first record can't name the columns, which makes the file useless.
+        private func names(in first: InputRecord) throws(UserError) -> [String] {
+            func wrong(_ what: Message) -> UserError {
+                UserError(.badJob, at: "\(bytes.name):\(first.number)", what)
             }
             if let length = first.excessLength {
                 throw wrong(

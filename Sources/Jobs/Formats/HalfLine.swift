@@ -13,7 +13,7 @@ public struct UnfinishedLine: Sendable, Equatable {
 
 /// The incomplete end of an input: it was truncated, or is still being written. Only a followed input may end so; the
 /// line is then left until it is complete.
-extension JobError {
+extension UserError {
     /// - Parameter line: an incomplete last line of an input that is not followed.
     init(_ line: UnfinishedLine) {
         let place = "\(line.file):\(line.line)"
@@ -26,14 +26,14 @@ extension JobError {
 
     fileprivate init(halfAt place: String, _ what: Message) {
         self.init(
-            .inputOutput, at: place,
+            .io, at: place,
             "the input is incomplete: \(what) If it was truncated or is still being written, run the same command again once it is "
                 + "complete; if it is wrong, correct it. Finished results are kept.")
     }
 
     fileprivate init(halfAt place: String, bytes: Int) {
         self.init(
-            .inputOutput, at: place,
+            .io, at: place,
             "the last line is incomplete: \(counted(bytes, "byte")) that are no complete JSON object or row. If it was cut or "
                 + "is still being written, run the same command again once it is complete. If it is wrong, correct it, or "
                 + "end it with a line feed, and it fails alone. --follow waits until it is complete.")
@@ -43,19 +43,19 @@ extension JobError {
 extension JobSettings {
     /// Finds an incomplete last line before the work, if the file can be read from its end. In other files reading
     /// finds it.
-    /// - Throws: `JobError` of kind `inputOutput`.
+    /// - Throws: `UserError` of kind `io`.
     func checkEnds() throws {
         guard !awaitsInput else { return }
         for path in input {
             let format = inputFormat.format.format(for: path)
             if let end = format.lastByte, let last = Self.lastByte(of: path), last != end {
-                throw JobError(
+                throw UserError(
                     halfAt: path, "it has no \(String(Unicode.Scalar(end))) at its end.")
             }
             guard format.isJSONLines else { continue }
             guard let line = Self.unterminatedLine(of: path), (try? PromptRecord.parseObject(line)) == nil
             else { continue }
-            throw JobError(halfAt: path, bytes: line.count)
+            throw UserError(halfAt: path, bytes: line.count)
         }
     }
 
@@ -101,10 +101,10 @@ extension JobSettings {
 }
 
 extension InputFormat {
-    /// - Throws: `JobError` if a file of this format can't be followed.
-    func checkGrowth(of path: String) throws(JobError) {
+    /// - Throws: `UserError` if a file of this format can't be followed.
+    func checkGrowth(of path: String) throws(UserError) {
         guard !canGrow else { return }
-        throw JobError(
+        throw UserError(
             .usage, at: path,
             "can't be followed: the format \(name) has an end, after which nothing comes. Run without --follow."
         )

@@ -34,7 +34,7 @@ package final class InputBytes {
 
     /// Returns the next line, or nil at the end.
     /// - Parameter limit: a longer line is only measured.
-    /// - Throws: `JobError` if the file can't be read.
+    /// - Throws: `UserError` if the file can't be read.
     package func nextLine(limit: Int) throws -> Line? {
         var line = Line(bytes: [], length: 0, isComplete: false)
         while !line.isComplete {
@@ -72,7 +72,7 @@ package final class InputBytes {
     /// Passes available bytes on, regardless of lines.
     /// - Parameter body: receives at least one byte, and returns the number that it takes.
     /// - Returns: false at the end.
-    /// - Throws: `JobError` if the file can't be read.
+    /// - Throws: `UserError` if the file can't be read.
     package func take(_ body: (UnsafeRawBufferPointer) -> Int) throws -> Bool {
         guard try fill() else { return false }
         let taken = chunk.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[unread])) }
@@ -91,9 +91,9 @@ package final class InputBytes {
     }
 
     /// Without line feeds, a file with carriage returns would be one line.
-    private func refuseReturns(_ line: Line) throws(JobError) {
+    private func refuseReturns(_ line: Line) throws(UserError) {
         guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }
-        throw JobError(
+        throw UserError(
             .badJob, at: name,
             "has lines that end in a carriage return alone (CR), as on old Macs; they must end in LF or CR LF. "
                 + "\"tr '\\r' '\\n' < FILE > NEW\" makes such a file.")

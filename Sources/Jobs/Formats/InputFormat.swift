@@ -56,7 +56,7 @@ package struct CellFormat: Sendable, Equatable {
 /// Iterates over the records of one file.
 package protocol InputCursor {
     /// Returns the next record, or nil at the end; blank ones are skipped.
-    /// - Throws: `JobError` if the file can't be read.
+    /// - Throws: `UserError` if the file can't be read.
     mutating func next() throws -> InputRecord?
 
     /// Parses the last record.

@@ -42,7 +42,7 @@ package struct InputReader {
     }
 
     /// Returns the next record that is not blank, or nil at the end of the last file.
-    /// - Throws: `JobError` if a file can't be opened or read.
+    /// - Throws: `UserError` if a file can't be opened or read.
     package mutating func next() throws -> InputRecord? {
         while true {
             if file == nil {

@@ -54,7 +54,7 @@ package struct JSONArrayRecords: InputFormat {
                     try pass()
                     place = .first
                 case (.beforeArray, _):
-                    throw JobError(
+                    throw UserError(
                         .badJob, at: "\(bytes.name):\(scan.line)",
                         "is no JSON array: it begins with \(Self.shown(byte)) and not with [.")
                 case (.first, UInt8(ascii: "]")), (.afterElement, UInt8(ascii: "]")):

@@ -9,7 +9,7 @@ package struct LineKeys: Sendable {
     /// Schemes of earlier runs whose results count, too.
     let earlier: [LineScheme]
 
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     package init(_ job: JobSettings, earlier: [LineScheme] = []) throws {
         (idField, reading) = (job.idField, LineReading(job))
         let scheme = try LineScheme(job)

@@ -8,13 +8,13 @@ struct LineTemplate: Sendable {
     private let template: TextTemplate
 
     /// - Parameter name: key in the job.
-    /// - Throws: `JobError` if it is malformed.
+    /// - Throws: `UserError` if it is malformed.
     init(_ name: String, _ source: String) throws {
         self.name = name
         do {
             template = try TextTemplate(source, name: "the job's \(name) template")
-        } catch let error as ModelError {
-            throw JobError(.badJob, "\(error)")
+        } catch let error as UserError {
+            throw UserError(.badJob, "\(error)")
         }
     }
 

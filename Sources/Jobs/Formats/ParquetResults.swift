@@ -155,7 +155,7 @@ final class TableDraft {
                 commands, given: names.descriptor, input: rows.descriptor, output: output.descriptor
             ).finish()
         } catch {
-            throw StoreError(.io, path: draft.path, error.what)
+            throw UserError(.io, at: draft.path, error.what)
         }
         return renamed
     }

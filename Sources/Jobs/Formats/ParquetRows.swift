@@ -38,11 +38,11 @@ package struct ParquetRows: InputFormat {
 }
 
 extension InputFormat {
-    /// - Throws: `JobError` if a file is a table and this format is not, or the other way round.
+    /// - Throws: `UserError` if a file is a table and this format is not, or the other way round.
     func check(_ source: ByteSource) throws {
         try source.look()
         guard self is ParquetRows != source.isParquet, !source.isParquet || !isJSONLines else { return }
-        throw JobError(
+        throw UserError(
             .badJob, at: source.name,
             source.isParquet
                 ? "is Parquet, whose rows are no \(name); leave input_format out." : "is no Parquet file.")

@@ -16,7 +16,7 @@ struct PromptBuilder: Sendable {
     /// Whether a text may stand alone, as no answer is generated.
     private let mayBeEmpty: Bool
 
-    /// - Throws: `JobError` if a template is malformed.
+    /// - Throws: `UserError` if a template is malformed.
     init(_ job: JobSettings) throws {
         system = try job.system.map { try LineTemplate("system", $0) }
         messages = try job.messages.enumerated().map { index, message in

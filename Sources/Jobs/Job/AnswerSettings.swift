@@ -19,10 +19,10 @@ public struct AnswerSchema: Sendable, Equatable {
 
 extension AnswerSchema {
     /// - Parameter json: the schema as JSON text. What it says is looked at when a job begins.
-    /// - Throws: `JobError` if the text is no JSON, or neither an object nor true or false.
+    /// - Throws: `UserError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
         do throws(SettingProblem) { self.init(try SchemaRule.form(ofFile: Array(json.utf8))) } catch {
-            throw JobError(.badJob, "The schema \(error.message).")
+            throw UserError(.badJob, "The schema \(error.message).")
         }
     }
 
@@ -102,7 +102,7 @@ extension JobSettings {
     }
 
     /// Whether there is any answer of the job's form, found before a model is there.
-    /// - Throws: `JobError`.
+    /// - Throws: `UserError`.
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }
         for (_, asked) in askedForms where asked.form.isConstraint {
@@ -114,7 +114,7 @@ extension JobSettings {
         }
     }
 
-    package func answersCantBe(_ fault: AnswerFault) -> JobError {
-        JobError(.badJob, "\(answerPlace) can't be used: \(fault.message)")
+    package func answersCantBe(_ fault: AnswerFault) -> UserError {
+        UserError(.badJob, "\(answerPlace) can't be used: \(fault.message)")
     }
 }

@@ -9,15 +9,15 @@ extension JobSettings {
     }
 
     /// Gives an output that is to lie in a store its place on this machine.
-    /// - Throws: `JobError` if there is none.
-    mutating func placeOutput() throws(JobError) {
+    /// - Throws: `UserError` if there is none.
+    mutating func placeOutput() throws(UserError) {
         guard let scheme = Addresses.scheme(of: output), ["s3", "gs", "az"].contains(scheme) else { return }
         let name = Paths.name(of: output)
         guard output.split(at: "/").count > 2, !Paths.namesFolder(output) else {
-            throw JobError(.badJob, at: output, "names no object; right is \(scheme)://bucket/key.")
+            throw UserError(.badJob, at: output, "names no object; right is \(scheme)://bucket/key.")
         }
         guard let folder = Self.outputFolder else {
-            throw JobError(
+            throw UserError(
                 .badJob, at: output,
                 "there is no folder where it could be made first: PHIBATCH_CACHE is off, and PHIBATCH_OUTPUTS names none."
             )

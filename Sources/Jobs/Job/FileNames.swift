@@ -27,8 +27,8 @@ package struct FileNames {
 
     package init() {}
 
-    /// - Throws: `JobError` if a file of the job's has the name of another one; then none of them counts.
-    ///   `StoreError` if the output's place can't be examined.
+    /// - Throws: `UserError` if a file of the job's has the name of another one; then none of them counts.
+    ///   `UserError` if the output's place can't be examined.
     package mutating func add(_ job: JobSettings) throws {
         var names = self
         for entry in try names.entries(of: job) { try names.add(entry) }
@@ -40,7 +40,7 @@ package struct FileNames {
         self = names
     }
 
-    /// - Throws: `JobError` if the file of metrics has the name of another one.
+    /// - Throws: `UserError` if the file of metrics has the name of another one.
     package mutating func add(metrics path: String) throws {
         try add(entry(path, "the metrics file", setting: "metrics file", job: nil))
     }
@@ -105,14 +105,14 @@ package struct FileNames {
     private static func check(_ new: Entry, _ old: Entry) throws {
         if let setting = new.setting, old.setting != nil {
             let owner = old.job == new.job || old.job == nil ? "the run" : "a job before it"
-            throw JobError(
+            throw UserError(
                 .badJob, at: new.path,
                 "is \(new.what), and \(owner) writes the same file as \(old.what). Name another \(setting).")
         }
         for (read, write) in [(new, old), (old, new)] {
             guard read.setting == nil, let setting = write.setting else { continue }
             let ofOther = read.job == write.job || write.job == nil ? "" : " of another job of this run"
-            throw JobError(
+            throw UserError(
                 .badJob, at: read.path,
                 "\(write.what)\(ofOther) would overwrite \(read.what). Name another \(setting).")
         }
@@ -124,7 +124,7 @@ package struct FileNames {
             return
         }
         let owner = entry.job == nil ? "" : " of another job of this run"
-        throw JobError(
+        throw UserError(
             .badJob, at: pattern,
             "the pattern of the input fits \(entry.path), which is \(entry.what)\(owner). Name another \(setting), or a narrower pattern."
         )

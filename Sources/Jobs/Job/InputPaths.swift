@@ -28,17 +28,17 @@ extension JobSettings {
     /// - Parameters:
     ///   - pins: which results say what was read: those of a finished output count too, or a journal's alone.
     ///   - bring: nil where nothing can be.
-    /// - Throws: `JobError` or `StoreError` if a journal can't be read; what `bring` throws.
+    /// - Throws: `UserError` if a journal can't be read; what `bring` throws.
     package mutating func bringInputs(_ pins: PinnedInput.Origin, by bring: DistantInput.Bring?) throws {
         let addresses = inputPatterns.filter(Addresses.isOne)
         guard let first = addresses.first else { return }
         guard !awaitsInput else {
-            throw JobError(
+            throw UserError(
                 .usage, at: Addresses.shown(first),
                 "--follow reads on while a file grows, and this lies elsewhere and is read as it is now.")
         }
         guard let bring else {
-            throw JobError(
+            throw UserError(
                 .badJob, at: Addresses.shown(first),
                 "lies elsewhere; the program \"phibatch\" fetches it, and this does not.")
         }
@@ -50,21 +50,21 @@ extension JobSettings {
         findInputs()
     }
 
-    /// - Throws: `JobError` if the job names no input and makes no rows, or names only patterns that nothing matches.
-    func checkInputIsThere(_ kind: JobError.Kind, file: String?) throws {
+    /// - Throws: `UserError` if the job names no input and makes no rows, or names only patterns that nothing matches.
+    func checkInputIsThere(_ kind: UserError.Kind, file: String?) throws {
         if awaitsInput, !inputPatterns.isEmpty { return }
         let own = OwnNames(of: self)
         for pattern in inputPatterns where Self.isPattern(pattern) {
             let found = Files.matching(pattern)
             guard found.allSatisfy(own.contain) else { continue }
-            throw JobError(
+            throw UserError(
                 .missingInput, at: pattern,
                 found.isEmpty
                     ? "no file matches this pattern."
                     : "only files that the job itself writes match this pattern.")
         }
         guard input.isEmpty, rows == nil, !inputPatterns.contains(where: Addresses.isOne) else { return }
-        throw JobError(
+        throw UserError(
             kind, at: file,
             "input is missing; give it in the job file (`input: ...`) or as --input. A job that makes its lines has rows in its place (`rows: 1000`)."
         )

@@ -16,11 +16,11 @@ package enum JobFile {
         let entries = try entries(bytes, name: name, folder: folder)
         return try entries.map { key, value, line in
             if key == "prompt_file", entries.contains(where: { $0.key == "prompt" }) {
-                throw JobError(
+                throw UserError(
                     .badJob, at: "\(name):\(line)", "prompt and prompt_file are both given; keep one.")
             }
             guard let setting = JobKey.named(key) else {
-                throw JobError(
+                throw UserError(
                     .badJob, at: "\(name):\(line)",
                     JobKey.removed[key].map { "the key \"\(key)\" was taken out: \($0)." }
                         ?? "unknown key \"\(key.prefix(64))\"."
@@ -34,28 +34,28 @@ package enum JobFile {
         _ bytes: [UInt8], name: String, folder: String
     ) throws -> [(key: String, value: SettingValue, line: Int)] {
         guard bytes.count <= sizeLimit else {
-            throw JobError(.badJob, at: name, "is too large for a job file (over \(sizeLimit >> 20) MiB).")
+            throw UserError(.badJob, at: name, "is too large for a job file (over \(sizeLimit >> 20) MiB).")
         }
         guard var text = String(validating: bytes, as: UTF8.self) else {
-            throw JobError(.badJob, at: name, "is not UTF-8 text.")
+            throw UserError(.badJob, at: name, "is not UTF-8 text.")
         }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         let found: YAMLNode?
         do { found = try YAMLReader.root(of: text) } catch {
-            throw JobError(.badJob, at: "\(name):\(error.line)", "\(error.message).")
+            throw UserError(.badJob, at: "\(name):\(error.line)", "\(error.message).")
         }
         guard let root = found else {
-            throw JobError(.badJob, at: name, "is empty; a job needs model, input and output.")
+            throw UserError(.badJob, at: name, "is empty; a job needs model, input and output.")
         }
         guard case .mapping(let mapping) = root.content else {
-            throw JobError(
+            throw UserError(
                 .badJob, at: "\(name):\(root.line)",
                 "must be a mapping of keys to values, like `model: FOLDER`.")
         }
         return try mapping.map { key, value in
             let line = key.line
             guard case .scalar(let text, _) = key.content else {
-                throw JobError(.badJob, at: "\(name):\(line)", "a key must be a plain word, like `model`.")
+                throw UserError(.badJob, at: "\(name):\(line)", "a key must be a plain word, like `model`.")
             }
             var setting = SettingValue(value, folder: folder, depth: 0)
             setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }

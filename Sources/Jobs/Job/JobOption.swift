@@ -12,11 +12,11 @@ package struct JobOption: Sendable {
 }
 
 extension WrittenSetting {
-    /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
+    /// - Throws: `UserError` of kind `usage`, naming the option and what would be right.
     static func of(_ options: [JobOption]) throws -> [WrittenSetting] {
         let names = options.map(\.key.name)
         if names.contains("prompt"), names.contains("prompt_file") {
-            throw JobError(.usage, "--prompt and --prompt-file are both given; keep one.")
+            throw UserError(.usage, "--prompt and --prompt-file are both given; keep one.")
         }
         return try options.compactMap { option in
             let key = option.key
@@ -25,7 +25,7 @@ extension WrittenSetting {
             }
             guard let first = values.first else { return nil }
             if key.kind != .list, values.count > 1 {
-                throw JobError(.usage, "\(key.option) is given more than once.")
+                throw UserError(.usage, "\(key.option) is given more than once.")
             }
             let value =
                 key.kind == .list ? SettingValue(content: .list(values), isOption: true, folder: "") : first
@@ -45,8 +45,8 @@ struct WrittenSetting {
         _ body: (inout JobSettings, SettingValue) throws(SettingProblem) -> Void, _ job: inout JobSettings
     ) throws {
         do throws(SettingProblem) { try body(&job, value) } catch {
-            guard let place else { throw JobError(.usage, "\(key.option) \(error.message).") }
-            throw JobError(
+            guard let place else { throw UserError(.usage, "\(key.option) \(error.message).") }
+            throw UserError(
                 .badJob, at: "\(place.file):\(error.line ?? place.line)", "\(key.name) \(error.message).")
         }
     }
@@ -67,13 +67,13 @@ struct WrittenSetting {
 extension JobSettings {
     /// Takes settings as they are written, of which later ones replace earlier ones. Once all are known, what they name is
     /// looked for: files are read, and patterns become the files that match.
-    /// - Throws: `JobError` naming the setting and what would be right.
+    /// - Throws: `UserError` naming the setting and what would be right.
     mutating func apply(_ written: [WrittenSetting]) throws {
         for setting in written { try setting.set(&self) }
         for (place, setting) in written.enumerated()
         where !written[(place + 1)...].contains(where: setting.isReplaced) { try setting.resolve(&self) }
     }
 
-    /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
+    /// - Throws: `UserError` of kind `usage`, naming the option and what would be right.
     package mutating func apply(_ options: [JobOption]) throws { try apply(WrittenSetting.of(options)) }
 }

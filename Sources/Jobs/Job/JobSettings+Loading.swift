@@ -9,7 +9,7 @@ extension JobSettings {
     /// - Parameters:
     ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It is as
     ///     `ProgramCall` gives it, so that its path need not be UTF-8.
-    /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
+    /// - Throws: `UserError` naming the file, line and key, or the option, and what would be right.
     ///   - awaitsInput: whether patterns of the input may match nothing yet.
     ///   - pins, bring: as `bringInputs` has them.
     package static func load(
@@ -45,8 +45,8 @@ extension JobSettings {
 
     private static func settings(of file: String) throws -> [WrittenSetting] {
         switch Files.kind(of: file) {
-        case nil: throw JobError(.missingInput, at: file, "there is no such job file.")
-        case .folder: throw JobError(.missingInput, at: file, "is a folder, not a job file.")
+        case nil: throw UserError(.missingInput, at: file, "there is no such job file.")
+        case .folder: throw UserError(.missingInput, at: file, "is a folder, not a job file.")
         case .regular, .other: break
         }
         let bytes = try ByteSource(path: file, isSettings: true).readAll(limit: JobFile.sizeLimit + 1)
@@ -125,7 +125,7 @@ extension JobSettings {
         return fields.reduce(into: [:]) { $0[$1.resultName] = types[$1.name] }
     }
 
-    /// - Throws: `JobError` if the output's format can't have what the job asks for.
+    /// - Throws: `UserError` if the output's format can't have what the job asks for.
     package func checkOutputFormat(file: String?) throws {
         let format = outputFormat.format
         var problem = format.problem(with: self)
@@ -137,21 +137,21 @@ extension JobSettings {
                     .map { "has no place for \($0), which results: full has" } ?? problem
         }
         guard let problem else { return }
-        throw JobError(
+        throw UserError(
             file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
     }
 
-    /// - Throws: `JobError` if failed lines can't have the file that the job gives them.
-    private func checkErrors(_ kind: JobError.Kind, file: String?) throws {
+    /// - Throws: `UserError` if failed lines can't have the file that the job gives them.
+    private func checkErrors(_ kind: UserError.Kind, file: String?) throws {
         guard let errors else { return }
         if output == "-" || errors == "-" {
-            throw JobError(
+            throw UserError(
                 kind, at: file,
                 "errors needs two files, and \(errors == "-" ? "is" : "output is") -; in a stream failed lines are among the results."
             )
         }
         if selection.shard != nil {
-            throw JobError(
+            throw UserError(
                 kind, at: file,
                 "errors can't be combined with shard, as merge joins outputs; failed lines are among the results."
             )
@@ -170,17 +170,17 @@ extension JobSettings {
 
     /// What must hold between settings.
     package func check(file: String?) throws {
-        let kind: JobError.Kind = file == nil ? .usage : .badJob
+        let kind: UserError.Kind = file == nil ? .usage : .badJob
         for (name, isMissing) in [("model", model.isEmpty), ("output", output.isEmpty)] where isMissing {
-            throw JobError(
+            throw UserError(
                 kind, at: file,
                 "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")
         }
-        if let problem = rowsProblem { throw JobError(kind, at: file, problem) }
+        if let problem = rowsProblem { throw UserError(kind, at: file, problem) }
         try checkInputIsThere(kind, file: file)
         if awaitsInput {
             if rows != nil {
-                throw JobError(
+                throw UserError(
                     .usage, at: file,
                     "--follow reads on while an input grows, and rows are made; run without it.")
             }
@@ -188,33 +188,33 @@ extension JobSettings {
                 try inputFormat.format.format(for: path).checkGrowth(of: path)
             }
         }
-        if input.contains(""), let file { throw JobError(kind, at: file, "input is an empty path.") }
-        if model == "-" { throw JobError(kind, at: file, "model must be a folder, but is -.") }
+        if input.contains(""), let file { throw UserError(kind, at: file, "input is an empty path.") }
+        if model == "-" { throw UserError(kind, at: file, "model must be a folder, but is -.") }
         if input.count(where: { $0 == "-" }) > 1 {
-            throw JobError(kind, at: file, "input names stdin (-) more than once.")
+            throw UserError(kind, at: file, "input names stdin (-) more than once.")
         }
         try checkErrors(kind, file: file)
         if let path = [output, errors ?? ""].first(where: Addresses.isOne) {
-            throw JobError(
+            throw UserError(
                 kind, at: file,
                 "\(path == output ? "output" : "errors") is \(Addresses.shown(path)), which is no file. The output may go to s3://, gs:// and az://, sent by the program \"phibatch\"; \"phibatch push\" makes a dataset of it."
             )
         }
         if provenance, output == "-" {
-            throw JobError(kind, at: file, "provenance needs an output that is a file, but it is -.")
+            throw UserError(kind, at: file, "provenance needs an output that is a file, but it is -.")
         }
         if !chat, system != nil {
-            throw JobError(
+            throw UserError(
                 kind, at: file,
                 "system has no place without a chat template; put it into prompt, or drop chat: false.")
         }
         if !chat, !messages.isEmpty {
-            throw JobError(
+            throw UserError(
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
         if let problem = stepsProblem ?? taskProblem ?? choicesProblem ?? answerProblem {
-            throw JobError(kind, at: file, problem)
+            throw UserError(kind, at: file, problem)
         }
         var names = FileNames()
         try names.add(self)

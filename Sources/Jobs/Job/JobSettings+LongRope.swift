@@ -2,9 +2,9 @@ import BatchEngine
 
 extension JobSettings {
     /// What is wrong with `long_rope` for a model; nil if nothing is.
-    package func ropeProblem(with limits: ModelLimits) -> JobError? {
+    package func ropeProblem(with limits: ModelLimits) -> UserError? {
         guard engine.longRope != .auto, limits.shortRopeLength == nil else { return nil }
-        return JobError(
+        return UserError(
             .badJob,
             "long_rope is \(engine.longRope.rawValue), but the model has one set of rotary factors only; leave it out."
         )

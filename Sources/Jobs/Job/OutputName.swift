@@ -31,23 +31,23 @@ struct OutputName {
         "h5",
     ]
 
-    /// - Throws: `JobError` if the name tells of what no output is.
-    func check() throws(JobError) {
+    /// - Throws: `UserError` if the name tells of what no output is.
+    func check() throws(UserError) {
         if let ending = ending(Self.packings) {
-            throw JobError(
+            throw UserError(
                 .badJob, at: path,
                 "ends in .\(ending), but outputs are packed with gzip or zstd alone, or not at all: name it \(stem(ending)).zst, \(stem(ending)).gz or \(stem(ending))."
             )
         }
-        if ParquetFile.isArrow(named: name) { throw JobError(.badJob, at: path, ParquetFile.arrowAdvice) }
+        if ParquetFile.isArrow(named: name) { throw UserError(.badJob, at: path, ParquetFile.arrowAdvice) }
         if name != own.lowercased(), format is ParquetResults {
-            throw JobError(
+            throw UserError(
                 .badJob, at: path,
                 "would be packed as a whole, which readers of Parquet don't unpack: name it \(Packing.stem(ofName: own))."
             )
         }
         if let ending = ending(Self.others) {
-            throw JobError(
+            throw UserError(
                 .badJob, at: path,
                 "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv, .tsv or .parquet, or an array in .json. Name it "
                     + "\(stem(ending)).parquet or \(stem(ending)).jsonl; pandas, for one, then makes other formats of it."
@@ -60,8 +60,8 @@ struct OutputName {
     private func ending(_ endings: [String]) -> String? { endings.first { name.hasSuffix("." + $0) } }
 
     /// - Parameter format: what the file will have.
-    /// - Throws: `JobError` if the name tells of another.
-    func check(against format: any ResultFormat) throws(JobError) {
+    /// - Throws: `UserError` if the name tells of another.
+    func check(against format: any ResultFormat) throws(UserError) {
         let isLines = format.base.nameEnds.isEmpty
         let fits =
             switch self.format {
@@ -70,7 +70,7 @@ struct OutputName {
             case let named?: named.nameEnds == format.base.nameEnds
             }
         guard !fits else { return }
-        throw JobError(
+        throw UserError(
             .badJob, at: path,
             "is to have failed lines, in the format of the output, which is \(format.base.name); give it a name that says so, or set output_format."
         )
@@ -78,7 +78,7 @@ struct OutputName {
 }
 
 extension JobSettings {
-    /// - Throws: `JobError` if a file that the job writes would be another than its name tells, `StoreError` if it can't be
+    /// - Throws: `UserError` if a file that the job writes would be another than its name tells or if it can't be
     ///   packed as that says.
     func checkOutputNames() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
@@ -87,7 +87,7 @@ extension JobSettings {
         }
         if outputFormat.format.base is ParquetResults {
             do throws(DuckDB.Fault) { _ = try DuckDB.program() } catch {
-                throw JobError(.badJob, at: output, error.what)
+                throw UserError(.badJob, at: output, error.what)
             }
         }
         // Who sets a format has said what is in the files.

@@ -3,7 +3,7 @@ import OperatingSystem
 extension JobSettings {
     /// Looks whether the files that the job names are there, before anything costly begins. Changes nothing;
     /// `JournalStore` then tries the output's place for real.
-    /// - Throws: `JobError` or `StoreError`, naming the path.
+    /// - Throws: `UserError`, naming the path.
     package func checkFiles() throws {
         try checkOutputNames()
         _ = try LinePreparer(self)
@@ -20,12 +20,12 @@ extension JobSettings {
 
     private static func checkInput(_ path: String) throws {
         switch Files.kind(of: path) {
-        case nil: throw JobError(.missingInput, at: path, "there is no such input file.")
-        case .folder: throw JobError(.missingInput, at: path, "is a folder, not an input file.")
+        case nil: throw UserError(.missingInput, at: path, "there is no such input file.")
+        case .folder: throw UserError(.missingInput, at: path, "is a folder, not an input file.")
         case .regular, .other: break
         }
         do { try Files.checkAccess(path, writing: false) } catch {
-            throw JobError(.missingInput, at: path, "the input file can't be read: \(error.reason).")
+            throw UserError(.missingInput, at: path, "the input file can't be read: \(error.reason).")
         }
         // What it takes to unpack it may not be there.
         if Files.kind(of: path) == .regular {
@@ -46,35 +46,35 @@ extension JobSettings {
             folder = above
         }
         guard Files.kind(of: folder) == .folder else {
-            throw JobError(.cannotWrite, at: folder, "is not a folder, so \(output) can't be written.")
+            throw UserError(.cannotWrite, at: folder, "is not a folder, so \(output) can't be written.")
         }
         do { try Files.checkAccess(folder, writing: true) } catch {
-            throw JobError(
+            throw UserError(
                 .cannotWrite, at: folder,
                 "the folder is not writable, so \(output) can't be written: \(error.reason).")
         }
         _ = try OutputPlace(paths, output: output, in: system)
     }
 
-    /// - Throws: `JobError` if the folder of answers can't be one.
+    /// - Throws: `UserError` if the folder of answers can't be one.
     func checkAnswerStore() throws {
         guard let answers, let kind = Files.kind(of: answers) else { return }
         guard kind == .folder else {
-            throw JobError(.badJob, at: answers, "is not a folder, so answers can't be kept there.")
+            throw UserError(.badJob, at: answers, "is not a folder, so answers can't be kept there.")
         }
         do { try Files.checkAccess(answers, writing: false) } catch {
-            throw JobError(
+            throw UserError(
                 .missingInput, at: answers, "the folder of answers can't be read: \(error.reason).")
         }
     }
 
     /// Makes the output's folder if it is not there.
-    /// - Throws: `JobError` of kind `cannotWrite`.
+    /// - Throws: `UserError` of kind `cannotWrite`.
     package func makeOutputFolder() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
             let folder = try OutputPaths(output: path, in: POSIXFileSystem()).folder
             do { try Files.makeFolder(folder) } catch {
-                throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
+                throw UserError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
             }
         }
     }

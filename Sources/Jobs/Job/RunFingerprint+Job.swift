@@ -7,7 +7,7 @@ extension RunFingerprint {
     ///   - engine: its identity, all that results depend on besides the request.
     ///   - cache: where the hashes of the model's files are kept from one start to the next.
     ///   - willRead: called with the bytes of the files that must be read for their hashes, before that.
-    /// - Throws: `ModelError` if the folder can't be read.
+    /// - Throws: `UserError` if the folder can't be read.
     package init(
         job: JobSettings, engine: [(name: String, value: String)], cache: WeightCacheLocation = .off,
         willRead: (Int) -> Void = { _ in }

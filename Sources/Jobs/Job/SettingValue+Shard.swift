@@ -69,7 +69,7 @@ extension JobSettings {
     }
 
     /// A scheduler that runs some shards again doesn't say how many there are of all; those that lie here do.
-    /// - Throws: `JobError` if they are of another number.
+    /// - Throws: `UserError` if they are of another number.
     func checkScheduledShard() throws {
         guard isShardScheduled, let count = selection.shard?.count, output != "-" else { return }
         let start = Paths.name(of: wholeOutput).pathBytes
@@ -79,7 +79,7 @@ extension JobSettings {
             guard let other = end.prefixMatch(of: /\.shard-\d+-of-(\d+)/)?.1, Int(other) != count else {
                 continue
             }
-            throw JobError(
+            throw UserError(
                 .badJob, at: Paths.join(folder, name),
                 "is one of \(other) shards, but by the scheduler's variables there are \(count) (shard: auto). Say which shard of how many, such as --shard 3/\(other), or move the others away."
             )

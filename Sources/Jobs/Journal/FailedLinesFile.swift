@@ -53,7 +53,7 @@ final class FailedLinesFile {
 
     // MARK: What is there
 
-    /// - Throws: `JobError` if something else than a run's failed lines has the name, such as another job's output.
+    /// - Throws: `UserError` if something else than a run's failed lines has the name, such as another job's output.
     static func check(_ path: String, in system: any FileSystem) throws {
         let paths = try OutputPaths(output: path, in: system)
         _ = try OutputPlace(paths, output: path, in: system)
@@ -64,7 +64,7 @@ final class FailedLinesFile {
         let isOutput = [paths.log, paths.journal].contains { Files.kind(of: $0) != nil }
         let lines = start.split(separator: 0x0a, maxSplits: 2)
         if !isOutput, lines.prefix(2).contains(where: isFailedLine) { return }
-        throw JobError(
+        throw UserError(
             .badJob, at: path,
             "is there, and has no failed lines of phibatch. Name another file as errors, or move it away.")
     }

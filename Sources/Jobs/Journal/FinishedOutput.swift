@@ -10,7 +10,7 @@ package final class FinishedOutput {
     private let pieces: FilePieces
 
     /// - Returns: nil if there is no output.
-    /// - Throws: `StoreError` if it can't be read, or has no log.
+    /// - Throws: `UserError` if it can't be read, or has no log.
     package init?(_ path: String) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
@@ -19,8 +19,8 @@ package final class FinishedOutput {
             let earlier = try PreviousOutput.find(at: paths, into: index, in: system, accepts: { _ in true })
         else {
             guard try system.exists(paths.output) else { return nil }
-            throw StoreError(
-                .mismatch, path: paths.output,
+            throw UserError(
+                .mismatch, at: paths.output,
                 "is there, but not its log \(paths.log), so nothing says what it holds. \(OutputLog.advice)")
         }
         self.earlier = earlier
@@ -30,7 +30,7 @@ package final class FinishedOutput {
     package var count: Int { index.count }
 
     /// Format of the output, with the layout that its log names.
-    /// - Throws: `StoreError` if this version has no such format.
+    /// - Throws: `UserError` if this version has no such format.
     package func format() throws -> any ResultFormat { try ResultFormats.recorded(header, path) }
 
     /// The content hashes of results of a key's id and sample.
@@ -43,13 +43,13 @@ package final class FinishedOutput {
         try index.find(ResultIndex.nameHash(key, repetition: 0)).map { try record($0).result }
     }
 
-    /// - Throws: `StoreError` if it is no longer there as it was.
+    /// - Throws: `UserError` if it is no longer there as it was.
     package func record(_ number: Int) throws -> JournalRecord {
         let entry = index[number]
         let found = try pieces.with(entry.offset..<entry.offset + Int(entry.length)) { line in
             ChecksummedLine.isValid(line) ? JournalRecord(line, keeps: true) : nil
         }
-        guard let found, let found else { throw StoreError.changedUnderneath(path) }
+        guard let found, let found else { throw UserError.changedUnderneath(path) }
         return found
     }
 }

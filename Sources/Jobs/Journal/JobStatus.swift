@@ -49,7 +49,7 @@ package struct JobStatus: Sendable, Equatable {
 
     /// - Parameters:
     ///   - tallies: whether results are read for their `tally`.
-    /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
+    /// - Throws: `UserError` of kind `io` if a file is there and can't be read.
     package static func read(
         output: String, tallies: Bool = false,
         system: any FileSystem = POSIXFileSystem()

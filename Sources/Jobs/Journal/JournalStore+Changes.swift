@@ -49,17 +49,17 @@ extension JournalStore {
         return try InFlightFile.read(file, run: nil).map { $0.records.isEmpty } ?? true
     }
 
-    func refusal(of change: Change) -> StoreError {
+    func refusal(of change: Change) -> UserError {
         guard let old = change.old else {
-            return StoreError(
-                .mismatch, path: change.path,
+            return UserError(
+                .mismatch, at: change.path,
                 "was made by a run that differs in: \(fingerprint.changedGroups(fromDigest: change.digest)) "
                     + "(run \(change.digest), this one is \(fingerprint.digest)). Name another output, "
                     + "\(ways)")
         }
         let what = change.isOfJournal ? "begun" : "made"
-        return StoreError(
-            .mismatch, path: change.path,
+        return UserError(
+            .mismatch, at: change.path,
             "was \(what) with another model or other settings:\n" + list(from: old)
                 + "Run it as it was \(what), "
                 + (fingerprint.steps(of: old) == nil
@@ -90,7 +90,7 @@ extension JournalStore {
     // MARK: Which results count
 
     /// Whether results of a run count, by its digest.
-    /// - Throws: `StoreError` of kind `mismatch` if they don't, and that is the end of this run.
+    /// - Throws: `UserError` of kind `mismatch` if they don't, and that is the end of this run.
     func accepts(_ digest: String, at path: String, refusesOthers: Bool = true) throws -> Bool {
         if journal.header.accepted.contains(digest) { return true }
         if options.ifChanged == .keep {

@@ -44,7 +44,7 @@ extension JournalStore {
                 // Checked again: disks and people change files while runs take days.
                 guard ChecksummedLine.isValid(line), let record = JournalRecord(line, keeps: true),
                     record.key.contentHash == entry.contentHash
-                else { throw StoreError.changedUnderneath(entry.isInOutput ? paths.log : paths.journal) }
+                else { throw UserError.changedUnderneath(entry.isInOutput ? paths.log : paths.journal) }
                 try writer.append(record, line)
             }
         }

@@ -3,7 +3,7 @@ extension JournalStore {
     private var earlier: PreviousResults { claims.earlier }
 
     /// Looks what would be lost now that the whole input is claimed or looked at.
-    /// - Throws: `StoreError` of kind `wouldLose`.
+    /// - Throws: `UserError` of kind `wouldLose`.
     func checkLosses(_ end: InputEnd) throws {
         guard end.lines > 0 else { return try checkEmptyInput() }
         guard !options.prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
@@ -25,8 +25,8 @@ extension JournalStore {
             ? " Lines without an id are known by their number in the whole input, which changes where a line or a "
                 + "file comes before them, or goes: give them ids."
             : ""
-        throw StoreError(
-            .wouldLose, path: paths.output,
+        throw UserError(
+            .wouldLose, at: paths.output,
             what
                 + ".\(why) Nothing is replaced. Mend the input, or name another output; if the results may go, use "
                 + "--prune.")
@@ -42,8 +42,8 @@ extension JournalStore {
             if try there?.bytes(0..<empty.count + 1) == empty { return }
         }
         let what = outputSize > 0 ? paths.output : paths.journal
-        throw StoreError(
-            .wouldLose, path: paths.output,
+        throw UserError(
+            .wouldLose, at: paths.output,
             "the input has no lines, and results of an earlier run are there. They stay: an input without lines "
                 + "never replaces results. If they may go, remove \(what).")
     }

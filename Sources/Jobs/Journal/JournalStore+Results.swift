@@ -26,7 +26,7 @@ extension JournalStore: ResultStore {
                 key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
             ).line
             guard line.count < ChecksummedLine.maximumLength else {
-                throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
+                throw UserError(.io, at: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
             if known.isStored, known.isFailed == result.isFailed, let there = try stored.record(of: known),

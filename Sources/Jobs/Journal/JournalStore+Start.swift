@@ -7,8 +7,8 @@ extension JournalStore {
         try OutputLog.settle(at: paths, in: system)
         settings = try OutputLog.header(at: paths, in: system)
         if case .joined? = settings?.shard.flatMap(LineSelection.init(name:)), !options.restart {
-            throw StoreError(
-                .mismatch, path: paths.output,
+            throw UserError(
+                .mismatch, at: paths.output,
                 "is joined of shards, each of which has decided of its own rows. Run and join those again, or "
                     + beginAgain)
         }
@@ -48,8 +48,8 @@ extension JournalStore {
                 notes.append("\(name): is not there any more, or not as it was; rows take nothing of it.")
             }
         case .otherVersion(let version):
-            throw StoreError(
-                .mismatch, path: paths.journal,
+            throw UserError(
+                .mismatch, at: paths.journal,
                 "was written by another version of phibatch (format \(version), this one is "
                     + "\(JournalHeader.version)). Finish it with that version, or \(beginAgain)")
         case .damaged:
@@ -155,8 +155,8 @@ extension JournalStore {
         let file = try File.openIfPresent(paths.output, .read, in: system)
         guard let log = try OutputLog(paths.log, in: system) else {
             guard let file, try file.info().size > 0 else { return }
-            throw StoreError(
-                .mismatch, path: paths.output,
+            throw UserError(
+                .mismatch, at: paths.output,
                 "is there already, and no log of phibatch (\(paths.log)) says what it holds. "
                     + OutputLog.advice)
         }

@@ -45,7 +45,7 @@ package final class JournalStore {
     var earlierRows: [PreviousRows] = []
     /// Results elsewhere whose lines are to be known as they are there.
     package var others: FinishedOutput?
-    private(set) var failure: StoreError?
+    private(set) var failure: UserError?
 
     /// Whether the results of an output that was there before count; false once a run begins again beside it.
     var usesOutput: Bool {
@@ -60,7 +60,7 @@ package final class JournalStore {
     ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
     ///   - now: seconds on a clock that only goes forward.
-    /// - Throws: `StoreError` of any kind but `closedStream`.
+    /// - Throws: `UserError` of any kind but `closedStream`.
     package init(
         output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
@@ -69,7 +69,7 @@ package final class JournalStore {
         self.fingerprint = fingerprint
         precondition(options.samples > 0, "a line has at least one sample")
         self.options = options
-        guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
+        guard !output.isEmpty else { throw UserError(.cannotWrite, at: "output", "has no name.") }
         let paths = try OutputPaths(output: output, in: system)
         _ = try OutputPlace(paths, output: output, in: system)
         let lock = try OutputLock(
@@ -118,7 +118,7 @@ package final class JournalStore {
     // MARK: - Parts
 
     func failing<T>(_ work: () throws -> T) throws -> T {
-        do { return try StoreError.of(paths.output, work) } catch {
+        do { return try UserError.of(paths.output, work) } catch {
             failure = error
             throw error
         }

@@ -86,7 +86,7 @@ final class JournalWriter {
         try file.sync()
         // Writing on into a file that someone has removed would lose it all at the end.
         guard try file.isInPlace() else {
-            throw StoreError(.io, path: path, "was removed or replaced while the run was writing it.")
+            throw UserError(.io, at: path, "was removed or replaced while the run was writing it.")
         }
         policy.synced(from: start, to: now())
     }
@@ -108,9 +108,9 @@ final class JournalWriter {
     }
 
     /// A second lock, for the case that someone removed the lock file of a run that is alive.
-    static func lock(_ file: File) throws(StoreError) {
+    static func lock(_ file: File) throws(UserError) {
         guard try file.lock(exclusive: true) else {
-            throw StoreError(.locked, path: file.path, "another run is writing it.")
+            throw UserError(.locked, at: file.path, "another run is writing it.")
         }
     }
 }

@@ -19,7 +19,7 @@ package enum ModelFingerprint {
     ///   - hashes: keeps large files' hashes from one start to the next, or does not.
     ///   - willRead: called with the bytes of files whose hashes are not known yet, before they are read.
     /// - Returns: parts of the groups `model` and `tokenizer`, always in the same order.
-    /// - Throws: `ModelError` if the folder or a file can't be read, or holds no weights.
+    /// - Throws: `UserError` if the folder or a file can't be read, or holds no weights.
     package static func parts(
         folder: String, adapter: String? = nil, hashes: FileHashes = FileHashes(cache: nil),
         willRead: (Int) -> Void = { _ in }
@@ -27,7 +27,7 @@ package enum ModelFingerprint {
         do throws(FileFault) {
             return try parts(in: folder, adapter, hashes, willRead)
         } catch {
-            throw ModelError(.missing, path: error.path, error.reason + ".")
+            throw UserError(.missing, at: error.path, error.reason + ".")
         }
     }
 

@@ -15,7 +15,7 @@ struct OldFiles {
     func name(_ number: Int) -> String { "\(path).old-\(number)" }
 
     /// The numbers that are taken, by whatever file, ascending.
-    func numbers() throws(StoreError) -> [Int] {
+    func numbers() throws(UserError) -> [Int] {
         let start =
             Array(path.utf8.split(separator: UInt8(ascii: "/")).last ?? path[...].utf8) + Array(".old-".utf8)
         var numbers: [Int] = []
@@ -44,7 +44,7 @@ struct OldFiles {
             do {
                 if try !system.addName(name(number), for: path) { try copy(to: name(number)) }
                 return name(number)
-            } catch let error as StoreError where error.code == ErrorCode.exists {
+            } catch let error as UserError where error.code == ErrorCode.exists {
                 number += 1
             }
         }
@@ -99,12 +99,12 @@ struct OldFiles {
 }
 
 extension FileSystem {
-    fileprivate func listing(of folder: String) throws(StoreError) -> [String] {
+    fileprivate func listing(of folder: String) throws(UserError) -> [String] {
         try attempt("the folder cannot be listed", folder, try names(in: folder))
     }
 
     /// - Returns: false where the file can't have a second name.
-    fileprivate func addName(_ name: String, for path: String) throws(StoreError) -> Bool {
+    fileprivate func addName(_ name: String, for path: String) throws(UserError) -> Bool {
         do {
             try attempt("cannot be made (link)", name, try link(path, to: name))
             return true

@@ -40,10 +40,10 @@ package final class OutputLock {
     /// - Parameters:
     ///   - draft: where the lock file is made before it gets its name: it never stands there half written.
     ///   - waiting: if nil, a lock that is held is an error.
-    /// - Throws: `StoreError` of kind `locked`, `interrupted`, `mismatch`, `cannotCreate` or `io`.
+    /// - Throws: `UserError` of kind `locked`, `interrupted`, `mismatch`, `cannotWrite` or `io`.
     init(
         _ path: String, draft: String, output: String, waiting: Waiting?, in system: any FileSystem
-    ) throws(StoreError) {
+    ) throws(UserError) {
         var attempts = 0
         var races = 0
         while true {
@@ -65,15 +65,15 @@ package final class OutputLock {
                 if holder == nil { _ = try RunFile.open(path, .lock, .readOwn, in: system) }
                 guard let waiting else {
                     let name = holder?.description ?? "another process"
-                    throw StoreError(
-                        .locked, path: output,
+                    throw UserError(
+                        .locked, at: output,
                         "another run is writing it (\(name)). Wait for it, or use --wait; if it is over, and this file system has no locks, remove \(path)."
                     )
                 }
                 waiting.onWait(holder)
             }
             if let waiting, attempts >= 5, waiting.shouldStop() {
-                throw StoreError(.interrupted, path: output, "the wait for the other run was broken off.")
+                throw UserError(.interrupted, at: output, "the wait for the other run was broken off.")
             }
             Platform.sleep(milliseconds: attempts < 5 ? 20 : 100)
         }
@@ -88,7 +88,7 @@ package final class OutputLock {
 
     private static func attempt(
         _ path: String, draft: String, in system: any FileSystem
-    ) throws(StoreError) -> Attempt {
+    ) throws(UserError) -> Attempt {
         if let there = try RunFile.openUnchecked(path, .lock, .readWrite, in: system) {
             return try removeLeftover(there, .lock, in: system) ? .changing : .held(by: try holder(in: there))
         }
@@ -122,7 +122,7 @@ package final class OutputLock {
     /// - Returns: false if it is locked.
     private static func removeLeftover(
         _ file: File, _ use: RunFile.Use, in system: any FileSystem
-    ) throws(StoreError) -> Bool {
+    ) throws(UserError) -> Bool {
         let isFree = try file.tryLock(exclusive: true)
         if isFree == false { return false }
         if isFree == nil, use == .lock, try holder(in: file)?.mayLive == true { return false }
@@ -142,7 +142,7 @@ package final class OutputLock {
         try? file.remove()
     }
 
-    private static func writeHolder(to file: File) throws(StoreError) {
+    private static func writeHolder(to file: File) throws(UserError) {
         let holder = Holder(
             pid: Platform.processID, host: Platform.hostName,
             started: UTCTime(seconds: Int(Date().timeIntervalSince1970)).text)
@@ -155,7 +155,7 @@ package final class OutputLock {
     }
 
     /// Who has written himself down in a lock file; nil if it is none.
-    static func holder(in file: File) throws(StoreError) -> Holder? {
+    static func holder(in file: File) throws(UserError) -> Holder? {
         let bytes = try file.bytes(0..<4096)
         guard let json = try? JSONValue(parsing: bytes, limits: .file),
             let pid = json.int("pid").flatMap(Int32.init(exactly:)), let host = json.string("host"),
@@ -167,7 +167,7 @@ package final class OutputLock {
     /// Whether a run holds the lock now, and which. Doesn't disturb it.
     static func probe(
         _ path: String, in system: any FileSystem
-    ) throws(StoreError) -> (isHeld: Bool, holder: Holder?) {
+    ) throws(UserError) -> (isHeld: Bool, holder: Holder?) {
         guard let file = try RunFile.openUnchecked(path, .lock, .readOwn, in: system) else {
             return (false, nil)
         }

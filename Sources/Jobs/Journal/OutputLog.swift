@@ -89,18 +89,18 @@ extension OutputLog {
 
     /// - Parameter path: of the log.
     /// - Returns: nil if there is none.
-    /// - Throws: `StoreError` of kind `mismatch` if it is damaged at its beginning, or somebody else's.
+    /// - Throws: `UserError` of kind `mismatch` if it is damaged at its beginning, or somebody else's.
     init?(_ path: String, _ use: RunFile.Use = .log, in system: any FileSystem) throws {
         guard try RunFile.open(path, use, .readOwn, in: system) != nil else { return nil }
-        let damage = StoreError(
-            .mismatch, path: path,
+        let damage = UserError(
+            .mismatch, at: path,
             "is damaged, or of another version of phibatch, so nothing says what the output holds. "
                 + Self.advice)
         let file: File
         do {
             guard let text = try File.textIfPresent(path, in: system) else { return nil }
             file = text
-        } catch let error as StoreError where error.code == nil { throw damage }
+        } catch let error as UserError where error.code == nil { throw damage }
         var header: LogHeader?
         try LineScanner(file: file).forEachLine { line in
             header = line.isWhole ? LogHeader(line.bytes) : nil
@@ -139,7 +139,7 @@ extension OutputLog {
 
     /// The header alone of an output's log.
     /// - Returns: nil if there is none, or it can't be read any more.
-    /// - Throws: `StoreError` of kind `mismatch` if a file of another's has its name.
+    /// - Throws: `UserError` of kind `mismatch` if a file of another's has its name.
     package static func header(at paths: OutputPaths, in system: any FileSystem) throws -> LogHeader? {
         guard try system.entryIfPresent(paths.logDraft) == nil else {
             return ((try? find(at: paths, in: system)) ?? nil)?.header

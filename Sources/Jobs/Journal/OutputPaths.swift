@@ -19,13 +19,13 @@ package struct OutputPaths: Equatable {
     package static func manifest(of output: String) -> String { output + ".manifest.json" }
 
     /// Nil where the output is not packed.
-    /// - Throws: `StoreError` where there is no library for it.
-    func makePacker() throws(StoreError) -> Packer? {
+    /// - Throws: `UserError` where there is no library for it.
+    func makePacker() throws(UserError) -> Packer? {
         guard let packing else { return nil }
         do {
             return try Packer(packing)
         } catch {
-            throw StoreError(.cannotCreate, path: output, error.text(of: packing))
+            throw UserError(.cannotWrite, at: output, error.text(of: packing))
         }
     }
 
@@ -62,7 +62,7 @@ package struct OutputPaths: Equatable {
 
     var folder: String { Paths.folder(of: output) }
 
-    package init(output: String, in system: any FileSystem) throws(StoreError) {
+    package init(output: String, in system: any FileSystem) throws(UserError) {
         var path = output
         var links = 0
         // A link of this process's own streams names nothing in a folder.
@@ -71,17 +71,17 @@ package struct OutputPaths: Equatable {
         }
         while !isStream(),
             let target = try system.attempt(
-                "cannot be examined", output, try system.linkTarget(path), kind: .cannotCreate)
+                "cannot be examined", output, try system.linkTarget(path), kind: .cannotWrite)
         {
             links += 1
             guard links <= 40 else {
-                throw StoreError(.cannotCreate, path: output, "is a symbolic link that leads nowhere.")
+                throw UserError(.cannotWrite, at: output, "is a symbolic link that leads nowhere.")
             }
             path = Paths.join(Paths.folder(of: path), target)
         }
         if isStream() {
-            throw StoreError(
-                .cannotCreate, path: output,
+            throw UserError(
+                .cannotWrite, at: output,
                 "is an open stream and not a file. For the standard output, give - as output.")
         }
         self.output = path
@@ -93,10 +93,10 @@ package struct OutputPaths: Equatable {
 
 extension ResultFormats {
     /// - Parameter path: the output that has this header in its log.
-    /// - Throws: `StoreError` if this version has no such format.
+    /// - Throws: `UserError` if this version has no such format.
     static func recorded(_ header: LogHeader, _ path: String) throws -> any ResultFormat {
         guard let format = recorded(header.format) else {
-            throw StoreError(.mismatch, path: path, "is in the format \(header.format), which is not known.")
+            throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
         }
         return format.having(layout: header.layout)
     }

@@ -11,26 +11,26 @@ struct OutputPlace {
     private(set) var losses: [String] = []
 
     /// - Parameter output: the path as the user gave it, for messages.
-    /// - Throws: `StoreError` of kind `cannotCreate` if no file can be put there.
-    init(_ paths: OutputPaths, output: String, in system: any FileSystem) throws(StoreError) {
+    /// - Throws: `UserError` of kind `cannotWrite` if no file can be put there.
+    init(_ paths: OutputPaths, output: String, in system: any FileSystem) throws(UserError) {
         self.paths = paths
         self.system = system
         if Paths.namesFolder(output) || Paths.namesFolder(paths.output) {
-            throw StoreError(.cannotCreate, path: output, "ends in a slash; the output must be a file.")
+            throw UserError(.cannotWrite, at: output, "ends in a slash; the output must be a file.")
         }
         earlier = try system.infoIfPresent(paths.output)
         switch earlier?.kind {
         case .regular, nil: break
         case .folder:
-            throw StoreError(.cannotCreate, path: output, "is a folder; the output must be a file.")
+            throw UserError(.cannotWrite, at: output, "is a folder; the output must be a file.")
         case .link, .other:
-            throw StoreError(
-                .cannotCreate, path: output, "is not a regular file, so no output can be put there.")
+            throw UserError(
+                .cannotWrite, at: output, "is not a regular file, so no output can be put there.")
         }
     }
 
     /// Makes a journal or the like: no one may read there what he can't read in the output.
-    func makeOwnFile(_ path: String) throws(StoreError) -> File {
+    func makeOwnFile(_ path: String) throws(UserError) -> File {
         let file = try RunFile.create(path, mode: (earlier?.mode ?? 0o666) & 0o666 | 0o600, in: system)
         do {
             try tighten(file)
@@ -60,7 +60,7 @@ struct OutputPlace {
     }
 
     /// Takes rights from a journal that the output doesn't give.
-    func tighten(_ file: File) throws(StoreError) {
+    func tighten(_ file: File) throws(UserError) {
         guard let earlier else { return }
         let info = try file.info()
         // Its group may be another than the output's.
@@ -71,9 +71,9 @@ struct OutputPlace {
 
     /// Removes what a killed run left, and does all that putting an output in place will take, on a draft that
     /// is removed again. Nothing that is there is changed.
-    /// - Throws: `StoreError`: `cannotCreate` if the output can't be put in place, `mismatch` if something that
+    /// - Throws: `UserError`: `cannotWrite` if the output can't be put in place, `mismatch` if something that
     ///   isn't ours has the name of one of our files.
-    mutating func prepare() throws(StoreError) {
+    mutating func prepare() throws(UserError) {
         // Some formats begin as anything may. Then the log that is written beside the draft says whose it is.
         // Looked at before anything is made; `load` reads it.
         _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
@@ -107,7 +107,7 @@ struct OutputPlace {
                 + losses.joined(separator: "; ") + "."
     }
 
-    func makeDraft() throws(StoreError) -> File {
+    func makeDraft() throws(UserError) -> File {
         try RunFile.create(paths.draft, mode: draftMode, in: system)
     }
 
@@ -117,8 +117,8 @@ struct OutputPlace {
         if let earlier {
             let lost = try adopt(earlier, draft).filter { !losses.contains($0) }
             guard lost.isEmpty else {
-                throw StoreError(
-                    .io, path: paths.output,
+                throw UserError(
+                    .io, at: paths.output,
                     "has changed while the run was going on, and a new output can't have all that it has: "
                         + lost.joined(separator: "; ") + ". Run the same command again to have it replaced.")
             }
@@ -134,7 +134,7 @@ struct OutputPlace {
     /// Closed to others until it has its owner.
     private var draftMode: UInt32 { earlier == nil ? 0o666 : 0o600 }
 
-    private func checkReplaceable(_ earlier: FileInfo) throws(StoreError) {
+    private func checkReplaceable(_ earlier: FileInfo) throws(UserError) {
         do {
             try system.retrying(try system.checkReplaceable(paths.output))
         } catch {
@@ -150,13 +150,13 @@ struct OutputPlace {
             case ErrorCode.busy: reason += " (something is mounted on it)"
             default: break
             }
-            throw StoreError(.cannotCreate, path: paths.output, reason, error)
+            throw UserError(.cannotWrite, at: paths.output, reason, error)
         }
     }
 
     /// Gives a draft what the earlier output has.
     /// - Returns: what it can't have.
-    private func adopt(_ earlier: FileInfo, _ draft: File) throws(StoreError) -> [String] {
+    private func adopt(_ earlier: FileInfo, _ draft: File) throws(UserError) -> [String] {
         let attributes = try draft.attempt(
             "cannot be given the attributes of \(paths.output)",
             try system.copyAttributes(from: paths.output, to: draft.descriptor))
@@ -179,7 +179,7 @@ struct OutputPlace {
                 try system.retrying(try system.setMode(draft.descriptor, mode))
             } catch {
                 guard ErrorCode.refused.contains(error.code) else {
-                    throw StoreError(.io, path: draft.path, "cannot be given its permissions", error)
+                    throw UserError(.io, at: draft.path, "cannot be given its permissions", error)
                 }
             }
             now = try draft.info()
@@ -199,12 +199,12 @@ struct OutputPlace {
         return lost
     }
 
-    private func setOwner(of file: File, _ user: UInt32, _ group: UInt32) throws(StoreError) {
+    private func setOwner(of file: File, _ user: UInt32, _ group: UInt32) throws(UserError) {
         do throws(SystemError) {
             try system.retrying(try system.setOwner(file.descriptor, user: user, group: group))
         } catch {
             guard ErrorCode.refused.contains(error.code) else {
-                throw StoreError(.io, path: file.path, "cannot be given its owner", error)
+                throw UserError(.io, at: file.path, "cannot be given its owner", error)
             }
         }
     }

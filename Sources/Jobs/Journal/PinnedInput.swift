@@ -42,7 +42,7 @@ package struct PinnedInput: Sendable, Equatable {
     }
 
     /// What is known of the input of an output's results.
-    /// - Throws: `StoreError` if a file beside the output can't be read.
+    /// - Throws: `UserError` if a file beside the output can't be read.
     static func of(output: String, _ origin: Origin) throws -> [PinnedInput] {
         if origin == .nothing { return [] }
         let system = POSIXFileSystem()

@@ -46,7 +46,7 @@ extension File {
     func record(of entry: ResultIndex.Entry) throws -> JournalRecord {
         try line(of: entry).withUnsafeBytes { line in
             guard ChecksummedLine.isValid(line), let record = JournalRecord(line, keeps: true) else {
-                throw StoreError.changedUnderneath(path)
+                throw UserError.changedUnderneath(path)
             }
             return record
         }

@@ -22,7 +22,7 @@ final class PreviousRows {
             guard let output = try FinishedOutput(path) else { return nil }
             (lines, index) = (output.lines, output.index)
             read = { try output.record($0) }
-        } catch let error as StoreError where error.kind == .mismatch {
+        } catch let error as UserError where error.kind == .mismatch {
             return nil
         }
     }

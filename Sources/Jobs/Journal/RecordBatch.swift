@@ -100,8 +100,8 @@ final class RecordBatch {
     ) throws {
         let bytes = UnsafeMutableRawBufferPointer(rebasing: bytes)
         guard try file.read(into: bytes, at: offset) == bytes.count else {
-            throw StoreError(
-                .io, path: file.path, "became shorter while it was read; run the same command again.")
+            throw UserError(
+                .io, at: file.path, "became shorter while it was read; run the same command again.")
         }
     }
 }

@@ -9,27 +9,27 @@ package struct ReplacedFile {
     /// - Parameters:
     ///   - start: what every such file begins with.
     ///   - what: how an error calls it.
-    /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
+    /// - Throws: `UserError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
     package init(_ path: String, start: String, what: String) throws {
         (self.path, self.start) = (path, start)
         if let kind = Files.kind(of: path) {
             guard kind == .regular else {
-                throw JobError(.cannotWrite, at: path, "is no file that a \(what) can be. Name another one.")
+                throw UserError(.cannotWrite, at: path, "is no file that a \(what) can be. Name another one.")
             }
             let found = try ByteSource(path: path).readAll(limit: start.utf8.count)
             guard found.isEmpty || found.elementsEqual(start.utf8) else {
-                throw JobError(
+                throw UserError(
                     .cannotWrite, at: path, "is no \(what) of phibatch. Move it away, or name another one.")
             }
         }
         guard Files.kind(of: Paths.folder(of: path)) == .folder else {
-            throw JobError(
+            throw UserError(
                 .cannotWrite, at: path, "the \(what) can't be written: there is no such folder.")
         }
     }
 
     /// - Parameter isDurable: on return the disk has it. Nobody else replaces it, so that a killed one's draft can go.
-    /// - Throws: `StoreError` if the file can't be replaced; the one before stays then.
+    /// - Throws: `UserError` if the file can't be replaced; the one before stays then.
     package func replace(with bytes: [UInt8], isDurable: Bool = false) throws {
         let draft = path + ".phibatch-" + (isDurable ? "new" : "\(Platform.processID)")
         if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: system),

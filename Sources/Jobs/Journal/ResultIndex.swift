@@ -182,7 +182,7 @@ extension File {
     /// The line that an entry points to.
     func line(of entry: ResultIndex.Entry) throws -> [UInt8] {
         let line = try bytes(entry.offset..<entry.offset + Int(entry.length))
-        guard line.count == Int(entry.length) else { throw StoreError.changedUnderneath(path) }
+        guard line.count == Int(entry.length) else { throw UserError.changedUnderneath(path) }
         return line
     }
 }

@@ -16,10 +16,10 @@ package enum RunFile {
     }
 
     /// Opens a file of ours; nil if there is none.
-    /// - Throws: `StoreError` of kind `mismatch` if what is there isn't ours.
+    /// - Throws: `UserError` of kind `mismatch` if what is there isn't ours.
     package static func open(
         _ path: String, _ use: Use, _ access: FileAccess, in system: any FileSystem
-    ) throws(StoreError) -> File? {
+    ) throws(UserError) -> File? {
         guard let file = try openUnchecked(path, use, access, in: system) else { return nil }
         guard try isOurs(file, use) else { throw foreign(path, use) }
         return file
@@ -28,7 +28,7 @@ package enum RunFile {
     /// As `open`, but the content is left to the caller.
     static func openUnchecked(
         _ path: String, _ use: Use, _ access: FileAccess, in system: any FileSystem
-    ) throws(StoreError) -> File? {
+    ) throws(UserError) -> File? {
         let file: File?
         do {
             file = try File.openIfPresent(path, access, in: system)
@@ -46,17 +46,17 @@ package enum RunFile {
     /// Makes a file where there is none, and locks it, so that others can tell it from what a killed run left.
     static func create(
         _ path: String, mode: UInt32 = 0o666, in system: any FileSystem
-    ) throws(StoreError) -> File {
+    ) throws(UserError) -> File {
         let file: File
         do {
             file = try File.open(path, .createNew(mode: mode), in: system)
         } catch {
             if error.code == ErrorCode.exists {
-                throw StoreError.appeared(path, SystemError(code: ErrorCode.exists))
+                throw UserError.appeared(path, SystemError(code: ErrorCode.exists))
             }
             throw error
         }
-        do throws(StoreError) {
+        do throws(UserError) {
             guard try file.lock(exclusive: true) else { throw inUse(path) }
         } catch {
             try? file.remove()
@@ -67,10 +67,10 @@ package enum RunFile {
 
     /// Removes what a killed run left half written.
     /// - Parameter isKnown: something else than its content says that it is ours.
-    /// - Throws: `StoreError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
+    /// - Throws: `UserError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
     static func removeLeftover(
         _ path: String, _ use: Use, isKnown: Bool = false, in system: any FileSystem
-    ) throws(StoreError) {
+    ) throws(UserError) {
         // Most often there is nothing.
         guard try system.entryIfPresent(path) != nil else { return }
         guard let file = try openUnchecked(path, use, .readOwn, in: system) else { return }
@@ -79,7 +79,7 @@ package enum RunFile {
         try file.remove()
     }
 
-    static func foreign(_ path: String, _ use: Use, _ info: FileInfo? = nil) -> StoreError {
+    static func foreign(_ path: String, _ use: Use, _ info: FileInfo? = nil) -> UserError {
         let kind =
             switch info?.kind {
             case .link: "is a symbolic link, which phibatch does not follow here"
@@ -87,21 +87,21 @@ package enum RunFile {
             case .other: "is no regular file"
             case .regular, nil: "was not made by phibatch"
             }
-        return StoreError(
-            .mismatch, path: path,
+        return UserError(
+            .mismatch, at: path,
             "\(kind), and phibatch would keep its \(use.rawValue) under this name. It is left as it is; "
                 + "move it away, or name another output.")
     }
 
-    private static func inUse(_ path: String) -> StoreError {
-        StoreError(.locked, path: path, "another run is writing it.")
+    private static func inUse(_ path: String) -> UserError {
+        UserError(.locked, at: path, "another run is writing it.")
     }
 
     // MARK: - Content
 
     /// Whether the content is what phibatch writes into such a file, perhaps not to its end.
-    static func isOurs(_ file: File, _ use: Use) throws(StoreError) -> Bool {
-        try StoreError.of(file.path) {
+    static func isOurs(_ file: File, _ use: Use) throws(UserError) -> Bool {
+        try UserError.of(file.path) {
             // A power failure may leave zeros of a block that was not synced.
             let start = try file.bytes(0..<64)
             if !start.isEmpty, start.allSatisfy({ $0 == 0 }) { return true }

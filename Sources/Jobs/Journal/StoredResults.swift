@@ -3,7 +3,7 @@ struct StoredResults {
     let journal: File?
     let output: PreviousOutput?
 
-    /// - Throws: `StoreError` if it is no longer there as it was.
+    /// - Throws: `UserError` if it is no longer there as it was.
     func record(of entry: ResultIndex.Entry) throws -> JournalRecord? {
         try (entry.isInOutput ? output?.source : journal)?.record(of: entry)
     }

@@ -18,7 +18,7 @@ package final class StreamStore: ResultStore {
     private var claimed = 0
     /// Results from this position on are not needed.
     private var end = Int.max
-    private var failure: StoreError?
+    private var failure: UserError?
 
     /// - Parameters:
     ///   - descriptor: where to write; 1 is stdout. It is not closed.
@@ -48,7 +48,7 @@ package final class StreamStore: ResultStore {
         return .new
     }
 
-    /// - Throws: `StoreError` of kind `closedStream` if the reader has gone, else `io`.
+    /// - Throws: `UserError` of kind `closedStream` if the reader has gone, else `io`.
     package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
         if let failure { throw failure }
         precondition(position >= next && position < claimed && held[position] == nil, "each position once")
@@ -98,10 +98,10 @@ package final class StreamStore: ResultStore {
             let gone = error.code == ErrorCode.brokenPipe
             let failure =
                 gone
-                ? StoreError(
-                    .closedStream, path: "stdout",
+                ? UserError(
+                    .closedStream, at: "stdout",
                     "was closed by its reader after \(max(0, next - 1)) results.")
-                : StoreError(.io, path: "stdout", "cannot be written", error)
+                : UserError(.io, at: "stdout", "cannot be written", error)
             self.failure = failure
             throw failure
         }

@@ -81,10 +81,12 @@ package final class PipeOutput: Sendable {
     }
 
     private static func code(of error: any Error) -> String {
-        switch error {
-        case is JobError: "bad_settings"
-        case is ModelError: "model_failed"
-        default: "failed"
+        guard let error = error as? UserError else { return "failed" }
+        switch error.kind {
+        case _ where error.isOfSettings: return "bad_settings"
+        case .missing, .malformed, .unsupported, .badRequest, .promptTooLong, .resources:
+            return "model_failed"
+        default: return "failed"
         }
     }
 

@@ -14,7 +14,7 @@ package final class ReportFile {
     /// - Parameters:
     ///   - path: `-` is stdout.
     ///   - head: how all reports begin. A file that is there already is replaced if it begins so, or is empty.
-    /// - Throws: `JobError` if something else is there, `StoreError` if nothing can be written there.
+    /// - Throws: `UserError` if something else is there or if nothing can be written there.
     package init(_ path: String, head: [UInt8]) throws {
         guard path != "-" else {
             (draft, target, earlier) = (nil, path, nil)
@@ -26,7 +26,7 @@ package final class ReportFile {
         if let earlier, earlier.size > 0 || earlier.kind != .regular, !OwnFile.begins(target, with: head) {
             let what: Message =
                 earlier.kind == .folder ? "is a folder" : "is there already and is no report of phibatch"
-            throw JobError(
+            throw UserError(
                 .cannotWrite, at: path, "\(what). Name another file with --output, or move it away.")
         }
         let name = target + ".phibatch-report"
@@ -41,7 +41,7 @@ package final class ReportFile {
         byteCount += bytes.count
         guard writer == nil else { return try writer?.withBuffer { $0 += bytes } ?? () }
         do throws(Files.Failure) { try Files.write(bytes, to: 1) } catch {
-            throw StoreError(.io, path: "stdout", "cannot be written", error)
+            throw UserError(.io, at: "stdout", "cannot be written", error)
         }
     }
 

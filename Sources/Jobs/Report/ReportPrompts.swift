@@ -33,7 +33,7 @@ package struct ReportPrompts {
     ///   - ids: hashes of the ids whose prompts will be asked for; see `hash`.
     ///   - schemes: by which the results know their lines, beside the job's own.
     ///   - limit: bytes of all texts.
-    /// - Throws: `JobError` if the input can't be read or a template is malformed.
+    /// - Throws: `UserError` if the input can't be read or a template is malformed.
     init(of job: JobSettings, for ids: Set<UInt64>, schemes: [LineScheme] = [], limit: Int = .max) throws {
         let builder = try PromptBuilder(job)
         let keys = try LineKeys(job, earlier: schemes)

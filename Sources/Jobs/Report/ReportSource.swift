@@ -27,7 +27,7 @@ package final class ReportSource {
     }
 
     /// - Parameter path: an output, finished or not; of an unfinished one the journal counts.
-    /// - Throws: `JobError` or `StoreError` if there are no results, or they can't be read.
+    /// - Throws: `UserError` if there are no results, or they can't be read.
     package init(_ path: String) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
@@ -39,7 +39,7 @@ package final class ReportSource {
             switch try reader.header() {
             case .valid(let valid): header = valid
             case .otherVersion(let version):
-                throw JobError(
+                throw UserError(
                     .badJob, at: paths.journal,
                     "is the journal of another version of phibatch (its format is \(version)).")
             case .damaged, nil: break
@@ -61,7 +61,7 @@ package final class ReportSource {
         }
         state = .complete
         if Files.kind(of: path) == .folder {
-            throw JobError(.missingInput, at: path, "is a folder, not results.")
+            throw UserError(.missingInput, at: path, "is a folder, not results.")
         }
         if try OutputLog.find(at: paths, in: system) != nil, let finished = try FinishedOutput(path) {
             damaged = finished.earlier.lost
@@ -71,17 +71,17 @@ package final class ReportSource {
             return
         }
         guard let file = try File.textIfPresent(paths.output, in: system) else {
-            throw JobError(.missingInput, at: path, "there are no such results.")
+            throw UserError(.missingInput, at: path, "there are no such results.")
         }
         guard try file.info().kind == .regular else {
-            throw JobError(.missingInput, at: path, "is no regular file; results are read twice.")
+            throw UserError(.missingInput, at: path, "is no regular file; results are read twice.")
         }
         content = .lines(file, end: try file.info().size)
     }
 
     /// Goes through all results: those of an output in its order, those of a journal as they came.
     /// - Parameter body: returns false to stop.
-    /// - Throws: `JobError` if none of a file's lines is a result; what `body` throws.
+    /// - Throws: `UserError` if none of a file's lines is a result; what `body` throws.
     package func visit(_ body: (ReportedResult) throws -> Bool) throws {
         switch content {
         case .lines(let file, let end): try visitLines(of: file, to: end, body)
@@ -124,7 +124,7 @@ package final class ReportSource {
         number += 1
         if readEnd < end, found > 0 || damaged < 1000 { addDamage() }
         guard found > 0 || damaged == 0 else {
-            throw JobError(
+            throw UserError(
                 .badJob, at: path,
                 "has no log beside it that says what its results are, and line \(firstDamaged ?? 1) is none of OpenAI's batch API."
             )

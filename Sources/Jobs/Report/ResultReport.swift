@@ -18,7 +18,7 @@ package final class ResultReport {
     ///   - rowLimit: rows that the table holds at most.
     ///   - byteLimit: of the table's texts.
     ///   - progress: called now and then, with the results read so far.
-    /// - Throws: `JobError` or `StoreError` if results or input can't be read.
+    /// - Throws: `UserError` if results or input can't be read.
     package init(
         _ source: ReportSource, job: JobSettings?, rowLimit: Int, byteLimit: Int = 384 << 20,
         progress: (Int) -> Void = { _ in }

@@ -66,7 +66,7 @@ public struct Pick: Sendable, Equatable {
 extension Pick {
     /// One of some texts.
     /// - Parameter weights: how often each is picked beside the others, as many as texts; nil is all alike.
-    /// - Throws: `JobError` if there is no such pick.
+    /// - Throws: `UserError` if there is no such pick.
     public init(_ name: String, of texts: [String], weights: [Double]? = nil) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, of: texts.map { .string($0) }, weights: weights)
@@ -74,7 +74,7 @@ extension Pick {
     }
 
     /// A whole number, both ends included.
-    /// - Throws: `JobError` if there is no such pick.
+    /// - Throws: `UserError` if there is no such pick.
     public init(_ name: String, from first: Int, to last: Int) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, .range(DecimalRange(.int(first), .int(last), decimals: nil)))
@@ -82,7 +82,7 @@ extension Pick {
     }
 
     /// A number with so many decimals, both ends included.
-    /// - Throws: `JobError` if there is no such pick.
+    /// - Throws: `UserError` if there is no such pick.
     public init(_ name: String, from first: Double, to last: Double, decimals: Int) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, .range(DecimalRange(.double(first), .double(last), decimals: decimals)))
@@ -91,7 +91,7 @@ extension Pick {
 
     /// A line of a file, which is read now.
     /// - Parameter field: which one of the line's, where lines have fields; nil is all the line.
-    /// - Throws: `JobError` if there is no such pick, or the file can't be read.
+    /// - Throws: `UserError` if there is no such pick, or the file can't be read.
     public init(_ name: String, file: String, field: String? = nil) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, .file(PickedFile(path: file, field: field, reads: true)))
@@ -100,7 +100,7 @@ extension Pick {
 
     private static func checked(_ name: String, _ body: () throws(SettingProblem) -> Pick) throws -> Pick {
         do throws(SettingProblem) { return try body() } catch {
-            throw JobError(.badJob, "pick \(name) \(error.message).")
+            throw UserError(.badJob, "pick \(name) \(error.message).")
         }
     }
 }

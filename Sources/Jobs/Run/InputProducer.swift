@@ -53,7 +53,7 @@ final class InputProducer: @unchecked Sendable {
     /// Lines that count so far, whether they are taken up or not.
     private var place = 0
 
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     /// - Parameters:
     ///   - piped: what is read in place of the job's input.
     ///   - follow: for an input that is read on while it grows.
@@ -77,13 +77,13 @@ final class InputProducer: @unchecked Sendable {
     var count: Count { counted.withLock { $0 } }
 
     /// - Parameter ahead: whether lines are read on a thread of their own; else they are when the queue is asked for work.
-    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    /// - Throws: `UserError` of kind `resources` if there can be no thread.
     func start(ahead: Bool) throws {
         guard ahead else { return queue.setSource { [unowned self] in step() } }
         do throws(WorkerThread.CannotStart) {
             try WorkerThread.start("lines") { while self.step() {} }
         } catch {
-            throw ModelError(
+            throw UserError(
                 .resources,
                 "the thread that reads the input can't be made: \(error.reason). "
                     + "Raise the limit on processes (ulimit -u, or pids.max of the control group).")
@@ -108,7 +108,7 @@ final class InputProducer: @unchecked Sendable {
                 seen: input)
             try store.use { try $0.inputEnds(end) }
             queue.finish()
-        } catch let error as StoreError where error.kind == .wouldLose {
+        } catch let error as UserError where error.kind == .wouldLose {
             queue.fail(error)
         } catch {
             queue.finish(error)
@@ -237,7 +237,7 @@ final class InputProducer: @unchecked Sendable {
         }
     }
 
-    /// - Throws: what loading throws; `JobError` if the job asks for what the model lacks.
+    /// - Throws: what loading throws; `UserError` if the job asks for what the model lacks.
     private func loaded() throws -> LoadedModel {
         let loaded = try model ?? models.loaded(for: job)
         model = loaded
@@ -274,7 +274,7 @@ struct LookAhead {
     ///   - lines: how many of them are claimed.
     ///   - hasNumbered: whether some of these are known by their number.
     ///   - samples: of the last of them, those that are not claimed yet.
-    /// - Throws: `StoreError` of kind `wouldLose`; `JobError` if the input can't be read.
+    /// - Throws: `UserError` of kind `wouldLose`, or if the input can't be read.
     func look(past number: Int, place: Int, lines: Int, hasNumbered: Bool, samples: [WorkKey]) throws {
         guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
         for key in samples {

@@ -13,7 +13,7 @@ extension JobRun {
             let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
             if gates?.end == nil {
                 if !follows, let half = count.unfinished.first {
-                    guard statistics.failed > allowed else { throw JobError(half) }
+                    guard statistics.failed > allowed else { throw UserError(half) }
                     try store.close { try $0.suspend() }
                     return outcome(.tooManyFailures(allowed: allowed), endedEarly: true)
                 }

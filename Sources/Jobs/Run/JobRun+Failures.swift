@@ -5,7 +5,7 @@ extension JobRun {
     package func refused(_ request: Request, _ refusal: Refusal) throws {
         let most = job.maxTokens ?? RequestSettings.defaultMaxTokens
         if piped == nil, let room = refusal.room, min(most, request.ceiling - request.prompt.count) >= room {
-            throw JobError(
+            throw UserError(
                 .badJob,
                 "max_tokens: \(most) alone is more than the KV cache has room for: \(room) tokens. Raise kv_budget, or lower max_tokens."
             )

@@ -79,7 +79,7 @@ package final class JobRun: RequestSource {
     ///   - stopFlag: once set, the job saves what is under way and ends, resumable.
     ///   - progress: called from time to time, on the loop's thread.
     ///   - ended: called once, on the loop's thread, when `result` is there.
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     ///   - follows: the input is read on while it grows.
     ///   - piped: what is read in place of the input; the store, too.
     ///   - answers: looked up before a request begins, and added to.
@@ -101,7 +101,7 @@ package final class JobRun: RequestSource {
         self.piped = piped
         self.answers = answers
         if piped != nil, AcceptFilter(job) != nil {
-            throw JobError(.badJob, "distinct and until need an input that is there, and no pipe.")
+            throw UserError(.badJob, "distinct and until need an input that is there, and no pipe.")
         }
         self.readsAhead = readsAhead
         gates = AcceptFilter(job)

@@ -3,7 +3,7 @@ extension JobSettings {
     /// - Parameter goesOn: asked from time to time.
     /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once, or if the count
     ///   was not to go on.
-    /// - Throws: `JobError` if a file can't be read.
+    /// - Throws: `UserError` if a file can't be read.
     package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
         if let rows { return selection.count(of: rows) }
         guard try canReadTwice() else { return nil }

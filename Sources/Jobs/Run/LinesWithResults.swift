@@ -2,7 +2,7 @@ import OperatingSystem
 
 extension JobSettings {
     /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
-    /// - Throws: `JobError` or `StoreError` if input or journal can't be read.
+    /// - Throws: `UserError` if input or journal can't be read.
     package func linesWithResults() throws -> [Int] {
         guard Files.kind(of: try OutputPaths(output: output, in: POSIXFileSystem()).journal) != nil else {
             return []

@@ -14,7 +14,7 @@ package final class MetricsFile {
     }
 
     /// - Parameter path: such as `/var/lib/node_exporter/phibatch.prom`.
-    /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
+    /// - Throws: `UserError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
     package init(path: String) throws {
         file = try ReplacedFile(path, start: "# HELP phibatch_", what: "metrics file")
     }
@@ -22,7 +22,7 @@ package final class MetricsFile {
     /// - Parameters:
     ///   - job: the label that its numbers have.
     ///   - status: the exit code, once the run has ended.
-    /// - Throws: `StoreError` if the file can't be replaced; the one before stays then.
+    /// - Throws: `UserError` if the file can't be replaced; the one before stays then.
     package func write(_ statistics: RunStatistics, of job: String, isRunning: Bool, status: Int32?) throws {
         let numbers = Numbers(statistics: statistics, isRunning: isRunning, status: status)
         if let known = jobs.firstIndex(where: { $0.label == job }) {

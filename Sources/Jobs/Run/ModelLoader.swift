@@ -23,20 +23,20 @@ package final class ModelLoader: Sendable {
         }
     }
 
-    /// - Throws: what `load` throws; `JobError` if the job asks for what the model lacks.
+    /// - Throws: what `load` throws; `UserError` if the job asks for what the model lacks.
     package func loaded(for job: JobSettings) throws -> LoadedModel {
         let model = try loaded()
         if job.stop?.isEmpty == false, !model.text.hasTokenizer {
-            throw JobError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
+            throw UserError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
         }
         if let problem = job.ropeProblem(with: model.engine.limits) { throw problem }
         // The token ids that the job itself names.
         if let problem = job.request.problem(vocabularySize: model.engine.limits.vocabularySize) {
-            throw JobError(.badJob, problem)
+            throw UserError(.badJob, problem)
         }
         for part in job.parts {
             if let problem = part.request.reasoningProblem(model.text.reasonings) {
-                throw JobError(.badJob, problem)
+                throw UserError(.badJob, problem)
             }
         }
         if let form = job.answerForm, form.isConstraint {

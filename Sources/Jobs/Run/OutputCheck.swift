@@ -30,7 +30,7 @@ package struct OutputCheck: Sendable, Equatable {
     /// - Parameters:
     ///   - path: the output, which need not be where the job says.
     ///   - errors: the file of failed lines, likewise.
-    /// - Throws: `StoreError` if there is no such output, or it has no log; `JobError` if the input can't be read.
+    /// - Throws: `UserError` if there is no such output, or it has no log, or if the input can't be read.
     package init(_ job: JobSettings, output path: String, errors: String?) throws {
         if try job.canReadTwice() {
             try self.init(job, output: path, errors: errors) { _, _ in }
@@ -85,7 +85,7 @@ package struct OutputCheck: Sendable, Equatable {
 
     private static func output(_ path: String) throws -> FinishedOutput {
         guard let output = try FinishedOutput(path), Files.kind(of: path) != nil else {
-            throw JobError(.missingInput, at: path, "there are no such results.")
+            throw UserError(.missingInput, at: path, "there are no such results.")
         }
         return output
     }

@@ -21,12 +21,12 @@ package struct RedoChoice: Sendable {
     package init() { (rule, hash) = (.earlier, 0) }
 
     /// - Parameter condition: in the templates' language, over the members of a result.
-    /// - Throws: `JobError` if it is malformed.
+    /// - Throws: `UserError` if it is malformed.
     package init(where condition: String) throws {
         do {
             rule = .condition(try TextTemplate("{% if \(condition) %}1{% endif %}", name: "--where"))
-        } catch let error as ModelError {
-            throw JobError(.usage, "\(error)")
+        } catch let error as UserError {
+            throw UserError(.usage, "\(error)")
         }
         hash = LineHash.value(of: Array("where \(condition)".utf8))
     }
@@ -48,21 +48,21 @@ package struct RedoChoice: Sendable {
     }
 
     /// The keys of a job's results that are chosen, and how many results there are.
-    /// - Throws: `JobError` if the output is not there, an id is none of a result, or the condition asks of a result what
-    ///   it doesn't have; `StoreError` if the output is not complete, or can't be read.
+    /// - Throws: `UserError` if the output is not there, an id is none of a result, or the condition asks of a result what
+    ///   it doesn't have; `UserError` if the output is not complete, or can't be read.
     package func results(of job: JobSettings) throws -> (chosen: [WorkKey], total: Int) {
         if case .earlier = rule {
-            throw JobError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
+            throw UserError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
         }
         let (path, system) = (job.output, POSIXFileSystem())
         let paths = try OutputPaths(output: path, in: system)
         guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
-            throw StoreError(
-                .mismatch, path: path,
+            throw UserError(
+                .mismatch, at: path,
                 "is not complete: its run, or an earlier redo, was stopped. Run the job to its end first.")
         }
         guard let output = try FinishedOutput(path) else {
-            throw JobError(.missingInput, at: path, "there are no results yet. Run the job first.")
+            throw UserError(.missingInput, at: path, "there are no results yet. Run the job first.")
         }
         let isByLine = job.outputFormat.format.isByLine
         var (chosen, line, isWanted): ([WorkKey], [WorkKey], Bool) = ([], [], false)
@@ -86,8 +86,8 @@ package struct RedoChoice: Sendable {
         case .condition(let template):
             do {
                 return try !template.render(Self.members(record)).isEmpty
-            } catch let error as ModelError {
-                throw JobError(.usage, "\(error) (the result \(record.key.id))")
+            } catch let error as UserError {
+                throw UserError(.usage, "\(error) (the result \(record.key.id))")
             }
         }
     }
@@ -97,7 +97,7 @@ package struct RedoChoice: Sendable {
         let missing = ids.subtracting(chosen.map { Array($0.id.utf8) })
         guard let first = missing.min(by: { $0.lexicographicallyPrecedes($1) }) else { return }
         let more: Message = missing.count > 1 ? " (and \(counted(missing.count - 1, "other")) of --ids)" : ""
-        throw JobError(.usage, "no result has the id \(String(decoding: first, as: UTF8.self))\(more).")
+        throw UserError(.usage, "no result has the id \(String(decoding: first, as: UTF8.self))\(more).")
     }
 
     /// Members of a result that a condition sees: all that the log has, and in a job with steps what each made.

@@ -6,7 +6,7 @@ package struct RowReuse {
     private let changes: [(run: String, change: StepChange)]
 
     /// - Returns: nil if there are no such results.
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     package init?(_ job: JobSettings, _ store: any ResultStore) throws {
         let earlier = store.earlierSteps
         guard !earlier.isEmpty else { return nil }

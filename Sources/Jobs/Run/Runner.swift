@@ -7,7 +7,7 @@ package final class Runner {
     private let loop: BatchLoop
 
     /// With a model that is there already.
-    /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
+    /// - Throws: `UserError` if a template of the job is malformed, or the job asks for what the model lacks.
     package convenience init(
         job: JobSettings, model: LoadedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         answers: StoredAnswers? = nil, readsAhead: Bool = true,
@@ -28,7 +28,7 @@ package final class Runner {
     ///   - progress: called from time to time, on the thread that runs.
     ///   - loadModel: called once, on another thread, when a line first needs the model; never if all
     ///     lines are done. What it throws ends the run.
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     package convenience init(
         job: JobSettings, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         progress: @escaping (RunStatistics) -> Void = { _ in },

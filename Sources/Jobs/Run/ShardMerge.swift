@@ -13,13 +13,13 @@ package struct ShardMerge {
     package private(set) var keptName: String?
     package private(set) var warnings: [String] = []
     /// Failed lines, where they are more than may be.
-    package private(set) var excess: StoreError?
+    package private(set) var excess: UserError?
 
     /// - Parameters:
     ///   - output: the path that the job names; the shards lie beside it.
     ///   - count: how many shards there are.
     ///   - maxFailures: the lines that may fail in all of them; nil is what they were run with.
-    /// - Throws: `StoreError` naming the shard that is missing, not complete, damaged, or of another job or input.
+    /// - Throws: `UserError` naming the shard that is missing, not complete, damaged, or of another job or input.
     package init(output: String, count: Int, maxFailures: FailureLimit? = nil) throws {
         let system = POSIXFileSystem()
         var shards: [Shard] = []
@@ -36,8 +36,8 @@ package struct ShardMerge {
         where shard.header.format != first.format || shard.header.layout != first.layout
             || shard.header.fingerprint != first.fingerprint || shard.header.kept != first.kept
         {
-            throw StoreError(
-                .mismatch, path: shard.path,
+            throw UserError(
+                .mismatch, at: shard.path,
                 "is of another job than \(shards[0].path): model or settings differ.")
         }
         let total = try Self.checkLengths(shards)
@@ -53,8 +53,8 @@ package struct ShardMerge {
             paths.lock, draft: paths.lockDraft, output: output, waiting: nil, in: system)
         defer { lock.release() }
         guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
-            throw StoreError(
-                .mismatch, path: paths.journal, "is of a run without shards that is not finished.")
+            throw UserError(
+                .mismatch, at: paths.journal, "is of a run without shards that is not finished.")
         }
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
@@ -99,16 +99,16 @@ package struct ShardMerge {
         for (index, shard) in shards.enumerated() {
             let count = try shard.countLines()
             guard shard.selection.wanted == shards[0].selection.wanted else {
-                throw StoreError(
-                    .mismatch, path: shard.path,
+                throw UserError(
+                    .mismatch, at: shard.path,
                     "is its share of another number of accepted rows than \(shards[0].path): run it again with the same until."
                 )
             }
             var wanted = LineSelection.shard(index: index, count: shards.count).count(of: total)
             if case .accepted(_, let lines?, _) = shard.selection { wanted = lines }
             guard count == wanted else {
-                throw StoreError(
-                    .mismatch, path: shard.path,
+                throw UserError(
+                    .mismatch, at: shard.path,
                     "has results of \(counted(count, "line")), but \(wanted) of \(total) would be its share: the shards are not of one input. Run those again whose input was another one."
                 )
             }
@@ -126,8 +126,8 @@ package struct ShardMerge {
                 seen.lines == input.lines
                 ? "the same number of lines, \(seen.lines), but not the same ones"
                 : "\(counted(seen.lines, "line")), and that one \(input.lines)"
-            throw StoreError(
-                .mismatch, path: other,
+            throw UserError(
+                .mismatch, at: other,
                 "saw another input than \(path): \(what). Run those shards again whose input is not the one meant; only lines that have changed are done anew."
             )
         }
@@ -143,8 +143,8 @@ package struct ShardMerge {
         let limit = own ?? limits.max { $0.allowed(of: lines) < $1.allowed(of: lines) } ?? limits[0]
         let allowed = limit.allowed(of: lines)
         if failed > allowed {
-            excess = StoreError(
-                .tooManyFailures, path: output,
+            excess = UserError(
+                .tooManyFailures, at: output,
                 "has \(counted(failed, "failed line")); max_failures allows \(allowed) of the whole job. Mend the lines and run their shards again, or allow more with --max-failures \(failed)."
             )
         }
@@ -166,30 +166,30 @@ private final class Shard {
         path = OutputPaths.shard(number, of: count, output: output)
         let paths = try OutputPaths(output: path, in: system)
         if try OutputLock.probe(paths.lock, in: system).isHeld {
-            throw StoreError(.locked, path: path, "is being written; wait for its run.")
+            throw UserError(.locked, at: path, "is being written; wait for its run.")
         }
         guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
-            throw StoreError(
-                .mismatch, path: path, "is not complete: its run was stopped. Run this shard again.")
+            throw UserError(
+                .mismatch, at: path, "is not complete: its run was stopped. Run this shard again.")
         }
         guard let finished = try FinishedOutput(path), let failures = finished.header.failures else {
-            throw StoreError(.mismatch, path: path, "is not there, or not complete. Run this shard.")
+            throw UserError(.mismatch, at: path, "is not there, or not complete. Run this shard.")
         }
         let header = finished.header
         let own = header.shard.flatMap { LineSelection(name: $0) }
         guard let own, own.shard == LineSelection.Shard(index: number, count: count) else {
-            throw StoreError(
-                .mismatch, path: path,
+            throw UserError(
+                .mismatch, at: path,
                 "has results of \(header.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
         }
         // A shard that had enough rows has not seen all lines.
         guard header.input != nil || own.wanted != nil else {
-            throw StoreError(.mismatch, path: path, "doesn't say which input it saw. Run this shard again.")
+            throw UserError(.mismatch, at: path, "doesn't say which input it saw. Run this shard again.")
         }
         (self.failures, self.output, selection) = (failures, finished, own)
         guard finished.earlier.lost == 0, finished.earlier.isAsWritten else {
-            throw StoreError(
-                .mismatch, path: path, "is not as it was written. Run this shard again.")
+            throw UserError(
+                .mismatch, at: path, "is not as it was written. Run this shard again.")
         }
     }
 
@@ -213,15 +213,15 @@ private final class Shard {
     /// Hands all results of the next line over.
     /// - Parameter ids: those of the lines before, from whatever shard.
     /// - Returns: false if there is none.
-    /// - Throws: `StoreError` if its id is a line's before, and it is not the error that such a line gets.
+    /// - Throws: `UserError` if its id is a line's before, and it is not the error that such a line gets.
     func appendLine(
         to writer: OutputWriter, _ ids: inout SeenIDs, _ results: inout Int, _ failed: inout Int
     ) throws -> Bool {
         guard next < output.count else { return false }
         var record = try output.record(next)
         guard ids.insert(record.key.id) || record.result.isFailed else {
-            throw StoreError(
-                .mismatch, path: path,
+            throw UserError(
+                .mismatch, at: path,
                 "has a result of the id \(record.key.id), and so has another shard: they are not of one input. Run those again whose input was another one."
             )
         }

@@ -13,7 +13,7 @@ package struct LinePreparer: Sendable {
     private let carried: CarriedPrompt?
     private let samples: Int
 
-    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Throws: `UserError` if a template of the job is malformed.
     package init(_ job: JobSettings) throws {
         let builder = try PromptBuilder(job.opening)
         self.builder = builder
@@ -112,7 +112,7 @@ struct LineEncoder {
         let tokens: [Int32]
         do {
             tokens = try text.tokens(for: content, contextLength: limit, shield: shield)
-        } catch let error as ModelError {
+        } catch let error as UserError {
             if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
             switch content {
             case .messages, .continued: throw LineError(.templateError, error.message)

@@ -16,7 +16,7 @@ protocol LineTask: Sendable {
     /// the prompt.
     static func problem(with line: FirstLine) -> String?
 
-    /// - Throws: `JobError` if what the job says of it is malformed.
+    /// - Throws: `UserError` if what the job says of it is malformed.
     init(_ job: JobSettings, _ builder: PromptBuilder) throws
 
     /// The fields of a line that it uses beside the prompt's. The default is none.

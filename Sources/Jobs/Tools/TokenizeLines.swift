@@ -20,18 +20,17 @@ package struct TokenizeLines {
     }
 
     /// Reads all lines of `inputs` and hands one line of JSON for each, without its line feed, to `output`.
-    /// - Throws: `JobError` naming file and line for the first line that is wrong.
+    /// - Throws: `UserError` naming file and line for the first line that is wrong.
     package func run(inputs: [String], output: ([UInt8]) throws -> Void) throws {
         var reader = InputReader(paths: inputs)
         while let line = try reader.next() {
-            do {
-                let fields = try reader.fields(of: line)
-                try output(encoded(try result(of: fields)))
-            } catch let error as LineError {
-                throw JobError(.badJob, at: "\(line.file):\(line.number)", error.message)
-            } catch let error as ModelError {
-                throw JobError(.badJob, at: "\(line.file):\(line.number)", error.message)
+            let found: (ids: [Int32], text: String)
+            do { found = try result(of: reader.fields(of: line)) } catch let error as LineError {
+                throw UserError(.badJob, at: "\(line.file):\(line.number)", error.message)
+            } catch let error as UserError where [.badRequest, .promptTooLong].contains(error.kind) {
+                throw UserError(.badJob, at: "\(line.file):\(line.number)", error.message)
             }
+            try output(encoded(found))
         }
     }
 
@@ -40,7 +39,7 @@ package struct TokenizeLines {
         case .encode(let addsSpecialTokens, let generationPrompt):
             if let messages = try LineField(fields).messages() {
                 guard let template = codec.template else {
-                    throw ModelError(.badRequest, "This model has no chat template; give `text`.")
+                    throw UserError(.badRequest, "This model has no chat template; give `text`.")
                 }
                 let text = try template.render(messages, addGenerationPrompt: generationPrompt)
                 return (codec.tokenizer.encode(text, addSpecialTokens: false), text)

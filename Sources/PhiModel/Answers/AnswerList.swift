@@ -14,7 +14,7 @@ public struct AnswerList<Prompts: Sequence<Prompt> & Sendable>: AsyncSequence, S
         /// Oldest first.
         var open: Queue<AnswerHold> = []
 
-        /// - Throws: `ModelError` of the first prompt that can't be served, or `CancellationError`.
+        /// - Throws: `UserError` of the first prompt that can't be served, or `CancellationError`.
         public mutating func next() async throws -> Answer? {
             while open.count < 4 * model.workers, let prompt = prompts.next() {
                 open.append(model.ask(prompt, parameters, keepsParts: false))

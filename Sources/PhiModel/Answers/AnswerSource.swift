@@ -43,14 +43,14 @@ final class AnswerSource: RequestSource {
         let place: Message = "after \(sequence.decoding.progress) tokens of the answer"
         switch fault {
         case .notFinite:
-            throw ModelError(
+            throw UserError(
                 .malformed, "the logits \(place) are not finite: the model's weights are damaged.")
-        case .nothingAllowed: throw ModelError(.badRequest, "the constraint allows no token \(place).")
+        case .nothingAllowed: throw UserError(.badRequest, "the constraint allows no token \(place).")
         }
     }
 
     func refused(_ request: Request, _ refusal: Refusal) throws {
-        throw ModelError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
+        throw UserError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
     }
 
     /// Without effect if there is an answer: the first result counts.

@@ -11,7 +11,7 @@ public struct AnswerStream: AsyncSequence, Sendable {
         /// The stream's own: otherwise the request would end when iteration releases the stream.
         let stream: AnswerHold
 
-        /// - Throws: `ModelError`, or `CancellationError`.
+        /// - Throws: `UserError`, or `CancellationError`.
         public mutating func next() async throws -> AnswerPart? {
             // Keeps both beyond the wait: releasing one ends the request.
             let holds = (own, stream)

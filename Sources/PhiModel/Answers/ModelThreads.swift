@@ -39,7 +39,7 @@ final class ModelThreads: Sendable {
     }
 
     /// Adds a source of requests to the loop.
-    /// - Throws: `ModelError` of kind `resources` if no thread can be created.
+    /// - Throws: `UserError` of kind `resources` if no thread can be created.
     func join(_ source: sending any RequestSource) throws {
         try start()
         sources.put(source)
@@ -84,15 +84,15 @@ final class ModelThreads: Sendable {
     private func request(_ item: Asked, _ reasoning: RequestSettings.ReasoningUse?) throws -> Request {
         let (limits, parameters) = (engine.limits, item.parameters)
         if let problem = parameters.answerProblem(vocabularySize: limits.vocabularySize) {
-            throw ModelError(.badRequest, problem)
+            throw UserError(.badRequest, problem)
         }
         let stops = StopSet(parameters.stop ?? [])
         if !stops.isEmpty, !text.hasTokenizer {
-            throw ModelError(.badRequest, "stop strings need a tokenizer, and the model folder has none.")
+            throw UserError(.badRequest, "stop strings need a tokenizer, and the model folder has none.")
         }
         let prompt = try text.tokens(for: item.prompt, contextLength: limits.contextLength)
         guard prompt.count < limits.contextLength else {
-            throw ModelError(
+            throw UserError(
                 .promptTooLong,
                 "The prompt has \(prompt.count) tokens, but the model's context holds \(limits.contextLength), "
                     + "completion included.")
@@ -127,15 +127,15 @@ final class ModelThreads: Sendable {
 }
 
 extension WorkerThread {
-    /// - Throws: `ModelError` of kind `resources` if no thread can be created.
+    /// - Throws: `UserError` of kind `resources` if no thread can be created.
     package static func startOrExplain(_ name: String, _ body: @escaping @Sendable () -> Void)
-        throws(ModelError)
+        throws(UserError)
     {
-        do { try start(name, body) } catch { throw ModelError(noThread: error) }
+        do { try start(name, body) } catch { throw UserError(noThread: error) }
     }
 }
 
-extension ModelError {
+extension UserError {
     init(noThread error: WorkerThread.CannotStart) {
         self.init(
             .resources,

@@ -40,7 +40,7 @@ final class Attention {
     }
 
     /// Must be called before the first layer of a step, and again when rows are dropped.
-    func prepare(_ runs: [RowRun]) throws(ModelError) {
+    func prepare(_ runs: [RowRun]) throws(UserError) {
         plan = AttentionPlan(runs, queries: queriesPerGroup)
         windowLists = runs.reduce(0) { $0 + $1.blocks.count }
         try blockLists.reserve(slots == nil ? windowLists : 2 * windowLists)

@@ -40,7 +40,7 @@ final class AttentionDifference {
         _ weights: DifferenceWeights, _ shape: AttentionShape, qkv: UnsafePointer<Float>, stride: Int,
         rows: Int, into out: UnsafeMutablePointer<Float>,
         attend: (UnsafeMutablePointer<Float>, _ stride: Int, UnsafeMutablePointer<Float>) -> Void
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let (heads, n) = (shape.headCount, shape.headDimension)
         let keysAndValues = shape.keysLayer == nil ? 2 * shape.keyWidth : 0
         let (narrow, wide) = (shape.queryWidth, 2 * shape.queryWidth)

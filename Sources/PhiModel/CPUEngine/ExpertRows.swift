@@ -60,7 +60,7 @@ final class ExpertRows {
     func run(
         _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
         into out: UnsafeMutablePointer<Float>, _ tally: inout WorkTally
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let h = layer.router.matrix.columns
         try choose(layer, rows, normed)
         group(rows.count, layer.experts.count)
@@ -83,7 +83,7 @@ final class ExpertRows {
 
     private func choose(
         _ layer: ExpertLayer, _ rows: [Int], _ normed: UnsafePointer<Float>
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let router = layer.router.matrix
         let stride = router.blocks * 16
         try scores.reserve(rows.count * stride)
@@ -123,7 +123,7 @@ final class ExpertRows {
     private func run(
         _ expert: Expert, _ rows: [UnsafePointer<Float>], into out: UnsafeMutablePointer<Float>,
         _ stride: Int, _ tally: inout WorkTally
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let (inner, width) = (expert.gate.rows, expert.gate.rows + expert.up.width)
         try gateUp.reserve(rows.count * width)
         try activated.reserve(rows.count * inner)
@@ -149,7 +149,7 @@ final class ExpertRows {
     private func multiply(
         _ rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int,
         _ tally: inout WorkTally
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let matrix = try weights[linear.place]
         tally.countRows()
         if !matrix.isQuantized {

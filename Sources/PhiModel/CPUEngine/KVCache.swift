@@ -117,10 +117,10 @@ struct KVCache: ~Copyable {
     }
 
     /// - Parameter sequences: number of slots, if the model has them; nil chooses.
-    /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
+    /// - Throws: `UserError` of kind `resources` if there is no room for the budget.
     init(
         _ shapes: [AttentionShape], precision: KVPrecision, budget: Int, sequences: Int? = nil
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let layout = Layout(shapes, precision)
         let own = layout.slotBytes
         let usual = own + Self.usualTokens / Self.blockLength * layout.blockBytes
@@ -136,13 +136,13 @@ struct KVCache: ~Copyable {
     ///   - sequences: number of slots, if the model has them.
     init(
         _ shapes: [AttentionShape], precision: KVPrecision, capacity: Int, sequences: Int
-    ) throws(ModelError) {
+    ) throws(UserError) {
         try self.init(Layout(shapes, precision), precision, capacity: capacity, slots: sequences)
     }
 
     private init(
         _ layout: Layout, _ precision: KVPrecision, capacity: Int, slots count: Int
-    ) throws(ModelError) {
+    ) throws(UserError) {
         self.precision = precision
         self.capacity = capacity
         (layers, blockBytes) = (layout.layers, layout.blockBytes)

@@ -20,12 +20,12 @@ package struct Kernels: Sendable {
     }
 
     /// Returns the variant of a name; the best one without a name.
-    /// - Throws: `ModelError` if this machine lacks it.
+    /// - Throws: `UserError` if this machine lacks it.
     package static func named(_ name: String?) throws -> Kernels {
         let all = available
         guard let name, !name.isEmpty else { return all[0] }
         if let found = all.first(where: { $0.name == name }) { return found }
-        throw ModelError(
+        throw UserError(
             .resources,
             "no kernels named \"\(name)\" on this machine; it has \(all.map(\.name).joined(separator: ", "))")
     }

@@ -29,13 +29,13 @@ package final class LimitProbe {
     private static let parts = 8
     private var part = 0
 
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     package convenience init(kernels: Kernels, threads: Int) throws {
         try self.init(kernels, ComputePool(threads: threads))
     }
 
     /// Uses existing threads.
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     init(_ kernels: Kernels, _ pool: ComputePool) throws {
         self.kernels = kernels.table
         self.pool = pool

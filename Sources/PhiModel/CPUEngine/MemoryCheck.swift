@@ -84,7 +84,7 @@ struct MemoryCheck {
     /// - Parameters:
     ///   - asked: the user's setting; nil takes a quarter of the machine's memory, or less if less is free.
     ///   - available: the limits, at least one.
-    /// - Throws: `ModelError` of kind `resources`, with the numbers.
+    /// - Throws: `UserError` of kind `resources`, with the numbers.
     func budget(
         asked: Int?, available: [AvailableMemory] = AvailableMemory.limits(),
         physical: Int = Int(clamping: ProcessInfo.processInfo.physicalMemory)
@@ -99,8 +99,8 @@ struct MemoryCheck {
         let forWeights: Message = weights > 0 ? "\(byteText(weights)) for its weights and " : ""
         let needs: Message = "the model needs \(forWeights)\(byteText(work)) to work"
         guard left >= min(workerBytes, asked ?? workerBytes) else {
-            throw ModelError(
-                .resources, path: folder,
+            throw UserError(
+                .resources, at: folder,
                 "there is not enough memory: \(needs), and one request \(byteText(workerBytes)) of KV cache, "
                     + "\(byteText(weights + work + workerBytes)) in all, but \(reason). "
                     + "End other programs, raise the limit, or take a smaller model.")
@@ -108,8 +108,8 @@ struct MemoryCheck {
         // Not to the last byte, as other programs need memory too.
         guard let asked else { return min(physical / 4, max(workerBytes, left / 4 * 3)) }
         guard asked <= left else {
-            throw ModelError(
-                .resources, path: folder,
+            throw UserError(
+                .resources, at: folder,
                 "there is not enough memory for a KV cache of \(byteText(asked)): \(needs), and \(reason). "
                     + "Set kv_budget (--kv-budget) to \(byteText(left)) or less, or to auto.")
         }

@@ -69,7 +69,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     private var hasStepped = false
 
     /// Loads the model in `folder`: MLX's quantized format, of one of the `Architectures`.
-    /// - Throws: `ModelError` naming the file, tensor or key at fault.
+    /// - Throws: `UserError` naming the file, tensor or key at fault.
     package init(folder: String, options: EngineOptions = EngineOptions()) throws {
         let model = try Architectures.read(folder: folder)
         shape = model.shape
@@ -87,7 +87,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         let cache = try KVCache(
             shape.layers, precision: options.kvPrecision, budget: budget, sequences: options.sequences)
         guard cache.capacity > 0 else {
-            throw ModelError(
+            throw UserError(
                 .resources,
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
                     + "need \(KVCache.bytes(shape.layers, options.kvPrecision, tokens: 1)) bytes")

@@ -12,7 +12,7 @@ package final class ProductBench {
     /// Too many for any cache.
     private static let bytesInTurn = 512 << 20
 
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     package init(kernels: Kernels, threads: Int, rows: Int, columns: Int) throws {
         self.kernels = kernels.table
         pool = ComputePool(threads: threads)
@@ -73,7 +73,7 @@ package final class ProductBench {
     }
 
     /// Returns the seconds of one product with `tokens` rows: the best of some.
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     package func seconds(tokens: Int) throws -> Double {
         let rows = try rows(tokens)
         var best = Double.infinity
@@ -90,7 +90,7 @@ package final class ProductBench {
 
     /// Returns the instructions per multiply-add of one product with `tokens` rows; nil if the system doesn't allow
     /// counting them.
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     package func instructions(tokens: Int) throws -> Double? {
         let rows = try rows(tokens)
         let count = phi_begin_instructions()

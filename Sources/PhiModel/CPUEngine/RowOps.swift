@@ -79,7 +79,7 @@ package final class RowOps: RowOperations {
 
     /// Runs all rows through a model, and writes their keys and values to the cache.
     /// - Parameter use: receives the rows of logits that the runs want, in order and some at a time.
-    /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
+    /// - Throws: `UserError` if there is no memory for this many rows; what `use` throws.
     func run(
         _ runs: [RowRun], through network: LayeredNetwork<RowOps>,
         use: (LogitPiece) throws -> Void = { _ in }
@@ -97,7 +97,7 @@ package final class RowOps: RowOperations {
         try readLogits(use)
     }
 
-    package func embed(_ embedding: Embedding, times multiplier: Float) throws(ModelError) {
+    package func embed(_ embedding: Embedding, times multiplier: Float) throws(UserError) {
         let width = shape.hiddenSize
         try hidden.reserve(rowCount * width)
         let hidden = hidden.pointer
@@ -112,7 +112,7 @@ package final class RowOps: RowOperations {
         }
     }
 
-    package func project(_ linears: [Linear], of source: RowInput<Norm>) throws(ModelError) {
+    package func project(_ linears: [Linear], of source: RowInput<Norm>) throws(UserError) {
         precondition(linears.count == 1 || source.isNorm)
         let isAdapted = linears.contains { $0.adapter != nil }
         try prepare(source, for: weights[linears[0].place], keepsFloats: isAdapted)
@@ -128,7 +128,7 @@ package final class RowOps: RowOperations {
         }
     }
 
-    package func mix(_ layer: ExpertLayer, of source: RowInput<Norm>) throws(ModelError) {
+    package func mix(_ layer: ExpertLayer, of source: RowInput<Norm>) throws(UserError) {
         precondition(source.isNorm && layer.router.matrix.columns == shape.hiddenSize)
         try prepare(source, for: layer.router.matrix, keepsFloats: false)
         projectedWidth = shape.hiddenSize
@@ -137,7 +137,7 @@ package final class RowOps: RowOperations {
             layer, rows: kept, of: UnsafePointer(normed.pointer), into: projected.pointer, &tally)
     }
 
-    package func attend(layer: Int, norms: HeadNorms<Norm>?) throws(ModelError) {
+    package func attend(layer: Int, norms: HeadNorms<Norm>?) throws(UserError) {
         precondition(kept.count == rowCount && !addsProjected)
         attendedWidth = shape.layers[layer].queryWidth
         try attended.reserve(rowCount * attendedWidth)
@@ -147,7 +147,7 @@ package final class RowOps: RowOperations {
         tally.countAttention()
     }
 
-    package func attend(layer: Int, _ weights: DifferenceWeights) throws(ModelError) {
+    package func attend(layer: Int, _ weights: DifferenceWeights) throws(UserError) {
         precondition(!addsProjected)
         let shape = shape.layers[layer]
         precondition(kept.count == rowCount || shape.keysLayer != nil)
@@ -167,7 +167,7 @@ package final class RowOps: RowOperations {
         tally.countAttention()
     }
 
-    package func scan(layer: Int, _ weights: ScanWeights) throws(ModelError) {
+    package func scan(layer: Int, _ weights: ScanWeights) throws(UserError) {
         precondition(kept.count == rowCount && !addsProjected)
         (attendedWidth, scanWidth) = (weights.width, weights.width)
         try attended.reserve(rowCount * attendedWidth)
@@ -177,7 +177,7 @@ package final class RowOps: RowOperations {
         tally.countAttention()
     }
 
-    package func recall(_ weights: ScanWeights) throws(ModelError) {
+    package func recall(_ weights: ScanWeights) throws(UserError) {
         precondition(!addsProjected && scanWidth == weights.width)
         attendedWidth = scanWidth
         try attended.reserve(kept.count * attendedWidth)
@@ -234,7 +234,7 @@ package final class RowOps: RowOperations {
 
     private func multiply(
         by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int
-    ) throws(ModelError) {
+    ) throws(UserError) {
         if kept.isEmpty { return }
         let matrix = try weights[linear.place]
         tally.countRows()
@@ -257,7 +257,7 @@ package final class RowOps: RowOperations {
     /// Makes `source` of the kept rows the input of a matmul, after the pending addition to hidden.
     private func prepare(
         _ source: Input, for matrix: PackedMatrix, keepsFloats: Bool
-    ) throws(ModelError) {
+    ) throws(UserError) {
         try input.prepare(rows: kept.count, for: matrix, keepsFloats: keepsFloats)
         switch source {
         case .norm(let norm):

@@ -60,7 +60,7 @@ final class SelectiveScan {
     func run(
         _ weights: ScanWeights, rows: UnsafePointer<Float>, stride: Int, runs: [RowRun],
         state: @escaping (RowRun, Int) -> UnsafeMutablePointer<Float>, into out: UnsafeMutablePointer<Float>
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let (width, count) = (weights.width, runs.reduce(0) { $0 + $1.tokens.count })
         for buffer in [convolved, steps, made] { try buffer.reserve(count * width) }
         ShortConvolution(
@@ -94,7 +94,7 @@ final class SelectiveScan {
     private func multiply(
         _ x: UnsafePointer<Float>, _ stride: Int, by linear: FloatLinear, _ rows: Int,
         into out: UnsafeMutablePointer<Float>
-    ) throws(ModelError) {
+    ) throws(UserError) {
         try input.prepare(rows: rows, for: linear.matrix, keepsFloats: false)
         pool.runRows(rows) { input.set(row: $0, x + $0 * stride, kernels) }
         input.multiply(

@@ -12,7 +12,7 @@ final class ActivationBuffers {
     private let sumSteps = Buffer<Float>()
 
     /// Room for `rows` rows of `columns` columns in groups of `group`.
-    func room(rows: Int, columns: Int, group: Int) throws(ModelError) -> PhiActivations {
+    func room(rows: Int, columns: Int, group: Int) throws(UserError) -> PhiActivations {
         let padded = (rows + 15) / 16 * 16
         try values.reserve(padded * columns)
         try outliers.reserve(rows * Int(PHI_OUTLIERS))
@@ -43,7 +43,7 @@ final class MatmulInput {
 
     /// Prepares for `rows` rows that will be multiplied by `matrix`.
     /// - Parameter keepsFloats: whether the rows are kept as floats too.
-    func prepare(rows: Int, for matrix: PackedMatrix, keepsFloats: Bool) throws(ModelError) {
+    func prepare(rows: Int, for matrix: PackedMatrix, keepsFloats: Bool) throws(UserError) {
         self.matrix = matrix
         self.keepsFloats = keepsFloats || !matrix.isQuantized
         if matrix.isQuantized {

@@ -20,7 +20,7 @@ final class ConversionFolder {
     private var files: [(name: String, file: Platform.NewFile)] = []
 
     /// - Parameter sources: the files that are read; none of them must be one that will be replaced.
-    /// - Throws: `ModelError`: `badRequest` if there is a model already and it is not to be
+    /// - Throws: `UserError`: `badRequest` if there is a model already and it is not to be
     ///   overwritten, `resources` if the folder can't be made.
     init(_ folder: String, sources: [String], overwrite: Bool) throws {
         self.folder = folder
@@ -28,15 +28,15 @@ final class ConversionFolder {
         let tag = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         suffix = ".phibatch-\(tag).partial"
         do { try Files.makeFolder(folder) } catch {
-            throw ModelError(.resources, path: folder, "can't be made: \(error.reason).")
+            throw UserError(.resources, at: folder, "can't be made: \(error.reason).")
         }
         if !overwrite { try refuseModel() }
         let identities = sources.map { ($0, Files.identity(of: $0)) }
         for name in try modelFiles() {
             let identity = Files.identity(of: path(name))
             guard let (source, _) = identities.first(where: { $0.1 == identity }) else { continue }
-            throw ModelError(
-                .badRequest, path: source, "is itself a file that would be replaced; choose another folder.")
+            throw UserError(
+                .badRequest, at: source, "is itself a file that would be replaced; choose another folder.")
         }
         removeLeftovers()
     }
@@ -45,7 +45,7 @@ final class ConversionFolder {
     static func tokenizerFiles(in folder: String) throws -> [(name: String, content: Data)] {
         let files = try contents(of: tokenizerNames, in: folder)
         guard files.contains(where: { $0.name == "tokenizer.json" }) else {
-            throw ModelError(.missing, path: folder, "holds no tokenizer.json.")
+            throw UserError(.missing, at: folder, "holds no tokenizer.json.")
         }
         return files
     }
@@ -86,7 +86,7 @@ final class ConversionFolder {
             files.append((name, file))
             return file
         } catch {
-            throw ModelError(.resources, path: path(name), "can't be created: \(error.reason).")
+            throw UserError(.resources, at: path(name), "can't be created: \(error.reason).")
         }
     }
 
@@ -96,7 +96,7 @@ final class ConversionFolder {
             try content.withUnsafeBytes { try file.write($0, at: 0) }
             try file.sync()
         } catch let error as Platform.Failure {
-            throw ModelError(.resources, path: path(name), "can't be written: \(error.reason).")
+            throw UserError(.resources, at: path(name), "can't be written: \(error.reason).")
         }
     }
 
@@ -106,13 +106,13 @@ final class ConversionFolder {
         // Nothing of an earlier model may stay: its shards, its index, its template would be read too.
         for old in try modelFiles() {
             do { try Files.remove(path(old)) } catch {
-                throw ModelError(.resources, path: path(old), "can't be removed: \(error.reason).")
+                throw UserError(.resources, at: path(old), "can't be removed: \(error.reason).")
             }
         }
         for name in names + weights {
             do throws(Platform.Failure) { try Platform.replace(path(name), with: path(name + suffix)) } catch
             {
-                throw ModelError(.resources, path: path(name), "can't be put in place: \(error.reason).")
+                throw UserError(.resources, at: path(name), "can't be put in place: \(error.reason).")
             }
             files.removeAll { $0.name == name }
         }
@@ -132,8 +132,8 @@ final class ConversionFolder {
 
     private func refuseModel() throws {
         guard let name = try modelFiles().first else { return }
-        throw ModelError(
-            .badRequest, path: folder,
+        throw UserError(
+            .badRequest, at: folder,
             "holds a checkpoint already (\(name)); choose another folder, or allow overwriting.")
     }
 
@@ -145,7 +145,7 @@ final class ConversionFolder {
             let others = ["config.json", TensorStore.indexName] + Self.tokenizerNames + Self.otherNames
             return weights + others.filter { names.contains($0) }
         } catch {
-            throw ModelError(.missing, path: folder, "can't be listed: \(error.reason).")
+            throw UserError(.missing, at: folder, "can't be listed: \(error.reason).")
         }
     }
 }

@@ -68,7 +68,7 @@ struct PlannedLayer {
 
     static let groupSize = 32
 
-    /// - Throws: `ModelError` of kind `unsupported` if the parts can't be in one tensor without loss.
+    /// - Throws: `UserError` of kind `unsupported` if the parts can't be in one tensor without loss.
     init(path: String, suffix: String = "weight", stack: Int? = nil, parts: [SourceRows]) throws {
         self.path = path
         self.suffix = suffix
@@ -79,8 +79,8 @@ struct PlannedLayer {
         if let widest = bits.compactMap({ $0 }).max() {
             guard !bits.contains(nil) else {
                 let names = parts.map { "\"\($0.tensor.name)\" (\($0.tensor.type.name))" }
-                throw ModelError(
-                    .unsupported, path: parts[0].tensor.file.path,
+                throw UserError(
+                    .unsupported, at: parts[0].tensor.file.path,
                     "tensors \(names.joined(separator: ", ")) become one, but only some are quantized.")
             }
             // A narrower part keeps its codes, scales and biases: it only uses the lower codes.
@@ -108,8 +108,8 @@ struct PlannedLayer {
                     let (scale, bias) = QuantizedBlock.affine(
                         bytes, at: block * tensor.type.blockSize, group: within, type: tensor.type)
                     guard scale.isFinite, bias.isFinite else {
-                        throw ModelError(
-                            .malformed, path: tensor.file.path,
+                        throw UserError(
+                            .malformed, at: tensor.file.path,
                             "tensor \"\(tensor.name)\" has a scale in row \(row) that is not a finite number."
                         )
                     }

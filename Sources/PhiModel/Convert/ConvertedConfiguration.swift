@@ -149,8 +149,8 @@ struct ConvertedConfiguration {
                 "is missing")
         }
         guard (short + long).allSatisfy({ $0.isFinite && $0 > 0 }) else {
-            throw ModelError(
-                .malformed, path: metadata.path,
+            throw UserError(
+                .malformed, at: metadata.path,
                 "the tensors of RoPE's factors hold one that is not positive.")
         }
         var members: [(String, JSONValue)] = [

@@ -55,7 +55,7 @@ package enum GGUFConverter {
     ///   - folder: Made if it is not there.
     ///   - overwrite: Replaces a model that is in `folder`. Without it, one is an error.
     ///   - progress: Called before each layer and at the end, on the calling thread.
-    /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the GGUF file (naming tensor or
+    /// - Throws: `UserError`: `missing`, `malformed` or `unsupported` for the GGUF file (naming tensor or
     ///   key), `badRequest` for a folder that is in use, `resources` if writing fails. Whenever it throws,
     ///   the folder holds no model that looks complete but is not.
     package static func convert(

@@ -5,8 +5,8 @@ struct GGUFCursor {
 
     var remaining: Int { file.count - position }
 
-    func malformed(_ message: String) -> ModelError {
-        ModelError(.malformed, path: file.path, message + " (at byte \(position)).")
+    func malformed(_ message: String) -> UserError {
+        UserError(.malformed, at: file.path, message + " (at byte \(position)).")
     }
 
     mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ what: String) throws -> T

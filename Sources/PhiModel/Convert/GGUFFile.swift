@@ -25,21 +25,21 @@ struct GGUFFile {
     let metadata: [String: GGUFValue]
     let tensors: [String: GGUFTensor]
 
-    /// - Throws: `ModelError`: `missing`, `malformed` (naming key or tensor), or `unsupported` for a tensor
+    /// - Throws: `UserError`: `missing`, `malformed` (naming key or tensor), or `unsupported` for a tensor
     ///   type, byte order or version that is not read.
     init(path: String) throws {
         let file = try MappedFile(path: path)
         defer { withExtendedLifetime(file) {} }
         var cursor = GGUFCursor(file: file)
         guard file.count >= 4, file.bytes[0..<4].elementsEqual("GGUF".utf8) else {
-            throw ModelError(.malformed, path: path, "does not begin with \"GGUF\": this is not a GGUF file.")
+            throw UserError(.malformed, at: path, "does not begin with \"GGUF\": this is not a GGUF file.")
         }
         try cursor.skip(4, "the first four bytes")
         let version = try cursor.integer(UInt32.self, "the version")
         guard version == 2 || version == 3 else {
             let reason = version.byteSwapped <= 3 ? "is big-endian" : "has GGUF version \(version)"
-            throw ModelError(
-                .unsupported, path: path, "\(reason); little-endian versions 2 and 3 are supported.")
+            throw UserError(
+                .unsupported, at: path, "\(reason); little-endian versions 2 and 3 are supported.")
         }
         // A tensor's entry takes at least a name's length, a count of dimensions, a type and an offset;
         // a metadata entry a key's length, a type and a byte.
@@ -104,8 +104,8 @@ struct GGUFFile {
                 let instead =
                     parts.count == 2
                     ? PublishedFormats.instead(parts.joined(separator: "/")) : PublishedFormats.instead()
-                throw ModelError(
-                    .unsupported, path: cursor.file.path,
+                throw UserError(
+                    .unsupported, at: cursor.file.path,
                     "tensor \"\(name)\" has type \(GGMLType.name(of: number)), which is not read. \(GGMLType.supportedNames) "
                         + "are; or \(instead).")
             }
@@ -124,8 +124,8 @@ struct GGUFFile {
         let available = max(0, file.count - dataStart)
         var tensors: [String: GGUFTensor] = [:]
         for entry in entries {
-            func fault(_ message: String) -> ModelError {
-                ModelError(.malformed, path: file.path, "tensor \"\(entry.name)\" \(message).")
+            func fault(_ message: String) -> UserError {
+                UserError(.malformed, at: file.path, "tensor \"\(entry.name)\" \(message).")
             }
             let columns = entry.sizes[0]
             guard columns % entry.type.blockLength == 0 else {
@@ -159,8 +159,8 @@ struct GGUFFile {
         }
         for (first, second) in zip(ordered, ordered.dropFirst())
         where first.range.upperBound > second.range.lowerBound {
-            throw ModelError(
-                .malformed, path: file.path, "tensors \"\(first.name)\" and \"\(second.name)\" overlap.")
+            throw UserError(
+                .malformed, at: file.path, "tensors \"\(first.name)\" and \"\(second.name)\" overlap.")
         }
         return tensors
     }

@@ -3,8 +3,8 @@ struct GGUFMetadata {
     let path: String
     let values: [String: GGUFValue]
 
-    func fault(_ kind: ModelError.Kind, _ key: String, _ message: String) -> ModelError {
-        ModelError(kind, path: path, "metadata \"\(key)\" \(message).")
+    func fault(_ kind: UserError.Kind, _ key: String, _ message: String) -> UserError {
+        UserError(kind, at: path, "metadata \"\(key)\" \(message).")
     }
 
     private func optional<Value>(

@@ -44,7 +44,7 @@ struct GGUFTokenizer {
     /// Whether text as it is begins with the beginning-of-sequence token.
     private let addsBeginOfSequence: Bool
 
-    /// - Throws: `ModelError`: `malformed`, or `unsupported` for a tokenizer that can't be put into
+    /// - Throws: `UserError`: `malformed`, or `unsupported` for a tokenizer that can't be put into
     ///   tokenizer.json with certainty.
     init(
         _ metadata: GGUFMetadata, special: GGUFSpecialTokens, vocabularySize: Int, contextLength: Int,

@@ -10,15 +10,15 @@ struct PlanSource {
 
     func contains(_ name: String) -> Bool { gguf.tensors[name + ".weight"] != nil }
 
-    func unexpected(_ name: String) -> ModelError {
-        ModelError(
-            .unsupported, path: gguf.file.path,
+    func unexpected(_ name: String) -> UserError {
+        UserError(
+            .unsupported, at: gguf.file.path,
             "tensor \"\(name)\" has no place in a block of this architecture; the model can't be converted.")
     }
 
     private mutating func take(_ name: String) throws -> GGUFTensor {
         guard let tensor = gguf.tensors[name] else {
-            throw ModelError(.malformed, path: gguf.file.path, "there is no tensor \"\(name)\".")
+            throw UserError(.malformed, at: gguf.file.path, "there is no tensor \"\(name)\".")
         }
         unused.remove(tensor.name)
         return tensor
@@ -29,8 +29,8 @@ struct PlanSource {
     ) throws -> SourceRows {
         let tensor = try take(name + ".weight")
         guard !tensor.isVector, tensor.rows == rows ?? tensor.rows, tensor.columns == columns else {
-            throw ModelError(
-                .malformed, path: gguf.file.path,
+            throw UserError(
+                .malformed, at: gguf.file.path,
                 "tensor \"\(tensor.name)\" has \(tensor.rows) rows of \(tensor.columns); "
                     + "\(rows.map(String.init) ?? "any number of") rows of \(columns) are expected.")
         }
@@ -40,8 +40,8 @@ struct PlanSource {
     mutating func vector(_ name: String, count: Int, suffix: String = "weight") throws -> SourceRows {
         let tensor = try take("\(name).\(suffix)")
         guard tensor.isVector, tensor.columns == count, tensor.type.bits == nil else {
-            throw ModelError(
-                .malformed, path: gguf.file.path,
+            throw UserError(
+                .malformed, at: gguf.file.path,
                 "tensor \"\(tensor.name)\" has \(tensor.rows) rows of \(tensor.columns) as \(tensor.type.name); "
                     + "\(count) unquantized values are expected.")
         }
@@ -66,7 +66,7 @@ struct PlanSource {
     private mutating func floats(_ name: String, count: Int) throws -> [Float] {
         let tensor = try vector(name, count: count).tensor
         guard tensor.type == .f32 else {
-            throw ModelError(.unsupported, path: gguf.file.path, "tensor \"\(tensor.name)\" must be F32.")
+            throw UserError(.unsupported, at: gguf.file.path, "tensor \"\(tensor.name)\" must be F32.")
         }
         let bytes = tensor.row(0)
         return (0..<count).map {

@@ -78,7 +78,7 @@ final class SafetensorsWriter {
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
         do throws(Platform.Failure) { try file.write(bytes, at: offset) } catch {
-            throw ModelError(.resources, path: path, "can't be written: \(error.reason).")
+            throw UserError(.resources, at: path, "can't be written: \(error.reason).")
         }
     }
 
@@ -88,7 +88,7 @@ final class SafetensorsWriter {
         let written = start.count + placed.load(ordering: .relaxed)
         precondition(written == expected, "the tensors written are not those announced")
         do throws(Platform.Failure) { try file.sync() } catch {
-            throw ModelError(.resources, path: path, "can't be written: \(error.reason).")
+            throw UserError(.resources, at: path, "can't be written: \(error.reason).")
         }
         return written
     }

@@ -31,7 +31,7 @@ package struct MachineReport: Sendable {
     private static let probedBytes = 1 << 28
 
     /// Measures for a second.
-    /// - Throws: `ModelError` if `PHIBATCH_KERNELS` names kernels that this machine lacks.
+    /// - Throws: `UserError` if `PHIBATCH_KERNELS` names kernels that this machine lacks.
     package init() throws {
         let chosen = try Kernels.chosen()
         processor = ProcessorName.current

@@ -10,11 +10,11 @@ package enum ModelCheck {
     package static func faults(
         in folder: String, readsWeights: Bool, threads: Int = Processors.count,
         progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-    ) -> [ModelError] {
-        var faults: [ModelError] = []
+    ) -> [UserError] {
+        var faults: [UserError] = []
         func collect(_ body: () throws -> Void) {
             do { try body() } catch {
-                faults.append(error as? ModelError ?? ModelError(.malformed, path: folder, "\(error)"))
+                faults.append(error as? UserError ?? UserError(.malformed, at: folder, "\(error)"))
             }
         }
         let names = ((try? Files.names(in: folder)) ?? []).sorted()
@@ -41,12 +41,12 @@ package enum ModelCheck {
     /// Returns tensors with values that are not finite, each with the first of them.
     private static func notFinite(
         _ store: TensorStore, _ threads: Int, _ progress: (_ done: Int, _ total: Int) -> Void
-    ) throws -> [ModelError] {
+    ) throws -> [UserError] {
         let pool = ComputePool(threads: threads)
         let tensors = try store.names.map { try store.tensor($0) }.filter(\.type.isWeightFloat)
         let total = tensors.reduce(0) { $0 + $1.range.count }
         var done = 0
-        var faults: [ModelError] = []
+        var faults: [UserError] = []
         for tensor in tensors {
             progress(done, total)
             let rows = tensor.count / max(1, tensor.shape.last ?? 1)
@@ -56,7 +56,7 @@ package enum ModelCheck {
                     let some = piece * step..<min(rows, (piece + 1) * step)
                     try tensor.checkFinite(rows: some, of: rows)
                 }
-            } catch let fault as ModelError {
+            } catch let fault as UserError {
                 faults.append(fault)
             }
             tensor.withBytes { Platform.dropPages($0) }

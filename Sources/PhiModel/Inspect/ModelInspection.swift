@@ -33,7 +33,7 @@ package struct ModelInspection: Sendable {
     /// Notes on the files for a person.
     package let notes: [String]
 
-    /// - Throws: `ModelError` naming the file, tensor or key at fault.
+    /// - Throws: `UserError` naming the file, tensor or key at fault.
     package init(folder: String, threads: Int = Processors.count) throws {
         let model = try Architectures.read(folder: folder)
         let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
@@ -135,7 +135,7 @@ package struct MemoryNeed: Sendable {
     /// Bytes of a request's own memory beside blocks.
     private let ownBytes: Int
     /// Default budget of the KV cache.
-    package let budget: Result<Int, ModelError>
+    package let budget: Result<Int, UserError>
 
     init(_ model: any Architecture, _ store: TensorStore, threads: Int) throws {
         let precision = KVPrecision.int8
@@ -146,7 +146,7 @@ package struct MemoryNeed: Sendable {
         blockBytes = KVCache.blockBytes(model.shape.layers, precision)
         ownBytes = KVCache.bytes(model.shape.layers, precision, tokens: 0)
         budget = Result { try check.budget(asked: nil) }.mapError { error in
-            error as? ModelError ?? ModelError(.resources, "\(error)")
+            error as? UserError ?? UserError(.resources, "\(error)")
         }
     }
 

@@ -8,7 +8,7 @@ extension EngineEntry {
             ("kv", "MLX keeps KV caches in the precision that it computes in"),
         ],
         isReproducible: false,
-        library: { () throws(ModelError) in
+        library: { () throws(UserError) in
             let library = try MLXLibrary.load()
             return Library(
                 version: MLXLibrary.wantedVersion, device: library.device, isGPU: library.isGPU)

@@ -32,8 +32,8 @@ final class MLXCache {
     var arrays: [MLXArray] { (keys + values).compactMap(\.self) }
 
     /// Makes room for block number `last`.
-    /// - Throws: `ModelError` of kind `resources`.
-    func grow(to last: Int32) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources`.
+    func grow(to last: Int32) throws(UserError) {
         guard Int(last) >= blocks else { return }
         let count = min(capacity, max(Int(last) + 1, blocks * 5 / 4, 16))
         for layer in keys.indices {
@@ -45,7 +45,7 @@ final class MLXCache {
         blocks = count
     }
 
-    private func grow(_ array: inout MLXArray?, by missing: Int, width: Int) throws(ModelError) {
+    private func grow(_ array: inout MLXArray?, by missing: Int, width: Int) throws(UserError) {
         guard width > 0 else { return }
         let zeros = MLXArray.zeros(mlx, element, [missing, width])
         let grown = MLXArray.concatenated((array.map { [$0] } ?? []) + [zeros], axis: 0)

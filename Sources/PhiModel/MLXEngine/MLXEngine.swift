@@ -37,7 +37,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
     private static let bufferBytes = 256 << 20
 
     /// Loads the model in `folder`, with its quantized weights as in the checkpoint.
-    /// - Throws: `ModelError` naming the file, tensor or key at fault, or what MLX lacks.
+    /// - Throws: `UserError` naming the file, tensor or key at fault, or what MLX lacks.
     package convenience init(folder: String, options: EngineOptions = EngineOptions()) throws {
         // MLX has no fast arithmetic of 16-bit floats on processors: products would take a hundred times as long.
         try self.init(folder: folder, options: options, inFloat32: !MLXLibrary.load().isGPU)
@@ -74,7 +74,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
             return (network, rotary, cache)
         }
         guard cache.capacity > 0 else {
-            throw ModelError(
+            throw UserError(
                 .resources,
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model need \(cache.blockBytes) bytes"
             )
@@ -91,9 +91,9 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         weightBytes = memory.weightBytes
     }
 
-    static func refusal(_ model: any Architecture.Type, _ folder: String) -> ModelError {
-        ModelError(
-            .unsupported, path: folder,
+    static func refusal(_ model: any Architecture.Type, _ folder: String) -> UserError {
+        UserError(
+            .unsupported, at: folder,
             "holds \(model.models), which the engine mlx can't run; use \"engine: cpu\".")
     }
 
@@ -156,7 +156,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         _ values: MLXArray, _ rows: Range<Int>, _ use: (LogitPiece) throws -> Void
     ) throws {
         guard let start = values.values else {
-            throw ModelError(.resources, "MLX failed: the logits can't be read")
+            throw UserError(.resources, "MLX failed: the logits can't be read")
         }
         let size = shape.vocabularySize
         try scratch.reserve(rows.count * size)

@@ -16,15 +16,15 @@ package final class MLXLibrary: Sendable {
 
     private static let folderName = "phibatch-mlx"
     private static let fileName = "libphibatch-mlx." + LoadedLibrary.suffix
-    private static let shared = Result { () throws(ModelError) in try MLXLibrary(path: find()) }
+    private static let shared = Result { () throws(UserError) in try MLXLibrary(path: find()) }
 
     /// Returns the library, loaded once.
-    /// - Throws: `ModelError`: `missing` if it is not installed, with the way to get it; `unsupported` if it is of
+    /// - Throws: `UserError`: `missing` if it is not installed, with the way to get it; `unsupported` if it is of
     ///   another version or can't be loaded.
-    package static func load() throws(ModelError) -> MLXLibrary { try shared.get() }
+    package static func load() throws(UserError) -> MLXLibrary { try shared.get() }
 
     /// Reason why an installed library can't be used; nil if it can, or there is none.
-    package static var fault: ModelError? {
+    package static var fault: UserError? {
         guard case .failure(let error) = shared, error.kind != .missing || named != nil else { return nil }
         return error
     }
@@ -33,27 +33,27 @@ package final class MLXLibrary: Sendable {
         ProcessInfo.processInfo.environment["PHIBATCH_MLX"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private init(path: String) throws(ModelError) {
+    private init(path: String) throws(UserError) {
         let (library, reason) = LoadedLibrary.open(path)
         guard let library else {
-            throw ModelError(.unsupported, path: path, "can't be loaded: \(reason). Run \"make mlx\" again.")
+            throw UserError(.unsupported, at: path, "can't be loaded: \(reason). Run \"make mlx\" again.")
         }
         guard let start = library.symbol(PHI_MLX_START),
             let functions = unsafeBitCast(start, to: PhiMLXStart.self)()
-        else { throw ModelError(.unsupported, path: path, "MLX does not start on this machine.") }
+        else { throw UserError(.unsupported, at: path, "MLX does not start on this machine.") }
         // If this differs, nothing after it is valid.
         let interface = functions.pointee.interface_version
         guard interface == UInt32(PHI_MLX_INTERFACE) else {
-            throw ModelError(
-                .unsupported, path: path,
+            throw UserError(
+                .unsupported, at: path,
                 "was made for another version of phibatch (interface \(Int(interface)), not \(Int(PHI_MLX_INTERFACE))). Run \"make mlx\" again."
             )
         }
         for text in [functions.pointee.version, functions.pointee.compiled_version] {
             let version = String(cString: text)
             guard version == Self.wantedVersion else {
-                throw ModelError(
-                    .unsupported, path: path,
+                throw UserError(
+                    .unsupported, at: path,
                     "is MLX \(version); \(Self.wantedVersion) is needed. Run \"make mlx\" again.")
             }
         }
@@ -63,12 +63,12 @@ package final class MLXLibrary: Sendable {
     }
 
     /// Returns the path that PHIBATCH_MLX names, or the library beside the program or in an installation.
-    private static func find() throws(ModelError) -> String {
+    private static func find() throws(UserError) -> String {
         if let named {
             let path = Files.kind(of: named) == .folder ? Paths.join(named, fileName) : named
             guard Files.kind(of: path) == .regular else {
-                throw ModelError(
-                    .missing, path: path, "there is no such file, and PHIBATCH_MLX names it.")
+                throw UserError(
+                    .missing, at: path, "there is no such file, and PHIBATCH_MLX names it.")
             }
             return path
         }
@@ -78,8 +78,8 @@ package final class MLXLibrary: Sendable {
             let path = Paths.join(Paths.join(top, folderName), fileName)
             if Files.kind(of: path) == .regular { return path }
         }
-        throw ModelError(
-            .missing, path: folder,
+        throw UserError(
+            .missing, at: folder,
             "MLX is not there: \"make mlx\" fetches it and puts it beside the program; or leave \"engine: mlx\" out."
         )
     }
@@ -88,14 +88,14 @@ package final class MLXLibrary: Sendable {
     func use<Value>(_ body: () throws -> Value) rethrows -> Value { try turn.withLock(body) }
 
     /// Computes these arrays.
-    /// - Throws: `ModelError` of kind `resources` with MLX's own message for a failure since the last call.
-    func evaluate(_ arrays: [MLXArray]) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources` with MLX's own message for a failure since the last call.
+    func evaluate(_ arrays: [MLXArray]) throws(UserError) {
         let status = withExtendedLifetime(arrays) {
             functions.pointee.eval(arrays.map(\.handle), Int32(arrays.count))
         }
         let reason = functions.pointee.error().map { String(cString: $0) }
         guard status == 0, reason == nil else {
-            throw ModelError(.resources, "MLX failed: \(reason ?? "unknown error")")
+            throw UserError(.resources, "MLX failed: \(reason ?? "unknown error")")
         }
     }
 

@@ -88,7 +88,7 @@ struct MLXWeightReader: WeightReading {
         throw MLXEngine.refusal(Phi4Flash.self, store.folder)
     }
 
-    /// Throws `ModelError` of kind `unsupported`, too, if experts differ in precision.
+    /// Throws `UserError` of kind `unsupported`, too, if experts differ in precision.
     func experts(_ tensors: ExpertTensors) throws -> MLXExperts {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
         func stack(_ place: ExpertTensors.Place, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
@@ -122,8 +122,8 @@ struct MLXWeightReader: WeightReading {
 
     private func stack(_ matrices: [MLXMatrix], _ path: String) throws -> MLXMatrix {
         guard let stack = MLXMatrix.stack(matrices) else {
-            throw ModelError(
-                .unsupported, path: store.folder,
+            throw UserError(
+                .unsupported, at: store.folder,
                 "the experts beside \"\(path)\" differ in precision, which the engine mlx can't run; use \"engine: cpu\"."
             )
         }

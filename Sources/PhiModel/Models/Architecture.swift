@@ -22,13 +22,13 @@ package protocol Architecture: Sendable {
 
     /// Reads and checks the keys of config.json. Keys that would change the arithmetic and are not supported are
     /// errors.
-    /// - Throws: `ModelError`: `malformed` or `unsupported`, naming the key.
+    /// - Throws: `UserError`: `malformed` or `unsupported`, naming the key.
     init(_ config: ConfigReader) throws
 
     /// Finds the tensors and checks them against the configuration.
     /// - Parameter weights: reader for the engine that will run the model. It prepares matrices in the order of the
     ///   calls.
-    /// - Throws: `ModelError` for a tensor that is missing, does not fit the configuration, or is not finite.
+    /// - Throws: `UserError` for a tensor that is missing, does not fit the configuration, or is not finite.
     func network<Weights: WeightReading>(_ weights: inout Weights) throws -> LayeredNetwork<
         Weights.Operations
     >

@@ -21,14 +21,14 @@ package enum Architectures {
 
     /// Reads config.json of a model folder and generation_config.json if it exists, whose `eos_token_id` replaces
     /// config.json's.
-    /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
+    /// - Throws: `UserError`: `missing`, `malformed` or `unsupported`, naming file and key.
     package static func read(folder: String) throws -> any Architecture {
         var model = try read(reader(Paths.join(folder, "config.json")))
         let generation = Paths.join(folder, "generation_config.json")
         do {
             let tokens = try reader(generation).optionalTokens("eos_token_id")
             if let tokens { model.shape.endOfSequence = Set(tokens) }
-        } catch let error as ModelError where error.kind == .missing {
+        } catch let error as UserError where error.kind == .missing {
             // The file is optional, but an unreadable one is a fault.
             if Files.kind(of: generation) != nil { throw error }
         }
@@ -36,7 +36,7 @@ package enum Architectures {
     }
 
     /// Returns the architecture that `model_type` names.
-    /// - Throws: `ModelError`: `malformed` or `unsupported`, naming the key.
+    /// - Throws: `UserError`: `malformed` or `unsupported`, naming the key.
     static func read(_ config: ConfigReader) throws -> any Architecture {
         let key = "model_type"
         guard let type = try config.optionalString(key) else {

@@ -54,7 +54,7 @@ package struct AttentionShape: Sendable, Equatable {
 
 extension AttentionShape {
     /// - Parameter standard: the family's default head dimension; nil takes hidden_size / heads.
-    /// - Throws: `ModelError` naming the key.
+    /// - Throws: `UserError` naming the key.
     init(_ config: ConfigReader, hiddenSize: Int, headDimension standard: Int?, contextLength: Int) throws {
         headCount = try config.integer("num_attention_heads", 1...65536)
         keyValueHeadCount = try config.integer("num_key_value_heads", 1...65536, default: headCount)

@@ -18,8 +18,8 @@ package struct ConfigReader {
         self.members = members
     }
 
-    func fault(_ kind: ModelError.Kind, _ key: String, _ message: String) -> ModelError {
-        ModelError(kind, path: path, "\"\(prefix)\(names[key] ?? key)\" \(message).")
+    func fault(_ kind: UserError.Kind, _ key: String, _ message: String) -> UserError {
+        UserError(kind, at: path, "\"\(prefix)\(names[key] ?? key)\" \(message).")
     }
 
     /// The value, or nil if it is absent or null.

@@ -13,8 +13,8 @@ package struct LayeredNetwork<Operations: RowOperations> {
     var lastStored: Int?
 
     /// Runs the rows of a step through the model, from tokens to logits.
-    /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
-    func forward(_ rows: Operations) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources` if there is no memory for this many rows.
+    func forward(_ rows: Operations) throws(UserError) {
         try rows.embed(embedding, times: multiplier)
         for (number, layer) in layers.enumerated() {
             try layer.mix(rows, number: number)

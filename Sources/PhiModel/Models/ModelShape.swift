@@ -24,7 +24,7 @@ extension ModelShape {
     /// - Parameters:
     ///   - family: nil for models without positions.
     ///   - headDimension: default; nil takes hidden_size / heads.
-    /// - Throws: `ModelError` naming the key.
+    /// - Throws: `UserError` naming the key.
     init(_ config: ConfigReader, rope family: RopeFamily?, headDimension: Int? = nil) throws {
         hiddenSize = try config.integer("hidden_size", 1...ConfigReader.maximumWidth)
         let layerCount = try config.integer("num_hidden_layers", 1...4096)
@@ -48,7 +48,7 @@ extension ModelShape {
 extension ModelShape {
     /// Sets the layers with a sliding window as in Qwen's files: those from `max_window_layers` on, or those that
     /// `layer_types` names; none unless `use_sliding_window` is true.
-    /// - Throws: `ModelError` naming the key.
+    /// - Throws: `UserError` naming the key.
     mutating func setWindows(_ config: ConfigReader) throws {
         let isUsed = try config.optionalBool("use_sliding_window") ?? false
         let first = try config.integer("max_window_layers", 0...1 << 20, default: 28)

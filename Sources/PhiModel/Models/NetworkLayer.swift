@@ -33,8 +33,8 @@ struct NetworkLayer<Operations: RowOperations> {
     let feedForward: FeedForward
 
     /// Runs the mixer, up to the output projection.
-    /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
-    func mix(_ rows: Operations, number: Int) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources` if there is no memory for this many rows.
+    func mix(_ rows: Operations, number: Int) throws(UserError) {
         try rows.project(input, of: .norm(norm))
         switch mixer {
         case .attention(let norms): try rows.attend(layer: number, norms: norms)
@@ -47,7 +47,7 @@ struct NetworkLayer<Operations: RowOperations> {
     /// Runs the output projection and the feed-forward network. From the last layer with keys, values or states on,
     /// only rows with logits are computed.
     /// - Throws: as `mix`.
-    func feedForward(_ rows: Operations) throws(ModelError) {
+    func feedForward(_ rows: Operations) throws(UserError) {
         try rows.project([output], of: .attended)
         rows.addToHidden()
         switch feedForward {

@@ -40,7 +40,7 @@ extension QuantizationConfiguration {
         self = found
     }
 
-    /// - Throws: `ModelError`, naming the key within config.json.
+    /// - Throws: `UserError`, naming the key within config.json.
     init(_ reader: ConfigReader) throws {
         if let method = try reader.optionalString("quant_method") {
             throw reader.fault(

@@ -45,7 +45,7 @@ struct RopeFamily {
 }
 
 extension Rope {
-    /// - Throws: `ModelError` naming the key.
+    /// - Throws: `UserError` naming the key.
     init(_ config: ConfigReader, family: RopeFamily, headDimension: Int, contextLength: Int) throws {
         let settings = try Self.settings(config)
         let fraction =

@@ -19,26 +19,26 @@ package protocol RowOperations: AnyObject {
     associatedtype Difference
 
     /// hidden = the rows of `embedding` for the step's tokens, times a factor.
-    func embed(_ embedding: Embedding, times multiplier: Float) throws(ModelError)
+    func embed(_ embedding: Embedding, times multiplier: Float) throws(UserError)
     /// Multiplies an input made from the kept rows by matrices. The results are adjacent, as of one matrix. With
     /// several matrices, `source` is a norm.
-    func project(_ linears: [Linear], of source: RowInput<Norm>) throws(ModelError)
+    func project(_ linears: [Linear], of source: RowInput<Norm>) throws(UserError)
     /// Rotates queries and keys, updates the cache, and computes attention from the last product: queries, keys and
     /// values in this order, each by heads.
     /// - Parameter norms: of each head's queries and keys before rotation; nil if there are none.
-    func attend(layer: Int, norms: HeadNorms<Norm>?) throws(ModelError)
+    func attend(layer: Int, norms: HeadNorms<Norm>?) throws(UserError)
     /// Computes differential attention, as the results of attention, from the last product: queries, and the layer's
     /// own keys and values if it has any.
-    func attend(layer: Int, _ weights: Difference) throws(ModelError)
+    func attend(layer: Int, _ weights: Difference) throws(UserError)
     /// Takes the last product's results x, of the scan's width, through a convolution and a selective scan over
     /// positions. The scan's results times silu(z), where z follows x, become the results of attention. The layer's
     /// state carries convolution and scan across steps.
-    func scan(layer: Int, _ weights: Scan) throws(ModelError)
+    func scan(layer: Int, _ weights: Scan) throws(UserError)
     /// Multiplies the results of the last scan, which was this one, by silu of the last product's results; they become
     /// the results of attention.
-    func recall(_ weights: Scan) throws(ModelError)
+    func recall(_ weights: Scan) throws(UserError)
     /// Runs each row of a norm through its experts. Their sum becomes the results of the last product.
-    func mix(_ experts: Experts, of source: RowInput<Norm>) throws(ModelError)
+    func mix(_ experts: Experts, of source: RowInput<Norm>) throws(UserError)
     /// hidden += the results of the last product.
     func addToHidden()
     /// Drops rows without logits: no layer below makes keys, values or states any more.
@@ -48,7 +48,7 @@ package protocol RowOperations: AnyObject {
 }
 
 extension RowOperations {
-    package func attend(layer: Int) throws(ModelError) { try attend(layer: layer, norms: nil) }
+    package func attend(layer: Int) throws(UserError) { try attend(layer: layer, norms: nil) }
 }
 
 /// Input of a product, computed for each row on the fly.

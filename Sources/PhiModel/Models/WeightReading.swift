@@ -1,7 +1,7 @@
 /// Finds a model's tensors, checks them against the shapes that the model needs, and makes of them what an engine computes
 /// with. A bad model folder fails here, at once.
 ///
-/// All methods throw `ModelError` naming the tensor, also if a value is found not to be finite. A path is a tensor's name
+/// All methods throw `UserError` naming the tensor, also if a value is found not to be finite. A path is a tensor's name
 /// without its end, as in "model.layers.0.mlp.down_proj".
 package protocol WeightReading {
     /// Operations that are computed with the weights.

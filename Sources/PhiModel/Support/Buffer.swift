@@ -5,8 +5,8 @@ final class Buffer<Element: BitwiseCopyable> {
     private var capacity = 0
 
     /// Makes room for `count` elements. Growing loses the content.
-    /// - Throws: `ModelError` of kind `resources`.
-    func reserve(_ count: Int) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources`.
+    func reserve(_ count: Int) throws(UserError) {
         if count <= capacity { return }
         (memory, capacity) = (nil, 0)
         pointer = nowhere.assumingMemoryBound(to: Element.self)

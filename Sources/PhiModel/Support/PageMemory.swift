@@ -9,15 +9,15 @@ final class PageMemory: Sendable {
 
     /// Allocates the block. Untouched pages cost nothing, except against `ulimit`.
     /// - Parameter left: bytes that must stay available beyond it.
-    /// - Throws: `ModelError` of kind `resources` if there is no such room.
-    init(count: Int, leaving left: Int = MemoryRoom.spare) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources` if there is no such room.
+    init(count: Int, leaving left: Int = MemoryRoom.spare) throws(UserError) {
         let page = 2 << 20
         let large = count >= 2 * page
         do throws(Platform.Failure) {
             self.count = large ? count.rounded(up: page) : max(1, count)
             base = try Platform.reserve(self.count, alignment: large ? page : 4096, leaving: left)
         } catch {
-            throw ModelError(
+            throw UserError(
                 .resources,
                 "there is not enough memory: \(byteText(count)) more can't be had: \(error.reason). "
                     + "End other programs, raise the limit (ulimit -v, ulimit -d), or take a smaller model.")

@@ -5,27 +5,27 @@ struct CheckpointIndex {
     private let weightMap: [String: String]
 
     /// - Returns: nil if the folder has no index.
-    /// - Throws: `ModelError` of kind `malformed`, also for a name that leads out of the folder.
+    /// - Throws: `UserError` of kind `malformed`, also for a name that leads out of the folder.
     init?(folder: String) throws {
         let path = Paths.join(folder, TensorStore.indexName)
         guard Files.kind(of: path) != nil else { return nil }
         let members = try JSONFile.object(path, maximumBytes: SafetensorsFile.maximumHeaderLength)
         guard case .object(let entries)? = members["weight_map"] else {
-            throw ModelError(
-                .malformed, path: path, "has no object \"weight_map\" (tensor name to file name).")
+            throw UserError(
+                .malformed, at: path, "has no object \"weight_map\" (tensor name to file name).")
         }
         let files = try entries.map { member in
             guard case .string(let name) = member.value else {
-                throw ModelError(
-                    .malformed, path: path,
+                throw UserError(
+                    .malformed, at: path,
                     "weight_map holds \(member.value.kindName) where a file name belongs.")
             }
             // A model folder must not make us open files elsewhere.
             guard Paths.fault(inForeign: name) == nil,
                 !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
             else {
-                throw ModelError(
-                    .malformed, path: path,
+                throw UserError(
+                    .malformed, at: path,
                     "weight_map names the file \"\(name)\"; only plain names of files in this folder are allowed."
                 )
             }

@@ -4,7 +4,7 @@ import CPhiKernels
 extension TensorView {
     /// Checks some rows of a float tensor.
     /// - Parameter count: number of the tensor's rows.
-    /// - Throws: `ModelError` of kind `malformed` naming the first value that is infinite or NaN.
+    /// - Throws: `UserError` of kind `malformed` naming the first value that is infinite or NaN.
     func checkFinite(rows: Range<Int>, of count: Int) throws {
         let columns = self.count / max(1, count)
         let size = range.count / max(1, self.count)
@@ -27,7 +27,7 @@ extension TensorView {
     }
 
     /// Returns the values of a float tensor (F16, BF16, F32), widened exactly to Float.
-    /// - Throws: `ModelError` of kind `malformed` for any other type.
+    /// - Throws: `UserError` of kind `malformed` for any other type.
     package func floats() throws -> [Float] {
         try expect()
         return [Float](unsafeUninitializedCapacity: count) { values, filled in

@@ -6,7 +6,7 @@ package struct FloatLinear: Sendable {
     /// Plain floats in their own memory, outside the weight plan.
     let matrix: PackedMatrix
 
-    /// - Throws: `ModelError` for a value that is not finite, or too little memory.
+    /// - Throws: `UserError` for a value that is not finite, or too little memory.
     init(_ tensors: LinearTensors) throws {
         // An allocation of an array can't fail, so room for values, scales, biases and packed form is checked first.
         try MemoryRoom.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
@@ -17,7 +17,7 @@ package struct FloatLinear: Sendable {
 
 extension PackedMatrix {
     /// - Parameter floats: [rows][columns]
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     convenience init(floats: [Float], rows: Int, columns: Int) throws {
         var layout = PhiMatrix(
             data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
@@ -51,7 +51,7 @@ extension LinearTensors {
         }
     }
 
-    /// - Throws: `ModelError` of kind `malformed` for a scale, bias or plain weight that is not finite.
+    /// - Throws: `UserError` of kind `malformed` for a scale, bias or plain weight that is not finite.
     func checkFinite() throws {
         switch self {
         case .plain(let weight, let rows, _): try weight.checkFinite(rows: 0..<rows, of: rows)

@@ -40,7 +40,7 @@ package enum LinearTensors: Sendable {
 extension TensorStore {
     /// The layer at `path` (as in "model.layers.0.mlp.down_proj"), checked against what the model needs.
     /// It is quantized exactly if it has scales.
-    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    /// - Throws: `UserError` naming the tensor, what was found and what is expected.
     package func linear(
         _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?,
         hasBias: Bool = false
@@ -65,8 +65,8 @@ extension TensorStore {
     ) throws -> [LinearTensors] {
         let size = stack.map { "\($0) x " }.joined() + "\(rows) x \(columns)"
         if !hasBias, contains(path + ".bias") {
-            throw ModelError(
-                .unsupported, path: folder, "tensor \"\(path).bias\": this model has no bias there.")
+            throw UserError(
+                .unsupported, at: folder, "tensor \"\(path).bias\": this model has no bias there.")
         }
         let weight = try tensor(path + ".weight")
         guard contains(path + ".scales") else {
@@ -110,13 +110,13 @@ extension TensorStore {
     }
 
     /// The vector of this name, as a norm's weight or a layer's bias: F16, BF16 or F32 `[count]`.
-    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    /// - Throws: `UserError` naming the tensor, what was found and what is expected.
     package func vector(_ name: String, count: Int) throws -> TensorView {
         try floats(name, shape: [count])
     }
 
     /// The tensor of this name: F16, BF16 or F32.
-    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    /// - Throws: `UserError` naming the tensor, what was found and what is expected.
     func floats(_ name: String, shape: [Int]) throws -> TensorView {
         let tensor = try tensor(name)
         try tensor.expect(shape: shape)
@@ -124,7 +124,7 @@ extension TensorStore {
     }
 
     /// A convolution's weights of `length` positions for each of `width` columns, as Hugging Face or MLX lays them out.
-    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    /// - Throws: `UserError` naming the tensor, what was found and what is expected.
     package func convolution(_ path: String, width: Int, length: Int) throws -> TensorView {
         let weight = try tensor(path + ".weight")
         // Row-major, the two are the same.
@@ -137,13 +137,13 @@ extension TensorStore {
     ) throws -> QuantizationParameters {
         let config = Paths.join(folder, "config.json")
         guard let quantization else {
-            throw ModelError(
-                .malformed, path: config,
+            throw UserError(
+                .malformed, at: config,
                 "has no \"quantization\", but the layer \"\(path)\" is quantized (it has scales).")
         }
         guard let parameters = quantization.parameters(for: path) else {
-            throw ModelError(
-                .malformed, path: config,
+            throw UserError(
+                .malformed, at: config,
                 "says in \"quantization\" that \"\(path)\" is not quantized, but it has scales.")
         }
         return parameters

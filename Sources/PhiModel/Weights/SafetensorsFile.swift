@@ -14,7 +14,7 @@ package final class SafetensorsFile: Sendable {
     /// Bytes of the length field and the header, which is what a fingerprint of the file's layout covers.
     package let headerRange: Range<Int>
 
-    /// - Throws: `ModelError`: `missing`, or `malformed` naming the tensor at fault.
+    /// - Throws: `UserError`: `missing`, or `malformed` naming the tensor at fault.
     package init(path: String) throws {
         let file = try MappedFile(path: path)
         defer { withExtendedLifetime(file) {} }
@@ -37,8 +37,8 @@ package final class SafetensorsFile: Sendable {
         self.tensors = tensors
     }
 
-    private static func malformed(_ file: MappedFile, _ message: String) -> ModelError {
-        ModelError(.malformed, path: file.path, message)
+    private static func malformed(_ file: MappedFile, _ message: String) -> UserError {
+        UserError(.malformed, at: file.path, message)
     }
 
     private static func header(of file: MappedFile) throws -> (length: Int, members: JSONObject) {
@@ -74,7 +74,7 @@ package final class SafetensorsFile: Sendable {
     private static func tensor(
         _ name: String, _ entry: JSONValue, in file: MappedFile, dataStart: Int
     ) throws -> TensorView {
-        func fault(_ message: String) -> ModelError { malformed(file, "tensor \"\(name)\" \(message)") }
+        func fault(_ message: String) -> UserError { malformed(file, "tensor \"\(name)\" \(message)") }
         guard case .object(let members) = entry else { throw fault("has no description in the header.") }
         guard case .string(let typeName)? = members["dtype"] else { throw fault("has no dtype.") }
         guard case .array(let sizes)? = members["shape"] else { throw fault("has no shape.") }

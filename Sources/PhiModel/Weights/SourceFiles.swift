@@ -18,18 +18,18 @@ struct SourceFiles: Sendable {
     }
 
     /// Returns hashes of the contents, which identify these files in this state.
-    /// - Throws: `ModelError` if one can't be read or is not the one that was read.
+    /// - Throws: `UserError` if one can't be read or is not the one that was read.
     func identity(_ hashes: FileHashes, threads: Int) throws -> String {
         let found: [FileHash]
         do throws(FileFault) {
             found = try hashes.hashes(of: files.map(\.path), threads: threads)
         } catch {
-            throw ModelError(.malformed, path: error.path, error.reason + ".")
+            throw UserError(.malformed, at: error.path, error.reason + ".")
         }
         return try zip(files, found).map { file, hash in
             guard hash.state.hasContent(of: file.state) else {
-                throw ModelError(
-                    .malformed, path: file.path,
+                throw UserError(
+                    .malformed, at: file.path,
                     "changed while it was loaded. Run again once it is whole.")
             }
             return "file \(String(reflecting: file.name)): \(hash.state.size) bytes, sha256 \(hash.sha256)\n"

@@ -21,7 +21,7 @@ package struct TensorStore: Sendable {
     static let indexName = "model.safetensors.index.json"
 
     /// - Parameter isUnread: which tensors the model does not read.
-    /// - Throws: `ModelError`: `missing` without any weights, `malformed` for a damaged file, a tensor
+    /// - Throws: `UserError`: `missing` without any weights, `malformed` for a damaged file, a tensor
     ///   that occurs twice, or an index that names anything but files of this folder.
     package init(folder: String, without isUnread: (String) -> Bool = { _ in false }) throws {
         self.folder = folder
@@ -42,8 +42,8 @@ package struct TensorStore: Sendable {
             }
         }
         guard !present.isEmpty else {
-            throw ModelError(
-                .missing, path: folder, "holds no weights: there is no file model*.safetensors in it.")
+            throw UserError(
+                .missing, at: folder, "holds no weights: there is no file model*.safetensors in it.")
         }
         files = try Self.open(present, in: folder, skippingMissing: false)
         let all = try Self.byName(files)
@@ -86,10 +86,10 @@ package struct TensorStore: Sendable {
         return notes
     }
 
-    /// - Throws: `ModelError` of kind `missing`.
+    /// - Throws: `UserError` of kind `missing`.
     package func tensor(_ name: String) throws -> TensorView {
         guard let tensor = tensors[name] else {
-            throw ModelError(.missing, path: folder, "the checkpoint has no tensor \"\(name)\".")
+            throw UserError(.missing, at: folder, "the checkpoint has no tensor \"\(name)\".")
         }
         return tensor
     }
@@ -104,15 +104,15 @@ package struct TensorStore: Sendable {
 
     private static func weightFiles(in folder: String) throws -> [String] {
         switch Files.kind(of: folder) {
-        case nil: throw ModelError(.missing, path: folder, "there is no such model folder.")
-        case .regular, .other: throw ModelError(.missing, path: folder, "is a file; a model is a folder.")
+        case nil: throw UserError(.missing, at: folder, "there is no such model folder.")
+        case .regular, .other: throw UserError(.missing, at: folder, "is a file; a model is a folder.")
         case .folder: break
         }
         do {
             return try Files.names(in: folder)
                 .filter { $0.hasPrefix("model") && $0.hasSuffix(".safetensors") }.sorted()
         } catch {
-            throw ModelError(.missing, path: folder, "can't be listed: \(error.reason).")
+            throw UserError(.missing, at: folder, "can't be listed: \(error.reason).")
         }
     }
 
@@ -135,8 +135,8 @@ package struct TensorStore: Sendable {
         for (name, file) in files {
             for tensor in file.tensors {
                 if let other = tensors.updateValue(tensor, forKey: tensor.name) {
-                    throw ModelError(
-                        .malformed, path: file.file.path,
+                    throw UserError(
+                        .malformed, at: file.file.path,
                         "tensor \"\(tensor.name)\" is also in \(other.file.path); "
                             + "keep only one of the two files (\(name) or the other) in the folder.")
                 }

@@ -57,13 +57,13 @@ package struct TensorView: Sendable {
     package var count: Int { shape.reduce(1, *) }  // Checked against overflow when the file was opened.
 
     /// An error about this tensor.
-    func fault(_ kind: ModelError.Kind, _ message: String) -> ModelError {
-        ModelError(kind, path: file.path, "tensor \"\(name)\" \(message)")
+    func fault(_ kind: UserError.Kind, _ message: String) -> UserError {
+        UserError(kind, at: file.path, "tensor \"\(name)\" \(message)")
     }
 
     /// Checks the tensor against what a model needs.
     /// - Parameter reason: text after the expected shape.
-    /// - Throws: `ModelError` of kind `malformed`.
+    /// - Throws: `UserError` of kind `malformed`.
     func expect(
         _ types: [TensorType] = TensorType.weightFloats, shape expected: [Int]? = nil,
         because reason: String = ""

@@ -3,12 +3,12 @@ import JSON
 /// Reader of JSON in model folders, which are untrusted: strict and bounded.
 package enum JSONFile {
     /// Reads a whole file as one JSON object.
-    /// - Throws: `ModelError`: `missing`, or `malformed` with the place of the fault.
+    /// - Throws: `UserError`: `missing`, or `malformed` with the place of the fault.
     package static func object(_ path: String, maximumBytes: Int) throws -> JSONObject {
         let file = try MappedFile(path: path)
         guard file.count <= maximumBytes else {
-            throw ModelError(
-                .malformed, path: path, "is \(file.count) bytes long; at most \(maximumBytes) are read.")
+            throw UserError(
+                .malformed, at: path, "is \(file.count) bytes long; at most \(maximumBytes) are read.")
         }
         // A copy, as a small file may be rewritten in place while it is read.
         let copy = file.withBytes { [UInt8]($0) }
@@ -19,7 +19,7 @@ package enum JSONFile {
             }
             return members
         } catch {
-            throw ModelError(.malformed, path: path, "not valid JSON: \(error).")
+            throw UserError(.malformed, at: path, "not valid JSON: \(error).")
         }
     }
 }

@@ -13,7 +13,7 @@ package final class MappedFile: Sendable {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
     package let count: Int
 
-    /// - Throws: `ModelError`: `missing` if the file can't be opened or is not a regular file,
+    /// - Throws: `UserError`: `missing` if the file can't be opened or is not a regular file,
     ///   `resources` if it can't be mapped.
     package init(path: String) throws {
         let mapping: Platform.Mapping
@@ -21,14 +21,14 @@ package final class MappedFile: Sendable {
             mapping = try Platform.map(path)
         } catch {
             if error.call == "mmap" {
-                throw ModelError(
-                    .resources, path: path,
+                throw UserError(
+                    .resources, at: path,
                     "there is not enough memory: the file can't be mapped: \(error.reason). "
                         + "Raise the limit (ulimit -v), or choose a smaller model.")
             }
-            if error.isNotFound { throw ModelError(.missing, path: path, "there is no such file.") }
-            if error.isNotRegular { throw ModelError(.missing, path: path, "this is not a regular file.") }
-            throw ModelError(.missing, path: path, "can't be opened: \(error.reason).")
+            if error.isNotFound { throw UserError(.missing, at: path, "there is no such file.") }
+            if error.isNotRegular { throw UserError(.missing, at: path, "this is not a regular file.") }
+            throw UserError(.missing, at: path, "can't be opened: \(error.reason).")
         }
         self.path = path
         base = mapping.base

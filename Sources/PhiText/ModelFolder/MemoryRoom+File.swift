@@ -6,11 +6,11 @@ extension MemoryRoom {
     /// - Parameters:
     ///   - count: bytes.
     ///   - path: the file that needs them.
-    /// - Throws: `ModelError` of kind `resources` if there is none.
-    package static func require(_ count: Int, for path: String) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources` if there is none.
+    package static func require(_ count: Int, for path: String) throws(UserError) {
         if isThere(for: count + spare) { return }
-        throw ModelError(
-            .resources, path: path,
+        throw UserError(
+            .resources, at: path,
             "there is not enough memory: it takes \(byteText(count)). Raise the limit (ulimit -v, ulimit -d)."
         )
     }

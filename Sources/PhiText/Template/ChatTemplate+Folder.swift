@@ -9,7 +9,7 @@ extension ChatTemplate {
     /// Loads the chat template of a model folder, found like transformers: `chat_template.jinja`, else the key
     /// `chat_template` of `tokenizer_config.json`, which may be a list of named ones (of which "default" counts).
     /// - Returns: nil if there is none.
-    /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
+    /// - Throws: `UserError`: `malformed` or `unsupported`, naming file, line and construct.
     package static func load(path folder: String) throws -> ChatTemplate? {
         let config = try object(Paths.join(folder, "tokenizer_config.json"))
         let member = try config?.member("chat_template")
@@ -23,7 +23,7 @@ extension ChatTemplate {
         let file = Paths.join(folder, "chat_template.jinja")
         if let data = try contents(of: file) {
             guard let source = String(validating: data, as: UTF8.self) else {
-                throw ModelError(.malformed, path: file, "the file is not UTF-8")
+                throw UserError(.malformed, at: file, "the file is not UTF-8")
             }
             return try ChatTemplate(
                 source: source, specialTokens: tokens, path: file, name: "chat template")
@@ -37,7 +37,7 @@ extension ChatTemplate {
         guard Files.kind(of: file) != nil else { return nil }
         let mapped = try MappedFile(path: file)
         guard mapped.count <= largestFile else {
-            throw ModelError(.malformed, path: file, "the file is larger than \(largestFile) bytes")
+            throw UserError(.malformed, at: file, "the file is larger than \(largestFile) bytes")
         }
         return mapped.withBytes { Data($0) }
     }
@@ -58,8 +58,8 @@ extension ChatTemplate {
         // Of templates with the same name the last counts, as in a Python dict.
         if let entry = named.last(where: { $0.name == "default" }) { return entry.template }
         let names = named.map { "'\($0.name)'" }.joined(separator: ", ")
-        throw ModelError(
-            .unsupported, path: value.path,
+        throw UserError(
+            .unsupported, at: value.path,
             "chat_template has no template named 'default', only \(names.isEmpty ? "an empty list" : names)")
     }
 

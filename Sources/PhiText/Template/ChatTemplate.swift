@@ -20,7 +20,7 @@ package struct ChatTemplate: Sendable {
     /// - Parameters:
     ///   - specialTokens: texts by name, as in "eos_token".
     ///   - name: name in messages.
-    /// - Throws: `ModelError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
+    /// - Throws: `UserError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
     ///   function or method. The message names line and construct.
     init(
         source: String, specialTokens: [String: JSONValue] = [:], path: String? = nil,
@@ -37,7 +37,7 @@ package struct ChatTemplate: Sendable {
 
     /// Renders a conversation.
     /// - Parameter addGenerationPrompt: whether to end with the beginning of the model's answer.
-    /// - Throws: `ModelError` of kind `badRequest` if the template refuses the messages or can't take them.
+    /// - Throws: `UserError` of kind `badRequest` if the template refuses the messages or can't take them.
     package func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
         try render(
             messages: messages.map { message in

@@ -38,7 +38,7 @@ struct TemplateProgram: Sendable {
 
 /// A fault in a template, before its file or job key is known.
 struct TemplateFault: Error {
-    var kind: ModelError.Kind
+    var kind: UserError.Kind
     var line: Int
     var message: String
 
@@ -48,7 +48,7 @@ struct TemplateFault: Error {
         do {
             return try body()
         } catch let fault as TemplateFault {
-            throw ModelError(fault.kind, path: path, "\(place), line \(fault.line): \(fault.message)")
+            throw UserError(fault.kind, at: path, "\(place), line \(fault.line): \(fault.message)")
         }
     }
 }

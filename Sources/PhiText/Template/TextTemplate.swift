@@ -12,7 +12,7 @@ package struct TextTemplate: Sendable {
 
     /// Parses and checks a template.
     /// - Parameter name: name in messages, such as the job's key.
-    /// - Throws: `ModelError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
+    /// - Throws: `UserError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
     ///   function or method. The message names line and construct.
     package init(_ source: String, name: String) throws {
         try self.init(source, name: name, limits: TemplateLimits())
@@ -37,7 +37,7 @@ package struct TextTemplate: Sendable {
     package var names: [String] { program.names }
 
     /// Renders the template with these fields.
-    /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
+    /// - Throws: `UserError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
     ///   has the wrong type, or if the template exceeds its limits.
     package func render(_ fields: [String: JSONValue]) throws -> String {
         try TemplateFault.located(place: name) {

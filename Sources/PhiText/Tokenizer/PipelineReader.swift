@@ -9,7 +9,7 @@ extension TokenizerConfigReader {
     private static let byteLevelPattern =
         #"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#
 
-    private func unsupportedType(_ type: String) -> ModelError {
+    private func unsupportedType(_ type: String) -> UserError {
         unsupported("the type \(type.quotedStart) is not supported")
     }
 

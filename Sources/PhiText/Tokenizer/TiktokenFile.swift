@@ -33,7 +33,7 @@ struct TiktokenFile {
         }
     }()
 
-    /// - Throws: `ModelError` of kind `malformed`, naming the line.
+    /// - Throws: `UserError` of kind `malformed`, naming the line.
     init(_ data: Data, path: String) throws {
         let split: JSONValue = [
             "type": "Split", "pattern": ["Regex": .string(Self.pattern)], "behavior": "Removed",
@@ -46,8 +46,8 @@ struct TiktokenFile {
         decoder = TokenizerConfigReader(value: ["type": "ByteLevel"], key: "decoder", path: path)
         var tokens: [[UInt8]] = []
         for (number, line) in data.split(separator: 0x0A).enumerated() {
-            func fault(_ what: String) -> ModelError {
-                ModelError(.malformed, path: path, "line \(number + 1) \(what).")
+            func fault(_ what: String) -> UserError {
+                UserError(.malformed, at: path, "line \(number + 1) \(what).")
             }
             let parts = line.split(separator: 0x20)
             guard parts.count == 2, let token = Data(base64Encoded: Data(parts[0])), !token.isEmpty else {

@@ -35,7 +35,7 @@ package final class Tokenizer: Sendable {
     package let vocabularySize: Int
 
     /// Reads a `tokenizer.json`.
-    /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format, `unsupported`,
+    /// - Throws: `UserError`: `missing` if it can't be read, `malformed` if it breaks its format, `unsupported`,
     ///   with the key, for an unsupported part.
     package init(path: String) throws {
         let parts = try TokenizerFile(path: path)

@@ -8,12 +8,12 @@ struct TokenizerConfigReader {
     let key: String
     let path: String
 
-    func malformed(_ message: String) -> ModelError {
-        ModelError(.malformed, path: path, "\(key): \(message)")
+    func malformed(_ message: String) -> UserError {
+        UserError(.malformed, at: path, "\(key): \(message)")
     }
 
-    func unsupported(_ message: String) -> ModelError {
-        ModelError(.unsupported, path: path, "\(key): \(message)")
+    func unsupported(_ message: String) -> UserError {
+        UserError(.unsupported, at: path, "\(key): \(message)")
     }
 
     var isNull: Bool { value == .null }

@@ -28,7 +28,7 @@ struct TokenizerFile {
         self.path = path
         let file = try MappedFile(path: path)
         guard file.count <= Self.sizeLimit else {
-            throw ModelError(.unsupported, path: path, "larger than \(Self.sizeLimit >> 20) MB")
+            throw UserError(.unsupported, at: path, "larger than \(Self.sizeLimit >> 20) MB")
         }
         // The result takes less than that.
         try MemoryRoom.require(4 * file.count, for: path)
@@ -74,7 +74,7 @@ struct TokenizerFile {
             "post_processor", "decoder",
         ]
         if let key = parts.keys.sorted().first(where: { !known.contains($0) }) {
-            throw ModelError(.unsupported, path: path, "the key \(key.quotedStart) is not supported")
+            throw UserError(.unsupported, at: path, "the key \(key.quotedStart) is not supported")
         }
         let version = part("version")
         if !version.isNull, version.value != .string("1.0") {
@@ -116,8 +116,8 @@ struct TokenizerFile {
         return try scanner.value()
     }
 
-    private func malformed(_ message: String) -> ModelError {
-        ModelError(.malformed, path: path, message)
+    private func malformed(_ message: String) -> UserError {
+        UserError(.malformed, at: path, message)
     }
 
     // MARK: Model

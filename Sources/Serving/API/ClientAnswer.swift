@@ -47,7 +47,7 @@ final class ClientAnswer: Sendable {
     }
 
     private static func error(of error: any Error) -> APIError {
-        let isTheirs = error is JobError
+        let isTheirs = (error as? UserError)?.isOfSettings ?? false
         return APIError("\(error)", status: isTheirs ? 400 : 500, code: isTheirs ? "bad_settings" : "failed")
     }
 

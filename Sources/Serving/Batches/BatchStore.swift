@@ -35,7 +35,7 @@ final class BatchStore: Sendable {
     private let lock: Int32
 
     /// - Parameter stopFlag: the server's.
-    /// - Throws: `JobError`, `StoreError`.
+    /// - Throws: `UserError`.
     init(folder: String, _ requests: RequestLines, stopFlag: StopFlag) throws {
         self.folder = Paths.join(folder, "batches")
         (self.requests, self.stopFlag) = (requests, stopFlag)
@@ -51,9 +51,9 @@ final class BatchStore: Sendable {
             let descriptor = try system.open(path, isThere ? .readWrite : .createNew(mode: 0o600))
             if try system.lock(descriptor, exclusive: true) { return descriptor }
         } catch {
-            throw JobError(.cannotWrite, at: path, "can't be opened: \(error).")
+            throw UserError(.cannotWrite, at: path, "can't be opened: \(error).")
         }
-        throw JobError(
+        throw UserError(
             .cannotWrite, at: Paths.folder(of: path),
             "another server keeps its batches there. --folder names another folder.")
     }

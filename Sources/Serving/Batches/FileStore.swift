@@ -12,7 +12,7 @@ final class FileStore: Sendable {
     let folder: String
     private let records: Guarded<[String: JSONObject]>
 
-    /// - Throws: `JobError` of kind `cannotWrite`; `StoreError`.
+    /// - Throws: `UserError`.
     init(folder: String) throws {
         self.folder = folder
         records = Guarded(try Records.all(in: folder, of: Self.kind))
@@ -86,7 +86,7 @@ enum Records {
     /// Returns the records in a folder, which is created if missing. Drafts of a killed process are removed.
     static func all(in folder: String, of kind: String) throws -> [String: JSONObject] {
         do throws(Files.Failure) { try Files.makeFolder(folder, mode: 0o700) } catch {
-            throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
+            throw UserError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
         }
         var found: [String: JSONObject] = [:]
         for name in (try? Files.names(in: folder)) ?? [] where name.hasPrefix(kind) {
@@ -97,7 +97,7 @@ enum Records {
                 case .object(let record)? = try? JSONValue(parsing: Files.contents(of: path), limits: .line),
                 case .string(let id)? = record["id"], id + ".json" == name
             else {
-                throw JobError(.inputOutput, at: path, "is no record of a \(kind). Move it away.")
+                throw UserError(.io, at: path, "is no record of a \(kind). Move it away.")
             }
             found[id] = record
         }

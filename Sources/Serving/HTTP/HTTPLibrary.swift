@@ -35,20 +35,20 @@ final class HTTPLibrary: Sendable {
     let readForm: @convention(c) (Handle, Text?, Int) -> Int32
     let endForm: @convention(c) (Handle) -> Int32
 
-    private static let shared = Result { () throws(HTTPFault) in try HTTPLibrary() }
+    private static let shared = Result { () throws(UserError) in try HTTPLibrary() }
 
     /// Returns the library, loaded once.
-    /// - Throws: `HTTPFault` with the way to install it.
-    static func load() throws(HTTPFault) -> HTTPLibrary { try shared.get() }
+    /// - Throws: `UserError` with the way to install it.
+    static func load() throws(UserError) -> HTTPLibrary { try shared.get() }
 
-    private init() throws(HTTPFault) {
+    private init() throws(UserError) {
         let library = try LibraryFunctions(
             [LoadedLibrary.suffix == "dylib" ? "libmicrohttpd.12.dylib" : "libmicrohttpd.so.12"],
             named: ProgramCall.path(inVariable: "PHIBATCH_MICROHTTPD"), by: "PHIBATCH_MICROHTTPD",
             advice:
                 "requests come in by it. Install the package libmicrohttpd12 (Debian and Ubuntu) or libmicrohttpd (Fedora, Red Hat, Homebrew)",
             since: "0.9.38"
-        ) { HTTPFault(.unavailable, "libmicrohttpd", $0) }
+        ) { UserError(.missing, at: "libmicrohttpd", $0) }
         start = try library.pointer("MHD_start_daemon")
         info = try library.pointer("MHD_get_connection_info")
         stop = try library.function("MHD_stop_daemon")
@@ -67,24 +67,4 @@ final class HTTPLibrary: Sendable {
         readForm = try library.function("MHD_post_process")
         endForm = try library.function("MHD_destroy_post_processor")
     }
-}
-
-/// Reason why nothing can be served.
-package struct HTTPFault: Fault, CustomStringConvertible {
-    package enum Kind: Sendable {
-        /// The library is missing.
-        case unavailable
-        /// The address can't be used.
-        case address
-    }
-
-    package let kind: Kind
-    package let place: String?
-    package let text: Message
-
-    init(_ kind: Kind, _ place: String, _ text: Message) {
-        (self.kind, self.place, self.text) = (kind, place, text)
-    }
-
-    package var description: String { explanation.text }
 }

@@ -52,14 +52,14 @@ package final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - port: 0 for any free one.
     ///   - onlyLoopback: whether only addresses of this machine are allowed.
-    /// - Throws: `HTTPFault`.
-    static func listen(_ host: String, port: Int, onlyLoopback: Bool) throws(HTTPFault) -> Sockets.Listening {
+    /// - Throws: `UserError`.
+    static func listen(_ host: String, port: Int, onlyLoopback: Bool) throws(UserError) -> Sockets.Listening {
         _ = try HTTPLibrary.load()
         return try Sockets.listening(host, port: port, onlyLoopback: onlyLoopback)
     }
 
     /// Answers from now on.
-    /// - Throws: `HTTPFault`; `ModelError` if no thread can be created.
+    /// - Throws: `UserError`, also if no thread can be created.
     init(_ service: any HTTPService, on listening: Sockets.Listening, limits: HTTPLimits) throws {
         (self.service, self.limits) = (service, limits)
         library = try HTTPLibrary.load()
@@ -116,7 +116,7 @@ package final class HTTPServer: Sendable {
         guard let daemon else {
             Unmanaged<HTTPServer>.fromOpaque(context).release()
             Sockets.shut(descriptor)
-            throw HTTPFault(.unavailable, "libmicrohttpd", "it does not start on this machine.")
+            throw UserError(.missing, at: "libmicrohttpd", "it does not start on this machine.")
         }
         state.withLock { [daemon = HTTPLibrary.Object(handle: daemon)] in $0.daemon = daemon }
     }

@@ -21,30 +21,30 @@ enum Sockets {
     /// - Parameters:
     ///   - port: 0 for any free one.
     ///   - onlyLoopback: whether only loopback addresses are allowed.
-    /// - Throws: `HTTPFault`.
-    static func listening(_ host: String, port: Int, onlyLoopback: Bool) throws(HTTPFault) -> Listening {
+    /// - Throws: `UserError`.
+    static func listening(_ host: String, port: Int, onlyLoopback: Bool) throws(UserError) -> Listening {
         var hints = addrinfo()
         hints.ai_socktype = stream
         hints.ai_flags = AI_PASSIVE
         var found: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, "\(port)", &hints, &found)
         guard code == 0, let entry = found?.pointee, let address = entry.ai_addr else {
-            throw HTTPFault(
-                .address, host, "is no address of this machine: \(String(cString: gai_strerror(code))).")
+            throw UserError(
+                .network, at: host, "is no address of this machine: \(String(cString: gai_strerror(code))).")
         }
         defer { freeaddrinfo(found) }
         let text = Self.text(of: address, entry.ai_addrlen)
         guard !onlyLoopback || text.hasPrefix("127.") || text == "::1" else {
-            throw HTTPFault(
-                .address, host,
+            throw UserError(
+                .network, at: host,
                 "is reached from other machines, which takes a key: --api-key-file FILE, or PHIBATCH_API_KEY in the environment."
             )
         }
         let descriptor = socket(entry.ai_family, stream, 0)
-        func refused() -> HTTPFault {
+        func refused() -> UserError {
             let reason = String(cString: strerror(errno))
             if descriptor >= 0 { close(descriptor) }
-            return HTTPFault(.address, "\(host):\(port)", "can't be listened on: \(reason).")
+            return UserError(.network, at: "\(host):\(port)", "can't be listened on: \(reason).")
         }
         guard descriptor >= 0 else { throw refused() }
         var yes: Int32 = 1

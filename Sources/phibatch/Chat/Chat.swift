@@ -79,7 +79,7 @@ struct Chat {
         }
         if text.last != "\n", problem == nil || !text.isEmpty { try output.answer("\n") }
         if let problem {
-            let isTooLong = (problem as? ModelError)?.kind == .promptTooLong && !turns.isEmpty
+            let isTooLong = (problem as? UserError)?.kind == .promptTooLong && !turns.isEmpty
             return fail("\(problem)\(isTooLong ? " /reset forgets the conversation." : "")")
         }
         guard answer != nil || !text.isEmpty else {

@@ -122,7 +122,7 @@ struct HelpTopic {
             + "\n  See 'phibatch help <topic>', and 'phibatch help <setting>' for one of a job's settings.\n"
     }
 
-    static func unknown(_ name: String) -> JobError {
+    static func unknown(_ name: String) -> UserError {
         let commands = Phibatch.configuration.subcommands.map { $0.configuration }
         let known = commands.filter(\.shouldDisplay).compactMap(\.commandName)
         let hint = NearMiss.hint(for: name, among: all.map(\.name) + known + JobKey.all.map(\.name))

@@ -51,7 +51,7 @@ struct JobOptions: ParsableArguments {
     /// - Parameters:
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
     ///   - pins, bring: for remote inputs, see `JobSettings.bringInputs`.
-    /// - Throws: `JobError` for a problem of all of them.
+    /// - Throws: `UserError` for a problem of all of them.
     func eachSettings(
         awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
@@ -66,7 +66,7 @@ struct JobOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `JobError`; of kind `usage` for a problem of the arguments.
+    /// - Throws: `UserError`; of kind `usage` for a problem of the arguments.
     /// - Parameters:
     ///   - output: the default output.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
@@ -77,7 +77,7 @@ struct JobOptions: ParsableArguments {
     ) throws -> JobSettings {
         try refuseValuesOfFlags()
         guard files.count <= 1 else {
-            throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
+            throw UserError(.usage, "one job file at a time: \(files[1]) is one too many.")
         }
         var given = all.given
         if let output, files.isEmpty, !given.contains(where: { $0.key.name == "output" }),
@@ -88,12 +88,12 @@ struct JobOptions: ParsableArguments {
         do {
             return try JobSettings.load(
                 file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
-        } catch let error as JobError {
+        } catch let error as UserError {
             let inputs = [".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".parquet"]
             guard let file = files.first, inputs.contains(where: file.hasSuffix), given.isEmpty else {
                 throw error
             }
-            throw JobError(
+            throw UserError(
                 .usage, at: file,
                 "is no job file. Is this the input? phibatch run --model MODEL --input \(Self.quoted(file)) --output FILE"
             )
@@ -107,6 +107,6 @@ struct JobOptions: ParsableArguments {
             return
         }
         let right = flags.map { "\($0.option) or --no-\($0.optionName)" }.joined(separator: ", ")
-        throw JobError(.usage, "a flag takes no value, but \(value) is given. Right is: \(right).")
+        throw UserError(.usage, "a flag takes no value, but \(value) is given. Right is: \(right).")
     }
 }

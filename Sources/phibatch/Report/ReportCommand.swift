@@ -48,7 +48,7 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            guard rows >= 0 else { throw JobError(.usage, "--rows must be at least 0, but is \(rows).") }
+            guard rows >= 0 else { throw UserError(.usage, "--rows must be at least 0, but is \(rows).") }
             let (results, job) = try subject()
             let console = Console(isQuiet: quiet)
             let report = try ResultReport(ReportSource(results), job: job, rowLimit: rows) {
@@ -76,7 +76,7 @@ struct ReportCommand: ParsableCommand {
         guard let first = files.first, files.count <= 2 else {
             let what: Message =
                 files.isEmpty ? "no results are given" : "\(files[2]) is one argument too many"
-            throw JobError(.usage, "\(what). Right is: phibatch report RESULTS [JOB] [--output FILE].")
+            throw UserError(.usage, "\(what). Right is: phibatch report RESULTS [JOB] [--output FILE].")
         }
         func job(_ file: String, _ output: [String]) throws -> JobSettings {
             let options = [("input", input), ("output", output)].compactMap { name, texts in
@@ -89,7 +89,7 @@ struct ReportCommand: ParsableCommand {
         if [".yaml", ".yml"].contains(where: first.hasSuffix), try !JobStatus.isOutput(first) {
             let job = try job(first, [])
             guard job.output != "-" else {
-                throw JobError(.usage, at: first, "a job with output - leaves no results; name the file.")
+                throw UserError(.usage, at: first, "a job with output - leaves no results; name the file.")
             }
             return (job.output, job)
         }

@@ -30,7 +30,7 @@ struct FuzzTarget: Sendable {
     func run(_ input: [UInt8], _ scratch: ScratchFolder) throws {
         do {
             try body(input, scratch)
-        } catch let error where error is ModelError || error is JobError || error is StoreError {
+        } catch let error as UserError {
             let message = "\(error)"
             try promise(message.utf8.count < 10_000, "a message of \(message.utf8.count) bytes")
             try promise(!message.contains("\u{1B}"), "a message that steers the terminal")

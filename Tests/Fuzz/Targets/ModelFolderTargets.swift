@@ -85,7 +85,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         try promise(heads.headCount % heads.keyValueHeadCount == 0, "heads without keys")
         try promise(shape.rope.dimension <= heads.headDimension, "more rotated than there is")
         try promise(shape.endOfSequence.allSatisfy { $0 >= 0 }, "a negative token")
-    } catch is ModelError {}
+    } catch is UserError {}
     let template = try ChatTemplate.load(path: scratch.path)
     _ = try template?.render([ChatMessage(role: "user", content: "hello")], addGenerationPrompt: true)
 }
@@ -97,7 +97,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
     var tokenizer = GGUFConverter.Tokenizer.embedded
     do {
         _ = try convert(file, folder, tokenizer)
-    } catch is ModelError {
+    } catch is UserError {
         tokenizer = .none
         _ = try convert(file, folder, tokenizer)
     }
@@ -105,7 +105,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         _ = try Architectures.read(folder: folder)
         let store = try TensorStore(folder: folder)
         for name in store.names { _ = try? store.tensor(name).floats() }
-    } catch let error as ModelError {
+    } catch let error as UserError {
         throw BrokenPromise(description: "a converted model can't be read: \(error)")
     }
     if tokenizer == .embedded { try use(Tokenizer(path: folder + "/tokenizer.json"), on: hostileText) }

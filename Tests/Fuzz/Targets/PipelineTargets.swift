@@ -133,7 +133,7 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
             try store.append(result, key: keys[position], position: position)
         }
         try store.finish(count: keys.count)
-    } catch is StoreError {
+    } catch is UserError {
         return
     }
     let lines = try scratch.bytes("out.jsonl").split(separator: 0x0a, omittingEmptySubsequences: false)

@@ -44,7 +44,7 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
             try store.append(GenerationResult(completion), key: key, position: position)
         }
         try store.finish(count: keys.count)
-    } catch is StoreError {
+    } catch is UserError {
         return
     }
     let made = try FinishedOutput(output)

@@ -56,9 +56,9 @@ func use(_ tokenizer: Tokenizer, on text: String) throws {
             do {
                 let text = try template.render(messages: messages, addGenerationPrompt: prompt)
                 try promise(text.utf8.count <= limits.textBytes, "a text beyond its limit")
-            } catch is ModelError {}
+            } catch is UserError {}
         }
-    } catch is ModelError {}
+    } catch is UserError {}
     let template = try TextTemplate(source, name: "prompt", limits: limits)
     _ = try template.render(["messages": .array(messages), "prompt": "e\u{301} ", "x": 3])
 }

@@ -21,12 +21,12 @@ import Testing
     }
 
     @Test func messagesSayWhatWouldBeRight() throws {
-        let type = try fault(#"{"properties":{"a":{"type":"sting"}}}"#)?.text.text
+        let type = try fault(#"{"properties":{"a":{"type":"sting"}}}"#)?.explanation.text
         #expect(type?.hasPrefix("the schema at #/properties/a/type: must be of null, ") == true)
         #expect(type?.hasSuffix("Did you mean string?") == true)
         let pattern = try fault(#"{"pattern":"ab(?=c)"}"#)
         #expect(pattern?.kind == .unsupportedPattern)
-        #expect(pattern?.text.text.hasSuffix("at the beginning of a pattern with ^, at character 3") == true)
+        #expect(pattern?.explanation.text.hasSuffix("at the beginning of a pattern with ^, at character 3") == true)
     }
 
     @Test func whatIsNotKnownIsListed() throws {

@@ -280,11 +280,11 @@ import Testing
 
     @Test func noFolderIsAnError() throws {
         let file = try folder.write("", to: "file")
-        #expect(throws: JobError.self) { try AnswerStore(file) }
-        #expect(throws: JobError.self) { try AnswerStore(file + "/below") }
+        #expect(throws: UserError.self) { try AnswerStore(file) }
+        #expect(throws: UserError.self) { try AnswerStore(file + "/below") }
         var job = JobSettings.test(input: [])
         job.answers = file
-        #expect(throws: JobError(.badJob, at: file, "is not a folder, so answers can't be kept there.")) {
+        #expect(throws: UserError(.badJob, at: file, "is not a folder, so answers can't be kept there.")) {
             try job.checkAnswerStore()
         }
     }

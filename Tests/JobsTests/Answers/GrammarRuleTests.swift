@@ -42,7 +42,7 @@ import Testing
         let file = try job("grammar: g.gbnf", folder: folder.path)
         #expect(file.answerForm == AnswerForm(.grammar(Self.grammar)))
         #expect(file.sources.contains { $0.path == path })
-        #expect(throws: JobError.self) { try job("grammar: none.gbnf", folder: folder.path) }
+        #expect(throws: UserError.self) { try job("grammar: none.gbnf", folder: folder.path) }
         #expect { try job("regex: a\ngrammar: g.gbnf", folder: folder.path) } throws: {
             "\($0)".contains("regex and grammar both say what answers are like")
         }

@@ -24,7 +24,7 @@ import Testing
             descriptor: pipe.fileHandleForWriting.fileDescriptor, fingerprint: testFingerprint)
         let lines = TestLine.make(2)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: UserError.self) {
             try store.append(lines[0].result, key: lines[0].key, position: 0)
         }
         #expect(error?.kind == .closedStream)

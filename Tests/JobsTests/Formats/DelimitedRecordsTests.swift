@@ -69,7 +69,7 @@ import Testing
     func aFirstRecordThatNamesNoColumnsIsAnError(text: String, what: String) throws {
         for name in ["a.csv", "a.tsv"] {
             let text = name == "a.csv" ? text : text.replacing(",", with: "\t")
-            let error = #expect(throws: JobError.self) { try records("\u{FEFF}" + text, name) }
+            let error = #expect(throws: UserError.self) { try records("\u{FEFF}" + text, name) }
             #expect(error?.kind == .badJob && error?.place?.hasSuffix("\(name):1") == true)
             #expect(error?.message.contains(what) == true, "\(error?.message ?? "")")
         }
@@ -79,11 +79,11 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(String(repeating: "long", count: 100) + "\na\n", to: "a.csv")
         var reader = InputReader(paths: [path], limit: 20)
-        let error = #expect(throws: JobError.self) { try reader.next() }
+        let error = #expect(throws: UserError.self) { try reader.next() }
         #expect(error?.message.contains("has 400 bytes; at most 20 are read") == true)
         let foreign = try folder.write([0x61, 0xff, 0x0a, 0x62, 0x0a], to: "b.csv")
         var second = InputReader(paths: [foreign])
-        let encoding = #expect(throws: JobError.self) { try second.next() }
+        let encoding = #expect(throws: UserError.self) { try second.next() }
         #expect(encoding?.message.contains("not valid UTF-8") == true)
     }
 
@@ -104,12 +104,12 @@ import Testing
     @Test func theFirstRecordIsLookedAt() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("question,answer\nwhy,so\n", to: "a.csv")
-        let error = #expect(throws: JobError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
+        let error = #expect(throws: UserError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
         #expect(error?.message.contains("{{ question }}") == true, "\(error?.message ?? "")")
         try JobSettings.test(input: [path]) { $0.prompt = "{{ question }}" }.checkBeginnings()
         let named = try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: tsv")
         #expect(named.inputFormat.format.name == "tsv")
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: xml")
         }
     }

@@ -51,12 +51,12 @@ import Testing
         }
         #expect(try prompts(Self.first + [0, 0] + Self.second) == ["one", "two", "three"])
         for rest in [[0x1f], [0, 0x1f, 0x8b], [0x1f, 0x8b] + last] as [[UInt8]] {
-            #expect(throws: JobError.self) { try prompts(all + rest) }
+            #expect(throws: UserError.self) { try prompts(all + rest) }
         }
         // Never in a file of ours.
         let folder = try TestFolder()
         try folder.write(all + [1], to: "out")
-        #expect(throws: StoreError.self) {
+        #expect(throws: UserError.self) {
             try File.textIfPresent(folder.path("out"), in: POSIXFileSystem())
         }
     }
@@ -80,7 +80,7 @@ import Testing
         for rest in [[0, 0], [9, 9, 9, 9, 9], [0x28, 0xb5, 0x2f, 0xfe]] as [[UInt8]] {
             #expect(try prompts(frame("one") + rest, name: "in.jsonl.zst", warnings: 1) == ["one"])
         }
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try prompts(frame("one") + [0x28, 0xb5], name: "in.jsonl.zst")
         }
     }

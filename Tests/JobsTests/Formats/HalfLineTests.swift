@@ -41,12 +41,12 @@ import Testing
         for length in first.count + 1..<whole.count {
             let folder = try TestFolder()
             for _ in 0..<2 {
-                let error = #expect(throws: JobError.self) { try run(folder, whole[..<length]) }
-                #expect(error?.kind == .inputOutput && error?.place == folder.path("in.jsonl") + ":2")
+                let error = #expect(throws: UserError.self) { try run(folder, whole[..<length]) }
+                #expect(error?.kind == .io && error?.place == folder.path("in.jsonl") + ":2")
                 #expect(error?.message.contains("line is incomplete: \(length - first.count) byte") == true)
                 #expect(folder.has("out.jsonl.journal") && !folder.has("out.jsonl"))
             }
-            #expect(throws: JobError.self) { try preflight(folder, whole[..<length]) }
+            #expect(throws: UserError.self) { try preflight(folder, whole[..<length]) }
             try preflight(folder, whole[..<length], follows: true)
             let later = try run(folder, whole + [0x0a])
             #expect(later.statistics.done == 1 && later.statistics.skipped == 1)
@@ -58,9 +58,9 @@ import Testing
         "{\"prompt\": 7,}", "[1, 2]", "{\"prompt\": \"a\"} {}", "\0\0\0", "\u{FEFF}{\"prompt\":",
     ])
     func aWrongLineNeedsItsLineFeed(text: String) throws {
-        let error = #expect(throws: JobError.self) { try run(folder, text.utf8) }
+        let error = #expect(throws: UserError.self) { try run(folder, text.utf8) }
         #expect(error?.message.contains("end it with a line feed") == true)
-        #expect(throws: JobError.self) { try preflight(folder, text.utf8) }
+        #expect(throws: UserError.self) { try preflight(folder, text.utf8) }
         try preflight(folder, Array((text + "\n").utf8))
         #expect(try run(folder, (text + "\n").utf8).status == .tooManyFailures(allowed: 0))
     }
@@ -82,14 +82,14 @@ import Testing
         // Longer than what is read at once.
         let long = "{\"prompt\":\"\(String(repeating: "long ", count: 40_000))\"}"
         try preflight(folder, long.utf8)
-        #expect(throws: JobError.self) { try preflight(folder, long.utf8.dropLast()) }
+        #expect(throws: UserError.self) { try preflight(folder, long.utf8.dropLast()) }
     }
 
     /// What is packed, or comes through a pipe, shows its end when it is read.
     @Test func theCutShowsInPackedFilesToo() throws {
         let packed = GzipTests.packed(line(0) + "\n" + line(1).dropLast(4))
         try preflight(folder, packed)
-        let error = #expect(throws: JobError.self) { try run(folder, packed) }
+        let error = #expect(throws: UserError.self) { try run(folder, packed) }
         #expect(error?.place == folder.path("in.jsonl") + ":2")
         #expect(try run(folder, (line(0) + "\n").utf8).statistics.skipped == 1)
     }
@@ -97,14 +97,14 @@ import Testing
     @Test(arguments: [0, 1])
     func aPackedFileCutAtItsBeginningIsNotEmpty(length: Int) throws {
         try folder.write([0x1f, 0x8b].prefix(length), to: "in.jsonl.gz")
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try Runner(
                 job: .test(input: [folder.path("in.jsonl.gz")]), model: ScriptedModel(),
                 store: openStore(folder)
             ).run()
         }
         #expect(
-            error?.kind == .inputOutput && error?.message.contains("in the middle of its gzip data") == true)
+            error?.kind == .io && error?.message.contains("in the middle of its gzip data") == true)
     }
 
     @Test func aFailureIsToldFirst() throws {
@@ -156,7 +156,7 @@ import Testing
         #expect(try run(folder, Array("{\"id".utf8), follows: true).status == .complete)
         #expect(try folder.bytes("out.jsonl").isEmpty)
         _ = try run(folder, Array((line(0) + "\n").utf8))
-        let error = #expect(throws: StoreError.self) { try run(folder, Array("{\"id".utf8)) }
+        let error = #expect(throws: UserError.self) { try run(folder, Array("{\"id".utf8)) }
         #expect(error?.kind == .wouldLose)
     }
 }
@@ -179,14 +179,14 @@ import Testing
     ])
     func aFileOfThemIsAnError(name: String, text: String) throws {
         for text in [text, "\u{FEFF}" + text] {
-            let error = #expect(throws: JobError.self) { try run(name, text) }
+            let error = #expect(throws: UserError.self) { try run(name, text) }
             #expect(error?.kind == .badJob && error?.message.contains("carriage return alone") == true)
         }
         // Longer than what is kept of a line.
         let long = String(repeating: text + "\r", count: 5000)
         let folder = try TestFolder()
         try folder.write(long.utf8, to: name)
-        #expect(throws: JobError.self) { try JobSettings.test(input: [folder.path(name)]).countLines() }
+        #expect(throws: UserError.self) { try JobSettings.test(input: [folder.path(name)]).countLines() }
     }
 
     @Test func otherEndsAreReadRightly() throws {
@@ -205,7 +205,7 @@ import Testing
         let rows = try run("in.csv", "prompt\na\nb\rc\nd\n")
         #expect(rows.failures.map(\.line) == [3] && rows.failures.map(\.error.code) == [.badField])
         #expect(rows.failures.first?.error.message.contains("carriage return") == true)
-        let head = #expect(throws: JobError.self) { try run("in.csv", "a\rprompt\n1,b\n") }
+        let head = #expect(throws: UserError.self) { try run("in.csv", "a\rprompt\n1,b\n") }
         #expect(head?.message.contains("carriage return") == true)
     }
 }
@@ -232,7 +232,7 @@ import Testing
         _ = try run(folder, lines(0..<36)) { ScriptedModel() }
         let old = try folder.bytes("out.jsonl")
         for text in [lines(100..<101), lines(100..<1000), lines(100..<500) + lines(0..<32)] {
-            let error = #expect(throws: StoreError.self) {
+            let error = #expect(throws: UserError.self) {
                 try run(folder, text) {
                     Issue.record("the model is not needed")
                     return ScriptedModel()
@@ -258,7 +258,7 @@ import Testing
             try? FileHandle(forWritingTo: URL(filePath: pipe)).write(contentsOf: Data(text.utf8))
         }
         let store = try openStore(folder)
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: UserError.self) {
             try Runner(job: .test(input: [pipe]), model: ScriptedModel(), store: store).run()
         }
         #expect(error?.kind == .wouldLose)

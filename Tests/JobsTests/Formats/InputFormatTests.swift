@@ -73,10 +73,10 @@ import Testing
         for end in [
             "e", "e,\"half\nof it", "e,\"half\nof\nit\n", "e,\"\(String(repeating: "x\n", count: 9000))",
         ] {
-            let error = #expect(throws: JobError.self) {
+            let error = #expect(throws: UserError.self) {
                 try results(text + end, DelimitedRecords.csv, in: TestFolder(), made: 3)
             }
-            #expect(error?.kind == .inputOutput && error?.place?.hasSuffix(":9") == true)
+            #expect(error?.kind == .io && error?.place?.hasSuffix(":9") == true)
             try folder.write((text + end).utf8, to: "half")
             var job = JobSettings.test(input: [folder.path("half")])
             job.inputFormat = FormatChoice(DelimitedRecords.csv)
@@ -120,11 +120,11 @@ import Testing
             for fault in [FaultyFileSystem.Fault.short, .error(EINTR)] {
                 #expect(try read(FaultyFileSystem(failing: number, with: fault)) == whole)
             }
-            let error = #expect(throws: JobError.self) {
+            let error = #expect(throws: UserError.self) {
                 try read(FaultyFileSystem(failing: number, with: .error(EIO)))
             }
             #expect(error?.place == path && error?.message.contains(SystemError(code: EIO).reason) == true)
-            #expect(error?.kind == (counting.calls[number] == .read ? .inputOutput : .missingInput))
+            #expect(error?.kind == (counting.calls[number] == .read ? .io : .missingInput))
         }
     }
 }

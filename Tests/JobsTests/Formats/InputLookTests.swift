@@ -53,7 +53,7 @@ import Testing
         #expect(InputLook(start: Array(text.utf8)).firstFields?["a"] != nil)
         let folder = try TemporaryFolder()
         let path = try folder.write(text, to: "in.jsonl")
-        let error = #expect(throws: JobError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
+        let error = #expect(throws: UserError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
         #expect(error?.place == "\(path):3", "\(error as Any)")
     }
 }

@@ -289,10 +289,10 @@ import Testing
             return try Runner(job: job, model: ScriptedModel(), store: openStore(folder)).run()
         }
         let elements = (0..<3).map { "{\"id\": \"n\($0)\", \"prompt\": \"p \($0)\"}" }
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try run("[\n" + elements[0...1].joined(separator: ",\n") + ",\n{\"id\": \"n2\"")
         }
-        #expect(error?.kind == .inputOutput && error?.place == folder.path("in.json") + ":4")
+        #expect(error?.kind == .io && error?.place == folder.path("in.json") + ":4")
         #expect(
             error?.message.contains(
                 "the input is incomplete: the array's element that begins here has no end.") == true)

@@ -155,7 +155,7 @@ import Testing
             ("output: o.jsonl\nkeep: [messages]\nresults: messages", "has messages of its own"),
         ])
     func whatDoesNotGoIsRefused(_ yaml: String, _ message: String) throws {
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             var job = try JobSettings.parse(Self.required + yaml)
             job.chooseOutputFormat()
             try job.checkOutputFormat(file: "job.yaml")

@@ -100,7 +100,7 @@ import Testing
                 ]))
         for role in ["User", "human", "usr", "", "system "] {
             #expect(code(#"{"messages":[{"role":"\#(role)","content":"x"}]}"#) == .badField, "\(role)")
-            #expect(throws: JobError.self) {
+            #expect(throws: UserError.self) {
                 var job = JobSettings()
                 try job.apply(JobOption.all(["messages": ["\(role)=x"]]))
             }

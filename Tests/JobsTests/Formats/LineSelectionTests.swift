@@ -80,7 +80,7 @@ import Testing
         }
         try job.checkScheduledShard()
         try folder.write([], to: "out.shard-3-of-4.journal")
-        let error = #expect(throws: JobError.self) { try job.checkScheduledShard() }
+        let error = #expect(throws: UserError.self) { try job.checkScheduledShard() }
         #expect(error?.place == folder.path("out.shard-3-of-4.journal"))
         #expect(error?.message.contains("--shard 3/4") == true)
         job.isShardScheduled = false

@@ -52,8 +52,8 @@ import Testing
             try file.truncate(atOffset: UInt64(kept))
             try file.close()
             var count = 1
-            let error = #expect(throws: JobError.self) { while try reader.next() != nil { count += 1 } }
-            #expect(error?.kind == .inputOutput && error?.description.contains("had 500 bytes") == true)
+            let error = #expect(throws: UserError.self) { while try reader.next() != nil { count += 1 } }
+            #expect(error?.kind == .io && error?.description.contains("had 500 bytes") == true)
             // What was read before counts; half a line does not.
             #expect(count == max(3, kept / 5))
         }
@@ -61,9 +61,9 @@ import Testing
 
     @Test func missingFilesAndFoldersAreErrors() throws {
         var reader = InputReader(paths: ["no-such-file.jsonl"])
-        #expect(throws: JobError.self) { try reader.next() }
+        #expect(throws: UserError.self) { try reader.next() }
         let folder = try TemporaryFolder()
         var other = InputReader(paths: [folder.path])
-        #expect(throws: JobError.self) { try other.next() }
+        #expect(throws: UserError.self) { try other.next() }
     }
 }

@@ -93,7 +93,7 @@ import Testing
         try folder.write(
             Array(try #require(Data(base64Encoded: table, options: .ignoreUnknownCharacters))),
             to: "in.parquet")
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try ByteSource(path: folder.path("in.parquet")).readAll(limit: 10)
         }
         let said = error.map { "\($0)" } ?? ""
@@ -193,11 +193,11 @@ import Testing
     func arrowIsRefused(name: String, bytes: [UInt8]) throws {
         let folder = try TestFolder()
         try folder.write(bytes, to: name)
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try ByteSource(path: folder.path(name)).readAll(limit: 10)
         }
         #expect(error.map { "\($0)" }?.contains("Convert to Parquet") == true)
-        if name != "in.jsonl" { #expect(throws: JobError.self) { try OutputName(name).check() } }
+        if name != "in.jsonl" { #expect(throws: UserError.self) { try OutputName(name).check() } }
     }
 
     @Test func bareWordsAreQuoted() {

@@ -159,7 +159,7 @@ import Testing
                 #expect(error?.code == .templateError && error?.message.contains("name") == true)
             }
         }
-        #expect(throws: JobError.self) { try prompt("{}") { $0.prompt = "{{ oops" } }
+        #expect(throws: UserError.self) { try prompt("{}") { $0.prompt = "{{ oops" } }
     }
 
     /// A value takes far more memory than its two bytes in the line.
@@ -258,7 +258,7 @@ import Testing
         #expect(try job("[a, b]") == .fields([.init("a"), .init("b")]))
         #expect(try job("{draft: text}") == .fields([.init("text", as: "draft")]))
         for wrong in ["text", "[a, a]", "[usage]", "[1]"] {
-            #expect(throws: JobError.self) { try job(wrong) }
+            #expect(throws: UserError.self) { try job(wrong) }
         }
     }
 }

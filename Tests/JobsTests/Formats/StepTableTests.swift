@@ -57,7 +57,7 @@ import Testing
         try folder.write(table.head, to: "failed")
         try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
         try folder.write("id,sample,text\n".utf8, to: "other")
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try FailedLinesFile.check(folder.path("other"), in: POSIXFileSystem())
         }
     }

@@ -57,7 +57,7 @@ import Testing
         let read = try job("schema: s.json", folder: folder.path)
         #expect(read.answerForm == AnswerForm(.schema(["type": "integer"])))
         #expect(try job("schema: s.json", folder: folder.path) == read)
-        #expect(throws: JobError.self) { try job("schema: other.json", folder: folder.path) }
+        #expect(throws: UserError.self) { try job("schema: other.json", folder: folder.path) }
         _ = try folder.write(#"{"type": "integer",}"#, to: "s.json")
         #expect {
             _ = try job("schema: s.json", folder: folder.path)

@@ -28,12 +28,12 @@ import Testing
     }
 
     @Test func whatCanNotBeIsSaid() {
-        #expect(throws: JobError.self) { try load() }
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) { try load() }
+        #expect(throws: UserError.self) {
             try load(awaitsInput: true) { DistantInput(address: $0, version: $1 ?? "", files: []) }
         }
         for output in ["https://host/out.jsonl", "hf://datasets/org/set", "s3://bucket", "az://box"] {
-            #expect(throws: JobError.self, "\(output)") {
+            #expect(throws: UserError.self, "\(output)") {
                 try load(input: ["own.jsonl"], output: output)
             }
         }

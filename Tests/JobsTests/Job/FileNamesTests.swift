@@ -20,7 +20,7 @@ import Testing
     }
 
     private func problem(_ jobs: JobSettings..., metrics: String? = nil) -> String? {
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             var names = FileNames()
             if let metrics { try names.add(metrics: metrics) }
             for job in jobs { try names.add(job) }
@@ -64,11 +64,11 @@ import Testing
         var names = FileNames()
         try names.add(first)
         // What was refused doesn't count.
-        #expect(throws: JobError.self) { try names.add(job(folder, ["in"], "link")) }
+        #expect(throws: UserError.self) { try names.add(job(folder, ["in"], "link")) }
         try names.add(job(folder, ["in"], "p"))
         try names.add(job(folder, ["in"], "deep/other"))
         try files.createSymbolicLink(atPath: folder.path("loop"), withDestinationPath: "loop")
-        #expect(throws: StoreError.self) { try names.add(job(folder, ["in"], "loop")) }
+        #expect(throws: UserError.self) { try names.add(job(folder, ["in"], "loop")) }
     }
 
     @Test func filesBesideAnOutputAreNoOutputs() throws {
@@ -105,7 +105,7 @@ import Testing
             "schema": [folder.path("schema")],
         ])
         for name in ["prompt", "schema"] {
-            let error = #expect(throws: JobError.self) {
+            let error = #expect(throws: UserError.self) {
                 try JobSettings.load(
                     file: nil, options: options + JobOption.all(["output": [folder.path(name)]]))
             }
@@ -143,7 +143,7 @@ import Testing
         // Nothing else is left.
         let alone = try TestFolder()
         try alone.write("{}".utf8, to: "o")
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try JobSettings.load(
                 file: nil,
                 options: JobOption.all([

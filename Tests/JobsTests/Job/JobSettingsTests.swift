@@ -153,7 +153,7 @@ import Testing
             ]))
         #expect(job.model == "m" && job.input == ["a.jsonl"] && job.engine.kvBudget == .share(0.25))
         #expect(
-            throws: JobError(
+            throws: UserError(
                 .usage, "model is missing; give it in the job file (`model: ...`) or as --model.")
         ) {
             try JobSettings.load(file: nil)
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func missingJobFileIsMissingInput() {
-        #expect(throws: JobError(.missingInput, at: "no/such.yaml", "there is no such job file.")) {
+        #expect(throws: UserError(.missingInput, at: "no/such.yaml", "there is no such job file.")) {
             try JobSettings.load(file: "no/such.yaml")
         }
     }

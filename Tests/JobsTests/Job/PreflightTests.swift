@@ -24,12 +24,12 @@ import Testing
     func anInputWithANameOfOursIsRefused(suffix: String) throws {
         let input = folder.path("in." + suffix)
         try folder.write("{}".utf8, to: "in." + suffix)
-        let error = #expect(throws: JobError.self) { try job([input], folder.path("in")).checkFiles() }
+        let error = #expect(throws: UserError.self) { try job([input], folder.path("in")).checkFiles() }
         #expect(error?.kind == .badJob && error?.place == input)
         #expect(error?.message.contains("Name another output") == true)
         // Under another name of the same file too.
         #expect(link(input, folder.path("other")) == 0)
-        #expect(throws: JobError.self) { try job([folder.path("other")], folder.path("in")).checkFiles() }
+        #expect(throws: UserError.self) { try job([folder.path("other")], folder.path("in")).checkFiles() }
         try job([folder.path("other")], folder.path("out")).checkFiles()
     }
 
@@ -52,10 +52,10 @@ import Testing
         #expect(try columns(["a.csv", "b.tsv"]) == ["topic", "extra"])
         #expect(try columns([]) { ($0.rows, $0.pick) = (3, [try Pick("tone", of: ["kind"])]) } == ["tone"])
         for names in [["a.csv", "in.jsonl"], ["in.jsonl"]] {
-            let error = #expect(throws: JobError.self) { try columns(names) }
+            let error = #expect(throws: UserError.self) { try columns(names) }
             #expect(error?.message.contains("(--keep NAME)") == true, "\(names)")
         }
-        #expect(throws: JobError.self) { try columns(["a.csv"]) { $0.awaitsInput = true } }
+        #expect(throws: UserError.self) { try columns(["a.csv"]) { $0.awaitsInput = true } }
     }
 
     /// Whoever reads a file goes by its name.
@@ -74,7 +74,7 @@ import Testing
         var errors = job(input, folder.path("out.jsonl"))
         errors.errors = folder.path(name)
         for job in [job(input, folder.path(name)), shard, errors] {
-            let error = #expect(throws: JobError.self) { try job.checkFiles() }
+            let error = #expect(throws: UserError.self) { try job.checkFiles() }
             #expect(
                 error?.kind == .badJob && error?.message.contains(what) == true, "\(error?.message ?? "")")
         }
@@ -94,7 +94,7 @@ import Testing
         for (output, errors) in [
             ("o.jsonl", "e.csv"), ("o.csv", "e.jsonl"), ("o.csv", "e.tsv"), ("o", "e.csv"),
         ] {
-            let error = #expect(throws: JobError.self) { try check(output, errors) }
+            let error = #expect(throws: UserError.self) { try check(output, errors) }
             #expect(error?.message.contains("in the format of the output") == true)
         }
         for (output, errors) in [("o.jsonl", "e.jsonl"), ("o.CSV", "e.csv"), ("o.csv", "e"), ("o", "e.txt")] {
@@ -119,7 +119,7 @@ import Testing
             atPath: folder.path("soft"), withDestinationPath: "in")
         for output in ["hard", "soft", "in", "./in", "x/../in"] {
             try Files.makeFolder(folder.path("x"))
-            #expect(throws: JobError.self) {
+            #expect(throws: UserError.self) {
                 try job([folder.path("in")], folder.url.path + "/" + output).checkFiles()
             }
         }
@@ -128,11 +128,11 @@ import Testing
     @Test func outputsThatAreNoFiles() throws {
         try folder.write("{}".utf8, to: "in")
         for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/stderr"] {
-            let error = #expect(throws: StoreError.self) {
+            let error = #expect(throws: UserError.self) {
                 try job([folder.path("in")], output).checkFiles()
             }
-            #expect(error?.kind == .cannotCreate && error?.message.contains("give - as output") == true)
-            #expect(throws: StoreError.self) {
+            #expect(error?.kind == .cannotWrite && error?.message.contains("give - as output") == true)
+            #expect(throws: UserError.self) {
                 try FileManager.default.createSymbolicLink(
                     atPath: folder.path("stream"), withDestinationPath: output)
                 defer { try? FileManager.default.removeItem(atPath: folder.path("stream")) }
@@ -140,10 +140,10 @@ import Testing
             }
         }
         for output in [folder.url.path, folder.url.path + "/Y/", "/", ".", "..", "/dev/null"] {
-            let error = #expect(throws: StoreError.self) {
+            let error = #expect(throws: UserError.self) {
                 try job([folder.path("in")], output).checkFiles()
             }
-            #expect(error?.kind == .cannotCreate, "\(output)")
+            #expect(error?.kind == .cannotWrite, "\(output)")
         }
     }
 
@@ -176,10 +176,10 @@ import Testing
                 odd.pathBytes + "/in".utf8, odd.pathBytes + "/~x".utf8, Array("/a/b".utf8),
             ])
         #expect(job.output.pathBytes == odd.pathBytes + "/o\u{10FEFF}".utf8)
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try JobSettings.load(file: file, options: JobOption.all(["output": [file]]))
         }
-        let nul = #expect(throws: JobError.self) {
+        let nul = #expect(throws: UserError.self) {
             try JobSettings.parse("model: m\ninput: x\noutput: \"a\\u0000b\"")
         }
         #expect(nul?.message.contains("character 0") == true, "\(nul.debugDescription)")
@@ -190,7 +190,7 @@ import Testing
         let options = JobOption.all(["model": [odd], "input": [odd + "2"], "output": [odd + "3"]])
         let job = try JobSettings.load(file: nil, options: options)
         #expect(job.model == odd && job.input == [odd + "2"] && job.output == odd + "3")
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try JobSettings.load(file: nil, options: options + JobOption.all(["prompt": [odd]]))
         }
         #expect(error?.kind == .usage && error?.message.contains("UTF-8") == true)

@@ -44,7 +44,7 @@ import Testing
         let same = try openStore(folder, fingerprint: other)
         #expect(try TestRun(lines: Array(lines.prefix(5))).run(same) == 0)
         #expect(!same.didReplaceOutput)
-        #expect(throws: StoreError.self) { try openStore(folder, fingerprint: third) }
+        #expect(throws: UserError.self) { try openStore(folder, fingerprint: third) }
         #expect(try TestRun(lines: lines).run(openStore(folder, fingerprint: third, ifChanged: .keep)) == 1)
         #expect(try runs(folder) == [first, first, first, second, second, third.digest])
         let settings = try OutputLog.header(
@@ -58,7 +58,7 @@ import Testing
         let store = try openStore(folder)
         try TestRun(lines: lines, limit: 2).run(store)
         try store.suspend()
-        #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
+        #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
         let kept = try openStore(folder, fingerprint: other, ifChanged: .keep)
         try TestRun(lines: lines, limit: 2).run(kept)
         try kept.suspend()
@@ -92,14 +92,14 @@ import Testing
         // Nothing was to do, so nothing has changed.
         #expect(try TestRun(lines: Array(lines.prefix(3))).run(openStore(folder)) == 0)
         try TestRun(lines: lines).run(openStore(folder, fingerprint: other, ifChanged: .keep))
-        #expect(throws: StoreError.self) { try openStore(folder) }
+        #expect(throws: UserError.self) { try openStore(folder) }
         #expect(try TestRun(lines: lines).run(openStore(folder, ifChanged: .restart)) == 6)
         #expect(try runs(folder) == Array(repeating: testFingerprint.digest, count: 6))
     }
 
     @Test func anothersFileOfThatNameStays() throws {
         try folder.write(Array("mine".utf8), to: "out.jsonl.log")
-        let error = #expect(throws: StoreError.self) { try openStore(folder) }
+        let error = #expect(throws: UserError.self) { try openStore(folder) }
         #expect(error?.kind == .mismatch)
         #expect(try folder.text("out.jsonl.log") == "mine")
     }

@@ -20,7 +20,7 @@ import Testing
         try TestRun(lines: lines, limit: 2).run(store)
         try store.suspend()
         let before = try folder.bytes("out.jsonl.journal")
-        let error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
+        let error = #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
         #expect(error?.kind == .mismatch)
         let text = error?.description ?? ""
         for part in [
@@ -35,7 +35,7 @@ import Testing
 
     @Test func aFinishedOutputTellsWhatDiffers() throws {
         try TestRun(lines: lines).run(openStore(folder))
-        let full = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
+        let full = #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
         #expect(full?.message.contains("job.seed: 17 -> 18\n") == true, "\(full?.message ?? "")")
         #expect(full?.message.contains("--if-changed keep") == true)
     }
@@ -72,7 +72,7 @@ import Testing
         var bytes = try folder.bytes("out.jsonl.journal")
         bytes[40] ^= 1
         try folder.write(bytes, to: "out.jsonl.journal")
-        let error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
+        let error = #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
         #expect(error?.kind == .mismatch)
         #expect(try TestRun(lines: lines).run(openStore(folder)) == 2)
     }
@@ -119,8 +119,8 @@ import Testing
             #expect(lines.count == 1)
             #expect(lines.first?.hasPrefix(name + ":") == true, "\(lines)")
         }
-        #expect(throws: ModelError.self) { try model { $0["model.safetensors"] = nil } }
-        let error = #expect(throws: ModelError.self) {
+        #expect(throws: UserError.self) { try model { $0["model.safetensors"] = nil } }
+        let error = #expect(throws: UserError.self) {
             try ModelFingerprint.parts(folder: "/no/such/folder")
         }
         #expect(

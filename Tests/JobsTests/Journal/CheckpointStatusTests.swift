@@ -93,11 +93,11 @@ import Testing
         try pipe.fileHandleForReading.close()
         let line = TestLine.make(1)[0]
         _ = try store.claim(line.key, position: 0)
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: UserError.self) {
             try store.append(line.result, key: line.key, position: 0)
         }
         #expect(error?.kind == .closedStream)
-        #expect(throws: StoreError.self) { try store.finish(count: 1) }
+        #expect(throws: UserError.self) { try store.finish(count: 1) }
     }
 
     @Test func shortAndInterruptedWritesGoOn() throws {

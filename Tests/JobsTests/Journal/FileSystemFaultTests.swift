@@ -93,14 +93,14 @@ import Testing
                 if fault == .short || fault == .error(EINTR) { #expect(error == nil, what) }
                 if let error {
                     errors += 1
-                    let error = try #require(error as? StoreError, what)
-                    #expect(error.path.hasPrefix(folder.url.path), what)
+                    let error = try #require(error as? UserError, what)
+                    #expect(error.place?.hasPrefix(folder.url.path) == true, what)
                     #expect(!error.message.isEmpty, what)
                     if case .error(let code) = fault {
                         #expect(error.message.contains(SystemError(code: code).reason), what)
                         #expect(error.code == code, what)
                     }
-                    #expect([.cannotCreate, .io].contains(error.kind), what)
+                    #expect([.cannotWrite, .io].contains(error.kind), what)
                 }
                 // The output is the old one or the new one, and never anything else.
                 if folder.has("out.jsonl") {
@@ -144,28 +144,28 @@ import Testing
         let store = try openStore(folder, system: FaultyFileSystem(failing: opening + 1, with: .error(EIO)))
         let key = Self.lines[0].key
         _ = try store.claim(key, position: 0)
-        let first = #expect(throws: StoreError.self) {
+        let first = #expect(throws: UserError.self) {
             try store.append(Self.lines[0].result, key: key, position: 0)
         }
-        let second = #expect(throws: StoreError.self) { try store.sync() }
+        let second = #expect(throws: UserError.self) { try store.sync() }
         #expect(first == second)
         try store.suspend()
     }
 
     @Test func aFolderThatIsNotThereOrNotWritable() throws {
-        let missing = #expect(throws: StoreError.self) {
+        let missing = #expect(throws: UserError.self) {
             try JournalStore(output: folder.path("no/out.jsonl"), fingerprint: testFingerprint)
         }
-        #expect(missing?.kind == .cannotCreate)
+        #expect(missing?.kind == .cannotWrite)
         #expect(missing?.description.contains("no/out.jsonl") == true)
-        let notFile = #expect(throws: StoreError.self) {
+        let notFile = #expect(throws: UserError.self) {
             try JournalStore(output: folder.url.path, fingerprint: testFingerprint)
         }
-        #expect(notFile?.kind == .cannotCreate)
-        let device = #expect(throws: StoreError.self) {
+        #expect(notFile?.kind == .cannotWrite)
+        let device = #expect(throws: UserError.self) {
             try JournalStore(output: "/dev/null", fingerprint: testFingerprint)
         }
-        #expect(device?.kind == .cannotCreate)
+        #expect(device?.kind == .cannotWrite)
     }
 
     @Test func aFolderThatGoesAwayIsNoticedAtTheNextSync() throws {
@@ -174,7 +174,7 @@ import Testing
         _ = try store.claim(line.key, position: 0)
         try store.append(line.result, key: line.key, position: 0)
         try FileManager.default.removeItem(at: folder.url)
-        let error = #expect(throws: StoreError.self) { try store.sync() }
+        let error = #expect(throws: UserError.self) { try store.sync() }
         #expect(error?.kind == .io)
         try store.suspend()
     }

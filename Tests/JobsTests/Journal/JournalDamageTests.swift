@@ -28,7 +28,7 @@ import Testing
         let least = "{\"sum\":\"0123456789abcdef\",\"phibatch_journal\":".utf8.count
         for length in 0..<least {
             try folder.write(whole[..<length], to: "out.jsonl.journal")
-            let error = #expect(throws: StoreError.self) { try openStore(folder) }
+            let error = #expect(throws: UserError.self) { try openStore(folder) }
             #expect(error?.kind == .mismatch && error?.message.contains("not made by phibatch") == true)
             #expect(try folder.bytes("out.jsonl.journal") == Array(whole[..<length]))
             #expect(try folder.names == ["out.jsonl.journal"])
@@ -107,7 +107,7 @@ import Testing
         #expect {
             try store.finish(count: lines.count)
         } throws: {
-            ($0 as? StoreError)?.kind == .io
+            ($0 as? UserError)?.kind == .io
         }
         #expect(!folder.has("out.jsonl"))
         let again = try openStore(folder)
@@ -121,7 +121,7 @@ import Testing
         #expect {
             try openStore(folder)
         } throws: {
-            ($0 as? StoreError)?.kind == .mismatch
+            ($0 as? UserError)?.kind == .mismatch
         }
         #expect(try folder.text("out.jsonl") == text)
         #expect(try folder.names == ["out.jsonl"])

@@ -46,7 +46,7 @@ private final class OtherProcess {
     @Test func aSecondRunIsRefusedAndADeadOnesLockTakenOver() throws {
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
         let pid = other.process.processIdentifier
-        let error = #expect(throws: StoreError.self) { try openStore(folder) }
+        let error = #expect(throws: UserError.self) { try openStore(folder) }
         #expect(error?.kind == .locked)
         #expect(error?.message.contains("process \(pid) on there") == true)
         let running = try JobStatus.read(output: folder.path("out.jsonl"))
@@ -94,7 +94,7 @@ private final class OtherProcess {
 
     @Test func waitingCanBeBrokenOff() throws {
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: UserError.self) {
             try JournalStore(
                 output: folder.path("out.jsonl"), fingerprint: testFingerprint,
                 waiting: OutputLock.Waiting(onWait: { _ in }, shouldStop: { true }))
@@ -106,13 +106,13 @@ private final class OtherProcess {
     @Test func aRunHoldsItsLockToTheEnd() throws {
         let store = try openStore(folder)
         #expect(folder.has("out.jsonl.lock"))
-        #expect(throws: StoreError.self) { try openStore(folder) }
+        #expect(throws: UserError.self) { try openStore(folder) }
         // Even if someone removes the lock file, the journal is not written by two.
         let line = TestLine.make(1)[0]
         _ = try store.claim(line.key, position: 0)
         try store.append(line.result, key: line.key, position: 0)
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.lock"))
-        let error = #expect(throws: StoreError.self) { try openStore(folder) }
+        let error = #expect(throws: UserError.self) { try openStore(folder) }
         #expect(error?.kind == .locked)
         try store.finish(count: 1)
         #expect(try folder.names == ["out.jsonl"])
@@ -123,7 +123,7 @@ private final class OtherProcess {
         let system = FaultyFileSystem(refusing: [.lock: code])
         let store = try openStore(folder, system: system)
         #expect(store.notes.contains { $0.contains("has no locks") })
-        #expect(throws: StoreError.self) { try openStore(folder, system: system) }
+        #expect(throws: UserError.self) { try openStore(folder, system: system) }
         #expect(try JobStatus.read(output: folder.path("out.jsonl"), system: system).state == .running)
         try TestRun(lines: TestLine.make(3)).run(store)
         #expect(try folder.names == ["out.jsonl"])
@@ -135,7 +135,7 @@ private final class OtherProcess {
         try left(0x7FFF_FFF0, Platform.hostName)
         #expect(try TestRun(lines: TestLine.make(3)).run(openStore(folder, system: system)) == 0)
         try left(1, "elsewhere")
-        let error = #expect(throws: StoreError.self) { try openStore(folder, system: system) }
+        let error = #expect(throws: UserError.self) { try openStore(folder, system: system) }
         #expect(error?.kind == .locked && error?.message.contains("remove") == true)
     }
 

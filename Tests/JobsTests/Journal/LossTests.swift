@@ -12,13 +12,13 @@ import Testing
         return folder
     }
 
-    private func refusal(_ lines: [TestLine], _ folder: TestFolder) throws -> StoreError? {
+    private func refusal(_ lines: [TestLine], _ folder: TestFolder) throws -> UserError? {
         let store = try openStore(folder)
         defer { try? store.suspend() }
         do {
             try TestRun(lines: lines).run(store)
             return nil
-        } catch let error as StoreError {
+        } catch let error as UserError {
             return error
         }
     }
@@ -116,7 +116,7 @@ import Testing
         let old = try folder.bytes("out.jsonl")
         for restart in [false, true] {
             let store = try openStore(folder, restart: restart, prunes: prunes)
-            let error = #expect(throws: StoreError.self) { try TestRun(lines: []).run(store) }
+            let error = #expect(throws: UserError.self) { try TestRun(lines: []).run(store) }
             #expect(error?.kind == .wouldLose && error?.message.contains("the input has no lines") == true)
             try store.suspend()
             #expect(try folder.bytes("out.jsonl") == old)
@@ -175,7 +175,7 @@ import Testing
         let lines = TestLine.make(19)
         let store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
-        let error = #expect(throws: StoreError.self) { try store.inputEnds(InputEnd(lines: 19, isCut: true)) }
+        let error = #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 19, isCut: true)) }
         #expect(error?.message.contains("ends in half a line") == true)
         #expect(throws: Never.self) { try store.inputEnds(InputEnd(lines: 19)) }
         // The store can still save what is under way.
@@ -234,7 +234,7 @@ import Testing
         #expect(store.journalPath == nil)
         let key = TestLine.make(3)[2].key
         try store.append(TestLine.make(3)[2].result, key: key, position: 2)
-        let error = #expect(throws: StoreError.self) { try store.sync() }
+        let error = #expect(throws: UserError.self) { try store.sync() }
         #expect(error?.message.contains("removed or replaced") == true)
         try store.suspend()
         #expect(store.journalPath == nil)
@@ -254,9 +254,9 @@ import Testing
         _ = try store.claim(WorkKey(id: "new", contentHash: 1), position: 0)
         for line in lines.prefix(17) { try store.lookAhead(at: line.key) }
         #expect(store.needsLookAhead)
-        let error = #expect(throws: StoreError.self) { try store.inputEnds(InputEnd(lines: 18)) }
+        let error = #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 18)) }
         #expect(error?.message.contains("known by their number") == false)
-        let numbered = #expect(throws: StoreError.self) {
+        let numbered = #expect(throws: UserError.self) {
             try store.inputEnds(InputEnd(lines: 18, hasNumbered: true))
         }
         #expect(numbered?.message.contains("known by their number in the whole input") == true)
@@ -266,7 +266,7 @@ import Testing
         // Claims count anew.
         _ = try store.claim(lines[0].key, position: 1)
         #expect(store.needsLookAhead)
-        #expect(throws: StoreError.self) { try store.inputEnds(InputEnd(lines: 2)) }
+        #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 2)) }
         for (number, line) in lines.dropFirst().enumerated() {
             _ = try store.claim(line.key, position: number + 2)
         }

@@ -42,7 +42,7 @@ import Testing
         #expect(try faults(lines + [""]).contains { $0.contains("more than it should") })
         #expect(try !faults(lines.dropLast()).isEmpty)
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl"))
-        #expect(throws: JobError.self) { try OutputCheck(output: folder.path("out.jsonl")) }
+        #expect(throws: UserError.self) { try OutputCheck(output: folder.path("out.jsonl")) }
     }
 
     @Test func everyByteCounts() throws {

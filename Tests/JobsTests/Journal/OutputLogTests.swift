@@ -104,7 +104,7 @@ import Testing
         let log = try folder.bytes("out.jsonl.log")
         func refused(_ reason: String) throws {
             let before = try Self.files.map { folder.has($0) ? try folder.bytes($0) : [] }
-            let error = #expect(throws: StoreError.self) { try open(folder) }
+            let error = #expect(throws: UserError.self) { try open(folder) }
             #expect(
                 error?.kind == .mismatch && error?.message.contains(reason) == true,
                 "\(error.debugDescription)")
@@ -112,7 +112,7 @@ import Testing
         }
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.log"))
         try refused("no log of phibatch")
-        #expect(throws: StoreError.self) { try FinishedOutput(folder.path("out.jsonl")) }
+        #expect(throws: UserError.self) { try FinishedOutput(folder.path("out.jsonl")) }
         try folder.write("mine".utf8, to: "out.jsonl.log")
         try refused("was not made by phibatch")
         // Any bit that is wrong, or an end that is missing.
@@ -120,16 +120,16 @@ import Testing
             var damaged = log
             damaged[position] ^= 1
             try folder.write(damaged, to: "out.jsonl.log")
-            #expect(throws: StoreError.self, "byte \(position)") { try open(folder) }
+            #expect(throws: UserError.self, "byte \(position)") { try open(folder) }
             try folder.write(log[..<position], to: "out.jsonl.log")
-            #expect(throws: StoreError.self, "byte \(position)") { try open(folder) }
+            #expect(throws: UserError.self, "byte \(position)") { try open(folder) }
         }
         try folder.write(log, to: "out.jsonl.log")
         let other = try openStore(
             folder, fingerprint: RunFingerprint([("job.seed", "18")]), format: TabbedResults(), restart: true)
         try other.suspend()
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.journal"))
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: UserError.self) {
             try openStore(folder, fingerprint: RunFingerprint([("job.seed", "18")]), format: TabbedResults())
         }
         #expect(error?.message.contains("job.seed: 17 -> 18") == true)
@@ -143,8 +143,8 @@ import Testing
     func foreignFilesStay(name: String) throws {
         try folder.write("precious".utf8, to: name)
         for restart in [false, true] {
-            let error = #expect(throws: StoreError.self) { try open(folder, restart: restart) }
-            #expect(error?.path == folder.path(name) && error?.kind == .mismatch)
+            let error = #expect(throws: UserError.self) { try open(folder, restart: restart) }
+            #expect(error?.place == folder.path(name) && error?.kind == .mismatch)
             #expect(error?.message.contains("left as it is; move it away") == true)
             #expect(try folder.text(name) == "precious" && !folder.has("out.jsonl"))
         }

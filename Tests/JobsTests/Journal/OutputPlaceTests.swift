@@ -125,11 +125,11 @@ import Testing
     ) throws {
         let folder = try folderWithOutput(mode: 0o644)
         let before = try folder.bytes("out.jsonl")
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: UserError.self) {
             try openStore(folder, prunes: true, system: FaultyFileSystem(refusing: [.probe: code]))
         }
         #expect(
-            error?.kind == .cannotCreate && error?.message.contains(SystemError(code: code).reason) == true)
+            error?.kind == .cannotWrite && error?.message.contains(SystemError(code: code).reason) == true)
         #expect(error?.message.contains("can't be replaced") == true, "\(error.debugDescription)")
         #expect(try folder.names == ["out.jsonl"] && folder.bytes("out.jsonl") == before)
     }
@@ -157,8 +157,8 @@ import Testing
                 try TestRun(lines: Self.lines).run(open())
                 #expect(try folder.names == [name])
             } else {
-                let error = #expect(throws: StoreError.self) { try open() }
-                #expect(error?.kind == .cannotCreate, "\(error.debugDescription)")
+                let error = #expect(throws: UserError.self) { try open() }
+                #expect(error?.kind == .cannotWrite, "\(error.debugDescription)")
             }
         }
     }

@@ -78,7 +78,7 @@ import Testing
         var damaged = whole
         damaged[damaged.count - 3] ^= 0x55
         try folder.write(damaged, to: "damaged")
-        #expect(throws: JobError.self) { try ByteSource(path: folder.path("damaged")).readAll(limit: .max) }
+        #expect(throws: UserError.self) { try ByteSource(path: folder.path("damaged")).readAll(limit: .max) }
         #expect(InputFormats.standard.format(for: "A.CSV" + packing.nameEnd).name == "csv")
     }
 

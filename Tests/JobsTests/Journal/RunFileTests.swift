@@ -19,13 +19,13 @@ import Testing
     private func refused(_ folder: TestFolder, _ what: String) throws {
         let before = try folder.names
         for restart in [false, true] {
-            let error = #expect(throws: StoreError.self, "\(what)") {
+            let error = #expect(throws: UserError.self, "\(what)") {
                 try openStore(folder, restart: restart)
             }
             #expect(error?.kind == .mismatch, "\(what): \(error.debugDescription)")
             #expect(
                 error?.message.contains("left as it is; move it away") == true, "\(error.debugDescription)")
-            #expect(error?.path == folder.path(what), "\(what)")
+            #expect(error?.place == folder.path(what), "\(what)")
         }
         #expect(try folder.names == before, "\(what)")
     }
@@ -79,7 +79,7 @@ import Testing
             atPath: folder.path("out.jsonl.journal"), withDestinationPath: "elsewhere")
         try refused(folder, "out.jsonl.journal")
         #expect(try folder.bytes("elsewhere") == bytes)
-        #expect(throws: StoreError.self) { try JobStatus.read(output: folder.path("out.jsonl")) }
+        #expect(throws: UserError.self) { try JobStatus.read(output: folder.path("out.jsonl")) }
     }
 
     @Test func whatAKilledRunLeftIsRemoved() throws {
@@ -103,7 +103,7 @@ import Testing
         for name in ["phibatch-new", "phibatch-journal", "phibatch-inflight", "phibatch-lock"] {
             let folder = try TestFolder()
             let file = try RunFile.create(folder.path("out.jsonl." + name), in: system)
-            let error = #expect(throws: StoreError.self) { try openStore(folder) }
+            let error = #expect(throws: UserError.self) { try openStore(folder) }
             #expect(error?.kind == .locked, "\(name): \(error.debugDescription)")
             #expect(try file.isInPlace())
         }
@@ -114,8 +114,8 @@ import Testing
     func whatAppearsMeanwhileStays(name: String) throws {
         let store = try openStore(folder)
         try folder.write("precious".utf8, to: name)
-        let error = #expect(throws: StoreError.self) { try TestRun(lines: Self.lines).run(store) }
-        #expect(error?.kind == .io && error?.path == folder.path(name), "\(error.debugDescription)")
+        let error = #expect(throws: UserError.self) { try TestRun(lines: Self.lines).run(store) }
+        #expect(error?.kind == .io && error?.place == folder.path(name), "\(error.debugDescription)")
         try store.suspend()
         #expect(try folder.text(name) == "precious")
         try FileManager.default.removeItem(atPath: folder.path(name))
@@ -130,7 +130,7 @@ import Testing
         // Another file of that name; the old one stays, so that its number is not given again.
         try FileManager.default.moveItem(atPath: folder.path("out.jsonl"), toPath: folder.path("old"))
         try folder.write("precious".utf8, to: "out.jsonl")
-        #expect(throws: StoreError.self) { try TestRun(lines: edited).run(store) }
+        #expect(throws: UserError.self) { try TestRun(lines: edited).run(store) }
         try store.suspend()
         #expect(try folder.text("out.jsonl") == "precious")
     }

@@ -85,10 +85,10 @@ import Testing
     }
 
     @Test func filesWithoutResultsAreErrors() throws {
-        #expect(throws: JobError.self) { try ReportSource(folder.path("none")) }
-        #expect(throws: JobError.self) { try ReportSource(folder.url.path) }
+        #expect(throws: UserError.self) { try ReportSource(folder.path("none")) }
+        #expect(throws: UserError.self) { try ReportSource(folder.url.path) }
         try folder.write(Array("a,b\n1,2\n".utf8), to: "csv")
-        let error = #expect(throws: JobError.self) { try read(folder.path("csv")) }
+        let error = #expect(throws: UserError.self) { try read(folder.path("csv")) }
         #expect(error?.message.contains("has no log beside it") == true)
         try folder.write([UInt8](), to: "empty")
         #expect(try read(folder.path("empty")).results.isEmpty)

@@ -153,7 +153,7 @@ import Testing
         ("rows: 5\npick: {a: [1]}\nsteps: [{name: a, prompt: x}]", "pick: a is the name of a step, too"),
     ])
     func whatIsWrongIsSaid(yaml: String, message: String) {
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try JobSettings.parse("model: m\noutput: o\n" + yaml)
         }
         #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
@@ -162,11 +162,11 @@ import Testing
     @Test func optionsSayHowMany() throws {
         let job = try JobSettings.parse("model: m\noutput: o", options: JobOption.all(["rows": ["12"]]))
         #expect(job.rows == 12)
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try JobSettings.parse(
                 "model: m\noutput: o\ninput: a", options: JobOption.all(["rows": ["12"]]))
         }
-        let error = #expect(throws: JobError.self) { try JobSettings.parse("model: m\noutput: o") }
+        let error = #expect(throws: UserError.self) { try JobSettings.parse("model: m\noutput: o") }
         #expect(error?.message.contains("input is missing") == true)
         #expect(error?.message.contains("rows: 1000") == true)
         #expect(JobKey.rows.isOption && !JobKey.pick.isOption)
@@ -184,17 +184,17 @@ import Testing
             job.rows = 5
         }
         #expect(try Self.rows(job) == rows)
-        #expect(throws: JobError.self) { try Pick("id", of: ["a"]) }
-        #expect(throws: JobError.self) { try Pick("a", from: 2, to: 1) }
-        #expect(throws: JobError.self) { try Pick("a", file: "no-such-file") }
+        #expect(throws: UserError.self) { try Pick("id", of: ["a"]) }
+        #expect(throws: UserError.self) { try Pick("a", from: 2, to: 1) }
+        #expect(throws: UserError.self) { try Pick("a", file: "no-such-file") }
         job.pick.append(job.pick[0])
-        #expect(throws: JobError.self) { try job.check(file: nil) }
+        #expect(throws: UserError.self) { try job.check(file: nil) }
         job.pick.removeLast()
         try job.check(file: nil)
         (job.rows, job.awaitsInput) = (0, false)
-        #expect(throws: JobError.self) { try job.checkValues() }
+        #expect(throws: UserError.self) { try job.checkValues() }
         (job.rows, job.awaitsInput) = (5, true)
-        let error = #expect(throws: JobError.self) { try job.check(file: nil) }
+        let error = #expect(throws: UserError.self) { try job.check(file: nil) }
         #expect(error?.message.contains("--follow") == true)
     }
 }

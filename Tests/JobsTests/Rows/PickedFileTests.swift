@@ -54,7 +54,7 @@ import Testing
     ])
     func whatIsWrongIsSaid(content: String, message: String, field: String) throws {
         _ = try folder.write(content, to: "lines.jsonl")
-        let error = #expect(throws: JobError.self) { try job("file: lines.jsonl" + field) }
+        let error = #expect(throws: UserError.self) { try job("file: lines.jsonl" + field) }
         #expect(error?.place == "job:4" && error?.message.hasPrefix("pick x: ") == true)
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
         #expect(error?.message.hasSuffix("..") == false)
@@ -62,7 +62,7 @@ import Testing
 
     @Test func textIsUTF8() throws {
         _ = try folder.write([0x61, 0x0A, 0xFF, 0x0A], to: "lines")
-        let error = #expect(throws: JobError.self) { try job("file: lines") }
+        let error = #expect(throws: UserError.self) { try job("file: lines") }
         #expect(error?.message.contains("lines:2: The line is not valid UTF-8") == true)
     }
 
@@ -74,7 +74,7 @@ import Testing
         #expect(job.sources == [source])
         var other = job
         other.output = folder.path + "/lines"
-        let error = #expect(throws: JobError.self) { try other.check(file: nil) }
+        let error = #expect(throws: UserError.self) { try other.check(file: nil) }
         #expect(error?.message.contains("would overwrite the file that x is picked from") == true)
         // It is read once, whatever becomes of it.
         let rows = try PickTests.rows(job)

@@ -95,7 +95,7 @@ import Testing
         #expect(try run(job(30)).done == renamed)
         fresh = try #require(try JobFreshness(job(5), cache: .off))
         #expect(fresh.gone == 25 && fresh.losesTooMany)
-        #expect(throws: StoreError.self) { try run(job(5)) }
+        #expect(throws: UserError.self) { try run(job(5)) }
         #expect(try run(job(5), prunes: true).skipped == 5)
         #expect(try results().count == 5)
     }
@@ -216,7 +216,7 @@ import Testing
     @Test func whatCantBeAskedIsSaidBefore() throws {
         func problem(_ change: (inout JobSettings) -> Void) throws -> String {
             let job = try job(3, change)
-            let error = #expect(throws: JobError.self) { try BatchJob(job) }
+            let error = #expect(throws: UserError.self) { try BatchJob(job) }
             return error?.description ?? ""
         }
         let none = try problem { $0.prompt = nil }

@@ -159,7 +159,7 @@ import Testing
             let last = Int.random(in: 1...12, using: &random)
             model.beforeStep = { step in
                 guard step == last else { return }
-                if crashes { throw ModelError(.resources, "out of luck") }
+                if crashes { throw UserError(.resources, "out of luck") }
                 flag.set()
             }
             let workers = Int.random(in: 1...9, using: &random)

@@ -164,7 +164,7 @@ import Testing
             if !isWhole {
                 #expect(try rows(job) == before)
                 #expect(try JobStatus.read(output: job.output).state == .stopped)
-                let other = #expect(throws: StoreError.self) {
+                let other = #expect(throws: UserError.self) {
                     try run(job, redo: RedoChoice(where: "id == 'l1'"))
                 }
                 #expect(other?.kind == .mismatch && other?.message.contains("earlier redo") == true)
@@ -329,7 +329,7 @@ import Testing
         let job = try job()
         try run(job)
         let bytes = try folder.bytes("out.jsonl")
-        let error = #expect(throws: JobError.self) { try run(job, redo: RedoChoice(where: condition)) }
+        let error = #expect(throws: UserError.self) { try run(job, redo: RedoChoice(where: condition)) }
         #expect(error?.kind == .usage && error?.message.contains(named) == true, "\(error as Any)")
         #expect(try folder.bytes("out.jsonl") == bytes)
         #expect(try folder.names == ["in.jsonl", "out.jsonl"])
@@ -337,12 +337,12 @@ import Testing
 
     @Test func whatCannotBeChosenIsNamed() throws {
         let job = try job()
-        let early = #expect(throws: JobError.self) { try run(job, redo: RedoChoice(where: "true")) }
+        let early = #expect(throws: UserError.self) { try run(job, redo: RedoChoice(where: "true")) }
         #expect(early?.kind == .missingInput)
         try run(job)
-        let unknown = #expect(throws: JobError.self) { try run(job, redo: RedoChoice(ids: "l3\nx2\nx1")) }
+        let unknown = #expect(throws: UserError.self) { try run(job, redo: RedoChoice(ids: "l3\nx2\nx1")) }
         #expect(unknown?.message == "no result has the id x1 (and 1 other of --ids).")
-        let none = #expect(throws: JobError.self) { try run(job, redo: RedoChoice()) }
+        let none = #expect(throws: UserError.self) { try run(job, redo: RedoChoice()) }
         #expect(none?.message.hasPrefix("say which results") == true)
         // None may be chosen.
         #expect(try run(job, redo: RedoChoice(where: "false")).statistics.done == 0)

@@ -66,7 +66,7 @@ import Testing
         #expect(throws: LineError(.badField, problem)) {
             try rules(["{\"prompt\":\"a\",\"logit_bias\":{\"\(size)\":1}}"])
         }
-        #expect(throws: JobError(.badJob, problem)) {
+        #expect(throws: UserError(.badJob, problem)) {
             try rules([#"{"prompt":"a"}"#]) { $0.logitBias = [Int32(size): 1] }
         }
     }

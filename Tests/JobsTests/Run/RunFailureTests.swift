@@ -17,7 +17,7 @@ import Testing
         let folder = try TestFolder()
         try folder.write(ScriptedRun.prompts(5).utf8, to: "in.jsonl")
         let store = try JournalStore(output: folder.path("out.jsonl"), fingerprint: testFingerprint)
-        let problem = ModelError(.resources, "there is not enough memory")
+        let problem = UserError(.resources, "there is not enough memory")
         #expect(throws: problem) {
             try Runner(job: ScriptedRun.job(folder.path("in.jsonl")), store: store) { throw problem }.run()
         }
@@ -64,7 +64,7 @@ import Testing
         model.room = 32
         let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
         let job = ScriptedRun.job(path) { $0.maxTokens = most }
-        let error = #expect(throws: JobError.self) { try ScriptedRun.run(job, model) }
+        let error = #expect(throws: UserError.self) { try ScriptedRun.run(job, model) }
         let said = error?.message ?? ""
         #expect(said.contains("max_tokens: \(most ?? 256) alone is more") && said.contains("kv_budget"))
     }
@@ -149,14 +149,14 @@ import Testing
     @Test func errorsOfStoreModelAndInputLeaveTheJobResumable() throws {
         let path = try folder.write(ScriptedRun.prompts(10), to: "in.jsonl")
         let store = MemoryStore()
-        let full = JobError(.inputOutput, "disk full")
+        let full = UserError(.io, "disk full")
         store.failAppend = { $0 == 4 ? full : nil }
         #expect(throws: full) {
             try Runner(job: ScriptedRun.job(path), model: ScriptedModel(), store: store).run()
         }
         #expect(store.suspensions == 1 && store.output == nil)
         let missing = MemoryStore()
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try Runner(job: ScriptedRun.job("no-such-file"), model: ScriptedModel(), store: missing).run()
         }
         #expect(missing.suspensions == 1)
@@ -165,7 +165,7 @@ import Testing
     @Test func stopStringsNeedATokenizer() throws {
         let model = ScriptedModel()
         model.hasTokenizer = false
-        #expect(throws: JobError.self) {
+        #expect(throws: UserError.self) {
             try Runner(job: ScriptedRun.job("x"), model: model, store: MemoryStore())
         }
     }

@@ -35,7 +35,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(longestWait)
         store.failAppend = { _ in
             while steps.wait(atMost: 1, { $0 >= count ? true : nil }) == nil {
-                if .now > deadline { return StoreError(.io, path: "out.jsonl", "steps wait for the disk") }
+                if .now > deadline { return UserError(.io, at: "out.jsonl", "steps wait for the disk") }
             }
             return nil
         }
@@ -50,7 +50,7 @@ import Testing
     /// Nothing is written after what went wrong, and the next run goes on from before it.
     @Test(arguments: [0, 1, 17, 38, 39]) func whatGoesWrongEndsTheRun(count: Int) throws {
         let expected = try ScriptedRun.run(job).lines
-        let fault = StoreError(.io, path: "out.jsonl", "the disk is full")
+        let fault = UserError(.io, at: "out.jsonl", "the disk is full")
         store.failAppend = { $0 == count ? fault : nil }
         #expect(throws: fault) { try ScriptedRun.run(job, model, store) }
         #expect(store.appended == count && store.suspensions == 1 && store.output == nil)

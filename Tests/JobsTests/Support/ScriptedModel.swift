@@ -72,7 +72,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         case .text(let text): return text.utf8.map { Int32(max(1, $0)) }
         case .messages(let messages):
             if messages.contains(where: { $0.role == "forbidden" }) {
-                throw ModelError(.badRequest, "the chat template knows no role forbidden.")
+                throw UserError(.badRequest, "the chat template knows no role forbidden.")
             }
             return try ids(
                 of: .text(messages.map { "<\($0.role)>\($0.content)" }.joined() + "<assistant>"))

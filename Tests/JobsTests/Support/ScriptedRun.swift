@@ -62,7 +62,7 @@ enum ScriptedRun {
         let last = Int.random(in: 1...steps, using: &random)
         model.beforeStep = { step in
             guard step == last else { return }
-            if crashes { throw ModelError(.resources, "out of luck") }
+            if crashes { throw UserError(.resources, "out of luck") }
             flag.set()
         }
         return (model, flag, crashes, Int.random(in: 1...9, using: &random))

@@ -82,7 +82,7 @@ extension StepChangeTests {
         let before = try text(old)
         let model = stopping(at: 100)
         var second = changed("answer")
-        #expect(throws: ModelError.self) { try run(job(second), on: model) }
+        #expect(throws: UserError.self) { try run(job(second), on: model) }
         // Now the judge, too: of rows that the second run has made, it takes the answers.
         second[4].settings.prompt? += "?"
         let third = try job(second) { $0.checkpointInterval = 0 }
@@ -90,7 +90,7 @@ extension StepChangeTests {
         let answered = try made(expected).values.count { $0.contains("answer") }
         let judged = try made(expected).values.count { $0.contains("judge") }
         let stopped = stopping(at: 40)
-        #expect(throws: ModelError.self) { try run(third, on: stopped) }
+        #expect(throws: UserError.self) { try run(third, on: stopped) }
         let again = try store(third, .refuse)
         #expect(again.earlierSteps.count == 2)
         try again.suspend()
@@ -100,7 +100,7 @@ extension StepChangeTests {
         // Back to the first while another is begun: there is nothing to make.
         let other = stopping(at: 40)
         try run(old, restart: true)
-        #expect(throws: ModelError.self) { try run(job(changed("title")), on: other) }
+        #expect(throws: UserError.self) { try run(job(changed("title")), on: other) }
         let (outcome, none) = try run(old)
         #expect(outcome.status == .complete && none.admissions == 0)
         #expect(try text(old) == before)
@@ -124,11 +124,11 @@ extension StepChangeTests {
 
     @Test func refusalsNameTheWay() throws {
         try run(job())
-        let error = #expect(throws: StoreError.self) { try run(job(changed("close")), .refuse) }
+        let error = #expect(throws: UserError.self) { try run(job(changed("close")), .refuse) }
         #expect(
             error?.message.contains("make only what the changed steps concern again (--if-changed restart)")
                 == true)
-        let other = #expect(throws: StoreError.self) { try run(job { $0.seed = 6 }, .refuse) }
+        let other = #expect(throws: UserError.self) { try run(job { $0.seed = 6 }, .refuse) }
         #expect(other?.message.contains("changed steps") == false)
     }
 
@@ -198,7 +198,7 @@ extension StepChangeTests {
     @Test func whatIsGoneIsTold() throws {
         let stopped = stopping(at: 700)
         let old = try job()
-        #expect(throws: ModelError.self) { try run(old, on: stopped) }
+        #expect(throws: UserError.self) { try run(old, on: stopped) }
         let job = try job(changed("close"))
         try store(job, .restart).suspend()
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.journal.old-1"))

@@ -95,7 +95,7 @@ import Testing
     /// A model that crashes in some step.
     func stopping(at last: Int) -> ScriptedModel {
         let model = ScriptedModel()
-        model.beforeStep = { if $0 == last { throw ModelError(.resources, "out of luck") } }
+        model.beforeStep = { if $0 == last { throw UserError(.resources, "out of luck") } }
         return model
     }
 

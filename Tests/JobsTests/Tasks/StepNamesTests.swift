@@ -27,7 +27,7 @@ import Testing
         ("- {name: n, prompt: x, schema: {type: integer}, accept: n.value > 3}", "n has no member value"),
     ])
     func membersThatNoResultHasAreRefused(_ steps: String, _ message: String) {
-        let error = #expect(throws: JobError.self) { try Self.job(steps) }
+        let error = #expect(throws: UserError.self) { try Self.job(steps) }
         #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
     }
 

@@ -226,7 +226,7 @@ import Testing
             ("steps:\n- {name: a, reply: {prompt: x}}", "make each turn a step"),
         ])
     func whatIsWrongIsNamed(_ yaml: String, _ message: String) {
-        let error = #expect(throws: JobError.self) {
+        let error = #expect(throws: UserError.self) {
             try JobSettings.parse(Self.required + yaml, name: "job.yaml")
         }
         #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
@@ -251,12 +251,12 @@ import Testing
         #expect(steps.allSatisfy { $0.stop == nil } && steps.map(\.temperature) == [0.5, 0.5, nil])
         try job.checkAnswers()
         let impossible = yaml.replacing("type: integer", with: "type: integer, minimum: 3, maximum: 2")
-        #expect(throws: JobError.self) { try JobSettings.parse(impossible).checkAnswers() }
+        #expect(throws: UserError.self) { try JobSettings.parse(impossible).checkAnswers() }
     }
 
     @Test func malformedConditionsEndTheJobBeforeItBegins() throws {
         let job = job("in.jsonl") { $0.steps[1].condition = "question.text >" }
-        #expect(throws: JobError.self) { try LinePreparer(job) }
+        #expect(throws: UserError.self) { try LinePreparer(job) }
         for format in ["csv", "openai"] {
             let format = try #require(ResultFormats.named(format))
             #expect(format.problem(with: job) != nil)

@@ -93,7 +93,7 @@ import Testing
             (.text("no tokenizer"), parameters),
             (prompts(1)[0], wrong), (.tokens([Int32](repeating: 5, count: 512)), parameters),
         ] {
-            await #expect(throws: ModelError.self) {
+            await #expect(throws: UserError.self) {
                 try await model.answer(to: prompt, parameters: parameters)
             }
         }

@@ -50,7 +50,7 @@ struct DemoTextTests {
         -> [Int32]
     {
         guard let (id, cached) = try engine.begin(prompt: prompt, maxTokens: count) else {
-            throw ModelError(.resources, "no room")
+            throw UserError(.resources, "no room")
         }
         defer { engine.release(id) }
         var tokens: [Int32] = []

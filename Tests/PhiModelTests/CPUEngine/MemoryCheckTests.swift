@@ -78,8 +78,8 @@ struct MemoryCheckTests {
         #expect(try budget(nil, fixed + 400_000_000) == 300_000_000)
         #expect(try budget(nil, fixed + check.workerBytes) == check.workerBytes)
         #expect(try budget(1_000_000, fixed + 1_000_000) == 1_000_000, "less than usual, if asked for")
-        #expect(throws: ModelError.self) { try budget(nil, fixed + check.workerBytes - 1) }
-        let error = #expect(throws: ModelError.self) { try budget(3_000_000_000, fixed + 2_000_000_000) }
+        #expect(throws: UserError.self) { try budget(nil, fixed + check.workerBytes - 1) }
+        let error = #expect(throws: UserError.self) { try budget(3_000_000_000, fixed + 2_000_000_000) }
         #expect(error?.kind == .resources)
         #expect(error?.message.contains("Set kv_budget (--kv-budget) to 2.0 GB or less") == true)
     }
@@ -105,7 +105,7 @@ struct MemoryCheckTests {
         #expect(try budget(mapped, .data, rest) == packed.workerBytes, "what is mapped is no data")
         #expect(try budget(mapped, .addressSpace, packed.weightBytes + rest) == packed.workerBytes)
         for (check, kind) in [(packed, AvailableMemory.Kind.data), (mapped, .addressSpace)] {
-            let error = #expect(throws: ModelError.self) {
+            let error = #expect(throws: UserError.self) {
                 try budget(check, kind, packed.weightBytes + rest - 1)
             }
             #expect(error?.message.contains("but ulimit says no. End other programs") == true)
@@ -113,13 +113,13 @@ struct MemoryCheckTests {
     }
 
     @Test func memoryThatCannotBeHadIsAnError() throws {
-        let error = #expect(throws: ModelError.self) { try PageMemory(count: 1 << 60) }
+        let error = #expect(throws: UserError.self) { try PageMemory(count: 1 << 60) }
         #expect(error?.kind == .resources)
         #expect(error?.message.contains("more can't be had: Cannot allocate memory") == true)
-        #expect(throws: ModelError.self) { try PageMemory(count: 4096, leaving: 1 << 60) }
+        #expect(throws: UserError.self) { try PageMemory(count: 4096, leaving: 1 << 60) }
         let buffer = Buffer<Float>()
         try buffer.reserve(1000)
-        #expect(throws: ModelError.self) { try buffer.reserve(1 << 58) }
+        #expect(throws: UserError.self) { try buffer.reserve(1 << 58) }
         try buffer.reserve(10)
         buffer.pointer[9] = 1
         let memory = try PageMemory(count: (4 << 20) + 1)

@@ -97,7 +97,7 @@ import Testing
         var model = TestModel(phi3: .f16)
         model.gguf.add("token_embd.weight", .q4K, rows: 1, columns: 64, [UInt8](repeating: 0, count: 144))
         let path = try scratch.write("model.gguf", model.gguf.bytes())
-        let error = try #require(throws: ModelError.self) {
+        let error = try #require(throws: UserError.self) {
             try GGUFConverter.convert(
                 file: path, to: scratch.path + "/converted")
         }

@@ -115,10 +115,10 @@ struct ConvertPhi2Tests {
     }
 
     @Test func whatDoesNotFitIsNamed() throws {
-        func fault(_ change: (inout TestGGUF) -> Void) throws -> ModelError {
+        func fault(_ change: (inout TestGGUF) -> Void) throws -> UserError {
             var gguf = model(.q8Type0, isFused: true).gguf
             change(&gguf)
-            return try #require(throws: ModelError.self) { try convert(gguf) }
+            return try #require(throws: UserError.self) { try convert(gguf) }
         }
         #expect(
             try fault { $0.tensors.removeAll { $0.name == "blk.1.attn_qkv.bias" } }.message

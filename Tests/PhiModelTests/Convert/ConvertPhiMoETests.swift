@@ -143,7 +143,7 @@ struct ConvertPhiMoETests {
         func message(_ change: (inout TestGGUF) -> Void) throws -> String {
             var gguf = try gguf(isFused: false)
             change(&gguf)
-            return try #require(throws: ModelError.self) { _ = try convert(gguf) }.message
+            return try #require(throws: UserError.self) { _ = try convert(gguf) }.message
         }
         #expect(
             try message { $0.set("phimoe.expert_used_count", .uint32(3)) }.contains(

@@ -17,18 +17,18 @@ struct ConvertRefusalTests {
         _ = try GGUFConverter.convert(file: path, to: scratch.path + "/out", overwrite: true)
     }
 
-    private func fault(_ change: (inout TestGGUF) -> Void) -> ModelError? {
+    private func fault(_ change: (inout TestGGUF) -> Void) -> UserError? {
         var gguf = Self.good
         change(&gguf)
-        let error = #expect(throws: ModelError.self) { try convert(gguf.bytes()) }
-        #expect(error?.path?.hasSuffix("model.gguf") == true)
+        let error = #expect(throws: UserError.self) { try convert(gguf.bytes()) }
+        #expect(error?.place?.hasSuffix("model.gguf") == true)
         #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out"))
         return error
     }
 
     /// One metadata entry changed (nil: taken away), and what the message must name.
-    static let wrongMetadata:
-        [(key: String, value: TestGGUF.Value?, kind: ModelError.Kind, message: String)] = [
+    static let wrongMetadata: [(key: String, value: TestGGUF.Value?, kind: UserError.Kind, message: String)] =
+        [
             ("general.architecture", nil, .malformed, "general.architecture"),
             ("general.architecture", .string("gemma3"), .unsupported, "\"gemma3\"; \"llama\""),
             ("general.alignment", .uint32(33), .malformed, "general.alignment"),
@@ -64,7 +64,7 @@ struct ConvertRefusalTests {
         ]
 
     @Test(arguments: wrongMetadata)
-    func wrongMetadataIsNamed(key: String, value: TestGGUF.Value?, kind: ModelError.Kind, message: String) {
+    func wrongMetadataIsNamed(key: String, value: TestGGUF.Value?, kind: UserError.Kind, message: String) {
         let error = fault { $0.set(key, value) }
         #expect(error?.kind == kind)
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
@@ -121,7 +121,7 @@ struct ConvertRefusalTests {
 
     @Test func otherFilesAreRefused() throws {
         for bytes in [[], Array("GGUF".utf8), Array("GGML\u{3}\0\0\0".utf8), Array("{\"a\": 1}".utf8)] {
-            let error = #expect(throws: ModelError.self) { try convert(bytes) }
+            let error = #expect(throws: UserError.self) { try convert(bytes) }
             #expect(error?.kind == .malformed)
         }
         for version: UInt32 in [0, 1, 4, 0x0300_0000] {
@@ -138,7 +138,7 @@ struct ConvertRefusalTests {
         let lengths =
             Array(stride(from: 0, to: bytes.count, by: 97)) + Array((bytes.count - 20)..<bytes.count)
         for length in lengths {
-            let error = #expect(throws: ModelError.self) { try convert(Array(bytes[..<length])) }
+            let error = #expect(throws: UserError.self) { try convert(Array(bytes[..<length])) }
             #expect(error?.kind == .malformed)
         }
         #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out"))
@@ -162,7 +162,7 @@ struct ConvertRefusalTests {
                 _ = try GGUFTokenizer(
                     metadata, special: special, vocabularySize: plan.vocabularySize, contextLength: 1,
                     architecture: .llama)
-            } catch is ModelError { refused += 1 }
+            } catch is UserError { refused += 1 }
         }
         #expect(refused > 1000)
     }

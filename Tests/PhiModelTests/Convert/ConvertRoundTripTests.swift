@@ -222,7 +222,7 @@ struct ConvertRoundTripTests {
             try folder.write(name, "mine")
             var gguf = model.gguf
             let path = try scratch.write("model.gguf", gguf.bytes())
-            let error = #expect(throws: ModelError.self) {
+            let error = #expect(throws: UserError.self) {
                 try GGUFConverter.convert(file: path, to: folder.path)
             }
             #expect(error?.kind == .badRequest && error?.message.contains(name) == true)
@@ -247,7 +247,7 @@ struct ConvertRoundTripTests {
         // A folder stands where a file must go, and is not emptied.
         try FileManager.default.createDirectory(
             atPath: output + "/config.json/x", withIntermediateDirectories: true)
-        let error = #expect(throws: ModelError.self) {
+        let error = #expect(throws: UserError.self) {
             try convert(TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)), overwrite: true)
         }
         #expect(error?.kind == .resources)
@@ -272,7 +272,7 @@ struct ConvertRoundTripTests {
         let bytes = gguf.bytes()
         try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
         let path = try scratch.write("converted/model.safetensors", bytes)
-        let error = #expect(throws: ModelError.self) {
+        let error = #expect(throws: UserError.self) {
             try GGUFConverter.convert(
                 file: path, to: output, overwrite: true)
         }

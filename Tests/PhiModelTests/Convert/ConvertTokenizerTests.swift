@@ -114,7 +114,7 @@ struct ConvertTokenizerTests {
         #expect(try String(contentsOfFile: output + "/chat_template.jinja", encoding: .utf8) == "hello")
         #expect(try Architectures.read(folder: output).shape.endOfSequence == [0])
 
-        let error = #expect(throws: ModelError.self) { try convert(tokenizer: .folder(path: scratch.path)) }
+        let error = #expect(throws: UserError.self) { try convert(tokenizer: .folder(path: scratch.path)) }
         #expect(error?.kind == .missing)
         try convert({ $0.set("tokenizer.ggml.model", nil) }, tokenizer: .none)
         #expect(!FileManager.default.fileExists(atPath: output + "/tokenizer.json"))

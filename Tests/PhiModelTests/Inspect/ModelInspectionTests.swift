@@ -62,7 +62,7 @@ import Testing
 @Suite struct ModelCheckTests {
     private func faults(
         _ model: SyntheticCheckpoint, _ change: (URL) throws -> Void = { _ in }
-    ) throws -> [ModelError] {
+    ) throws -> [UserError] {
         try withTemporaryFolder { folder in
             try model.write(to: folder)
             try change(folder)

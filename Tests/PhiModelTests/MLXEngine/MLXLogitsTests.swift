@@ -20,7 +20,7 @@ extension MLXTests {
                 try geometry.write(to: folder)
                 // It isn't looked for.
                 try FileManager.default.removeItem(at: folder.appending(path: "model.safetensors"))
-                let error = #expect(throws: ModelError.self) { try MLXEngine(folder: folder.path) }
+                let error = #expect(throws: UserError.self) { try MLXEngine(folder: folder.path) }
                 #expect(error?.kind == .unsupported && error?.message.contains("engine: cpu") == true)
             }
         }

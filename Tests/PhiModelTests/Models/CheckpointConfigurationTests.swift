@@ -67,7 +67,7 @@ struct CheckpointConfigurationTests {
         #expect(
             try configuration(["eos_token_id": "[3, 4]"], generation: "{}").shape.endOfSequence == [3, 4])
         for text in ["{", #"{"eos_token_id": "2"}"#, #"{"eos_token_id": [1.5]}"#, #"{"eos_token_id": -1}"#] {
-            #expect(throws: ModelError.self) { try configuration(generation: text) }
+            #expect(throws: UserError.self) { try configuration(generation: text) }
         }
     }
 
@@ -126,7 +126,7 @@ struct CheckpointConfigurationTests {
     }
 
     /// One change each (nil takes the key away), and what the message must name.
-    static let wrongValues: [(key: String, value: String?, kind: ModelError.Kind, message: String)] = [
+    static let wrongValues: [(key: String, value: String?, kind: UserError.Kind, message: String)] = [
         ("model_type", "\"gemma2\"", .unsupported, "is \"gemma2\"; supported: \"phi3\" (Phi-3, Phi-3.5,"),
         ("model_type", nil, .malformed, "\"model_type\" is missing"),
         ("hidden_size", "0", .malformed, "\"hidden_size\" is 0"),
@@ -169,24 +169,24 @@ struct CheckpointConfigurationTests {
     ]
 
     @Test(arguments: wrongValues)
-    func aWrongValueIsNamed(key: String, value: String?, kind: ModelError.Kind, message: String) {
-        let error = #expect(throws: ModelError.self) { try configuration([key: value]) }
+    func aWrongValueIsNamed(key: String, value: String?, kind: UserError.Kind, message: String) {
+        let error = #expect(throws: UserError.self) { try configuration([key: value]) }
         #expect(error?.kind == kind)
-        #expect(error?.path?.hasSuffix("/config.json") == true)
+        #expect(error?.place?.hasSuffix("/config.json") == true)
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
     @Test func contradictionsAreRefused() throws {
         let (four, eight) = (#"{"bits": 4, "group_size": 64}"#, #"{"bits": 8, "group_size": 64}"#)
-        #expect(throws: ModelError.self) {
+        #expect(throws: UserError.self) {
             try configuration(["quantization": four, "quantization_config": eight])
         }
-        #expect(throws: ModelError.self) {
+        #expect(throws: UserError.self) {
             try configuration([
                 "rope_theta": "1e4", "rope_parameters": #"{"rope_type": "default", "rope_theta": 5e3}"#,
             ])
         }
-        #expect(throws: ModelError.self) {
+        #expect(throws: UserError.self) {
             try configuration(["rope_scaling": #"{"rope_type": "longrope", "type": "default"}"#])
         }
     }
@@ -196,10 +196,10 @@ struct CheckpointConfigurationTests {
             "", "[]", "{\"a\": 1, \"a\": 1}", "{\"hidden_size\": NaN}", "\u{FEFF}{}", "{} {}", "{'a': 1}",
         ] {
             try scratch.write("config.json", text)
-            let error = #expect(throws: ModelError.self) { try Architectures.read(folder: scratch.path) }
+            let error = #expect(throws: UserError.self) { try Architectures.read(folder: scratch.path) }
             #expect(error?.kind == .malformed)
         }
-        let error = #expect(throws: ModelError.self) {
+        let error = #expect(throws: UserError.self) {
             try Architectures.read(folder: scratch.path + "/absent")
         }
         #expect(error?.kind == .missing)

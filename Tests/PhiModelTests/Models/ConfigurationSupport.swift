@@ -14,6 +14,6 @@ func architecture(_ base: [String: String], _ changes: [String: String?]) throws
 
 /// Such a file is refused with a message that has `message`.
 func expectRefusal(_ base: [String: String], _ changes: [String: String?], _ message: String) {
-    let error = #expect(throws: ModelError.self) { try architecture(base, changes) }
+    let error = #expect(throws: UserError.self) { try architecture(base, changes) }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
 }

@@ -158,7 +158,7 @@ import Testing
                 let written = folder.appendingPathComponent("adapter")
                 try adapter.write(parts.map { ($0.path, $0.rows, $0.columns) }, to: written)
                 guard !isDoRA || names.count == 5 else {
-                    let error = #expect(throws: ModelError.self) { try logits(base, options(written)) }
+                    let error = #expect(throws: UserError.self) { try logits(base, options(written)) }
                     #expect(error?.description.contains("with DoRA all must be there") == true)
                     return
                 }
@@ -275,7 +275,7 @@ import Testing
                 ("modules_to_save.default.lm_head.weight", [1], [0]), ("score.weight", [1], [0]),
             ]
             try adapter.write([], to: written)
-            let error = try #require(throws: ModelError.self) {
+            let error = try #require(throws: UserError.self) {
                 try PhiEngine(folder: base.path, options: options(written))
             }
             #expect(error.description.contains("\"lm_head.weight\", and the model has none"), "\(error)")
@@ -292,7 +292,7 @@ import Testing
             var adapter = TestAdapter(isDoRA: true)
             adapter.lacking = "mlp.down_proj.lora_magnitude_vector"
             try adapter.write(Self.layers(checkpoint), to: written)
-            let error = try #require(throws: ModelError.self) {
+            let error = try #require(throws: UserError.self) {
                 try PhiEngine(folder: base.path, options: options(written))
             }
             #expect(
@@ -374,12 +374,12 @@ import Testing
             adapter.extra[key] = try JSONSerialization.jsonObject(
                 with: Data(value.utf8), options: .fragmentsAllowed)
             try adapter.write([], to: folder)
-            let error = try #require(throws: ModelError.self) {
+            let error = try #require(throws: UserError.self) {
                 try AdapterConfiguration(folder: folder.path, format: .peft)
             }
             #expect(error.description.contains("\"\(key)\""), "\(error)")
             #expect(error.description.contains(text), "\(error)")
-            #expect(error.path?.hasSuffix("adapter_config.json") == true)
+            #expect(error.place?.hasSuffix("adapter_config.json") == true)
         }
     }
 
@@ -416,7 +416,7 @@ import Testing
             case .cut: try (Data(contentsOf: weights).dropLast(100)).write(to: weights)
             default: break
             }
-            let error = try #require(throws: ModelError.self) {
+            let error = try #require(throws: UserError.self) {
                 try PhiEngine(folder: base.path, options: options(written))
             }
             let texts: [Damage: String] = [
@@ -426,7 +426,7 @@ import Testing
                 .cut: "cut short", .empty: "holds no tensors", .type: "F16, BF16 or F32",
             ]
             #expect(error.description.contains(texts[damage] ?? "?"), "\(error)")
-            #expect(error.path?.contains("/adapter") == true, "\(error)")
+            #expect(error.place?.contains("/adapter") == true, "\(error)")
         }
     }
 }

@@ -13,8 +13,8 @@ struct CheckpointSafetensorsTests {
         try SafetensorsFile(path: scratch.write("model.safetensors", bytes))
     }
 
-    private func fault(_ bytes: [UInt8]) -> ModelError? {
-        #expect(throws: ModelError.self) { try open(bytes) }
+    private func fault(_ bytes: [UInt8]) -> UserError? {
+        #expect(throws: UserError.self) { try open(bytes) }
     }
 
     private static let sample = TestSafetensors.file([
@@ -34,7 +34,7 @@ struct CheckpointSafetensorsTests {
         #expect(try tensors["d"]?.floats() == [1])
         #expect(tensors["c.weight"]?.type == .u32 && tensors["c.weight"]?.shape == [1, 3])
         #expect(tensors["c.weight"]?.withBytes { Array($0) } == Array(0..<12))
-        #expect(throws: ModelError.self) { try tensors["c.weight"]?.floats() }
+        #expect(throws: UserError.self) { try tensors["c.weight"]?.floats() }
     }
 
     @Test func aViewKeepsItsFileOpen() throws {
@@ -77,7 +77,7 @@ struct CheckpointSafetensorsTests {
     func aWrongHeaderIsExplained(header: String, message: String) {
         let error = fault(TestSafetensors.file(header: header, data: [0, 0, 0, 0]))
         #expect(error?.kind == .malformed)
-        #expect(error?.path?.hasSuffix("model.safetensors") == true)
+        #expect(error?.place?.hasSuffix("model.safetensors") == true)
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
@@ -114,17 +114,17 @@ struct CheckpointSafetensorsTests {
                 {
                     wrong += 1
                 }
-            } catch is ModelError { refused += 1 }
+            } catch is UserError { refused += 1 }
         }
         #expect(refused > 1000 && wrong == 0)
     }
 
     @Test func whatIsNoFileIsMissing() throws {
-        #expect(throws: ModelError(.missing, path: scratch.path, "this is not a regular file.")) {
+        #expect(throws: UserError(.missing, at: scratch.path, "this is not a regular file.")) {
             try MappedFile(path: scratch.path)
         }
         let absent = scratch.path + "/absent"
-        #expect(throws: ModelError(.missing, path: absent, "there is no such file.")) {
+        #expect(throws: UserError(.missing, at: absent, "there is no such file.")) {
             try MappedFile(path: absent)
         }
         #expect(try MappedFile(path: scratch.write("empty", "")).withBytes { $0.count } == 0)

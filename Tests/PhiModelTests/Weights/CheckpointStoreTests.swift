@@ -19,8 +19,8 @@ struct CheckpointStoreTests {
             "model.safetensors.index.json", "{\"metadata\": {}, \"weight_map\": {\(entries)}}")
     }
 
-    private func fault() -> ModelError? {
-        #expect(throws: ModelError.self) { try TensorStore(folder: scratch.path) }
+    private func fault() -> UserError? {
+        #expect(throws: UserError.self) { try TensorStore(folder: scratch.path) }
     }
 
     @Test func oneFileNeedsNoIndex() throws {
@@ -29,7 +29,7 @@ struct CheckpointStoreTests {
         let store = try TensorStore(folder: scratch.path)
         #expect(store.names == ["a", "b"] && store.staleIndex == nil && store.byteCount == 2)
         #expect(store.files.map(\.name) == ["model.safetensors"])
-        #expect(throws: ModelError(.missing, path: scratch.path, "the checkpoint has no tensor \"c\".")) {
+        #expect(throws: UserError(.missing, at: scratch.path, "the checkpoint has no tensor \"c\".")) {
             try store.tensor("c")
         }
     }
@@ -91,14 +91,14 @@ struct CheckpointStoreTests {
         {
             try scratch.write("model.safetensors.index.json", text)
             #expect(fault()?.kind == .malformed)
-            #expect(fault()?.path?.hasSuffix("index.json") == true)
+            #expect(fault()?.place?.hasSuffix("index.json") == true)
         }
     }
 
     @Test func aFolderWithoutWeightsIsMissingThem() throws {
         #expect(fault()?.kind == .missing)
         #expect(fault()?.message.contains("model*.safetensors") == true)
-        let error = #expect(throws: ModelError.self) { try TensorStore(folder: scratch.path + "/absent") }
+        let error = #expect(throws: UserError.self) { try TensorStore(folder: scratch.path + "/absent") }
         #expect(error?.message.contains("no such model folder") == true)
     }
 
@@ -120,7 +120,7 @@ struct CheckpointStoreTests {
     private func fault(
         _ store: TensorStore, _ quantization: QuantizationConfiguration? = fourBits
     ) -> String {
-        let error = #expect(throws: ModelError.self) {
+        let error = #expect(throws: UserError.self) {
             try store.linear("l", rows: 2, columns: 64, quantization: quantization)
         }
         return error?.message ?? ""
@@ -201,7 +201,7 @@ struct CheckpointStoreTests {
             ]))
         let store = try TensorStore(folder: scratch.path)
         #expect(try store.vector("n.weight", count: 8).floats() == [Float](repeating: 0, count: 8))
-        #expect(throws: ModelError.self) { try store.vector("n.weight", count: 9) }
-        #expect(throws: ModelError.self) { try store.vector("m.weight", count: 8) }
+        #expect(throws: UserError.self) { try store.vector("n.weight", count: 9) }
+        #expect(throws: UserError.self) { try store.vector("m.weight", count: 8) }
     }
 }

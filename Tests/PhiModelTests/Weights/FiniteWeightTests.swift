@@ -69,7 +69,7 @@ import Testing
                 try place.put(value, tensor.name, index)
                 for cache in [place.cache, .off] {
                     let error = modelError { _ = try place.engine(cache) }
-                    #expect(error?.kind == .malformed && error?.path == place.file.path)
+                    #expect(error?.kind == .malformed && error?.place == place.file.path)
                     let columns = tensor.shape.count > 1 ? tensor.shape[tensor.shape.count - 1] : 0
                     // Each of a stack has a number.
                     let size = tensor.count / (tensor.shape.count > 2 ? tensor.shape[0] : 1)

@@ -30,7 +30,7 @@ import Testing
         let question = messages.last?.content ?? ""
         return AsyncThrowingStream { parts in
             if question == "long" {
-                parts.finish(throwing: ModelError(.promptTooLong, "It has too many tokens."))
+                parts.finish(throwing: UserError(.promptTooLong, "It has too many tokens."))
             } else {
                 if question == "hard" { parts.yield(.reasoning("<think>Hm.</think>\n\n")) }
                 parts.yield(.text("answer "))

@@ -18,7 +18,7 @@ import Testing
         do {
             _ = try job(more: arguments)
             return "no error"
-        } catch let error as JobError {
+        } catch let error as UserError {
             return error.description
         } catch { return Failure.usage(JobOptions.message(for: error)).description }
     }

@@ -31,7 +31,7 @@ struct CompletionSource: Sendable {
 
     /// - Parameter source: the job's template. One that is a field and nothing else stands for the field's value,
     ///   which may be a list.
-    /// - Throws: `JobError` if it is malformed.
+    /// - Throws: `UserError` if it is malformed.
     init(_ source: String?) throws {
         guard let source else {
             (place, template) = (.fields(Self.standard), nil)

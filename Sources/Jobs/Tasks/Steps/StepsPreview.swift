@@ -7,7 +7,7 @@ package struct StepsPreview {
     private var fields: Set<String> = []
 
     /// - Returns: nil if the job has no steps.
-    /// - Throws: `JobError` if a template or a condition is malformed.
+    /// - Throws: `UserError` if a template or a condition is malformed.
     package init?(_ job: JobSettings) throws {
         guard job.task == .steps else { return nil }
         plan = try StepPlan(job)

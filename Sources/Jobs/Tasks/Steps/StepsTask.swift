@@ -105,7 +105,7 @@ final class StepPlan: Sendable {
     /// What templates see of a row beside the line's fields.
     fileprivate let made: Set<String>
 
-    /// - Throws: `JobError` if a template or a condition is malformed.
+    /// - Throws: `UserError` if a template or a condition is malformed.
     init(_ job: JobSettings) throws {
         var gates = 0
         steps = try job.steps.enumerated().map { number, step in
@@ -208,7 +208,7 @@ struct RowBranch: Sendable {
     /// Which makes a list that has an item for each row; nil where the rows differ by their random streams alone.
     let items: LineTemplate?
 
-    /// - Throws: `JobError` if the list is malformed.
+    /// - Throws: `UserError` if the list is malformed.
     init(of step: JobStep, before later: ArraySlice<JobStep>) throws {
         count = step.samples
         below = Self.rows(of: later)

@@ -15,7 +15,7 @@ struct PublishedConverter {
     private static let blockSize = 1 << 20
 
     /// - Returns: nil if the folder is not in such a format.
-    /// - Throws: `ModelError` naming the key, for a variant that is not read.
+    /// - Throws: `UserError` naming the key, for a variant that is not read.
     init?(_ folder: String) throws {
         let path = Paths.join(folder, "config.json")
         // What else is wrong with it is for others to say.
@@ -25,7 +25,7 @@ struct PublishedConverter {
         (self.folder, self.format, source) = (folder, format, config)
     }
 
-    /// - Throws: `ModelError` naming the tensor at fault.
+    /// - Throws: `UserError` naming the tensor at fault.
     func plan() throws -> PublishedPlan { try PublishedPlan(format, TensorStore(folder: folder)) }
 
     /// Returns the files that the model is made of.

@@ -6,7 +6,7 @@ protocol PublishedFormat: Sendable {
     var name: String { get }
     /// Ends of the names of all tensors of a layer; the first one's name tells that there is a layer.
     var ends: [String] { get }
-    /// - Throws: `ModelError` naming the tensor, and what is expected.
+    /// - Throws: `UserError` naming the tensor, and what is expected.
     func matrix(_ tensors: LayerTensors) throws -> PublishedMatrix
 }
 
@@ -24,7 +24,7 @@ enum PublishedFormats {
     }
 
     /// - Returns: nil for a model in floats or in MLX's affine format, and for methods that are not known.
-    /// - Throws: `ModelError` naming the key, for a variant that is not read.
+    /// - Throws: `UserError` naming the key, for a variant that is not read.
     static func format(of config: ConfigReader) throws -> (any PublishedFormat)? {
         for key in keys {
             guard case .object(let members)? = config.value(key) else { continue }

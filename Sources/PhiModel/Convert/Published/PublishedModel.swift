@@ -22,14 +22,14 @@ package struct PublishedModel {
     private static let limit = 64_000_000_000
 
     /// - Returns: nil for any other path, a model folder's in MLX's format among them.
-    /// - Throws: `ModelError` naming the key, for a variant that is not read; `unsupported` for a file or folder of
+    /// - Throws: `UserError` naming the key, for a variant that is not read; `unsupported` for a file or folder of
     ///   another kind.
     package init?(_ path: String) throws {
         switch Files.kind(of: path) {
         case .regular:
             guard Self.isGGUF(path) else {
-                throw ModelError(
-                    .unsupported, path: path, "is no GGUF file. A model is a folder, a name, or a GGUF file.")
+                throw UserError(
+                    .unsupported, at: path, "is no GGUF file. A model is a folder, a name, or a GGUF file.")
             }
             (self.path, source) = (path, .gguf)
         case .folder:
@@ -49,19 +49,19 @@ package struct PublishedModel {
     }
 
     /// The GGUF file of a folder that holds no other model.
-    /// - Throws: `ModelError` of kind `unsupported` for several, or for a model in ONNX.
+    /// - Throws: `UserError` of kind `unsupported` for several, or for a model in ONNX.
     private static func onlyGGUF(in folder: String) throws -> String? {
         let names = ((try? Files.names(in: folder)) ?? []).sorted()
         guard !names.contains(where: { $0.hasSuffix(".safetensors") }) else { return nil }
         let files = names.filter { $0.hasSuffix(".gguf") }
         if files.count > 1 {
-            throw ModelError(
-                .unsupported, path: folder,
+            throw UserError(
+                .unsupported, at: folder,
                 "holds \(files.count) GGUF files; name the one that is meant, such as \(files[0]).")
         }
         if files.isEmpty, let name = names.first(where: { $0.hasSuffix(".onnx") }) {
-            throw ModelError(
-                .unsupported, path: folder,
+            throw UserError(
+                .unsupported, at: folder,
                 "holds a model in ONNX (\(name)), which is not read; \(PublishedFormats.instead()).")
         }
         return files.first.map { Paths.join(folder, $0) }
@@ -88,8 +88,8 @@ package struct PublishedModel {
                 file: path, to: folder, tokenizer: tokenizer, overwrite: overwrite, progress: progress)
         case .folder(let converter):
             guard tokenizer == .embedded else {
-                throw ModelError(
-                    .badRequest, path: path, "is a folder, whose tokenizer is copied as it is.")
+                throw UserError(
+                    .badRequest, at: path, "is a folder, whose tokenizer is copied as it is.")
             }
             return try converter.convert(to: folder, overwrite: overwrite, progress: progress)
         }
@@ -109,7 +109,7 @@ package struct PublishedModel {
     /// - Parameters:
     ///   - begins: called with the folder's path before it is made.
     ///   - ends: called with what was done.
-    /// - Throws: as `convert`; `ModelError` of kind `unsupported` if there is no cache to use.
+    /// - Throws: as `convert`; `UserError` of kind `unsupported` if there is no cache to use.
     package func folder(
         cache: WeightCacheLocation, begins: (String) -> Void = { _ in },
         progress: (ConversionProgress) -> Void = { _ in }, ends: (ConversionSummary) -> Void = { _ in }
@@ -165,9 +165,9 @@ package struct PublishedModel {
         }
     }
 
-    private func unusable(_ reason: String) -> ModelError {
-        ModelError(
-            .unsupported, path: path,
+    private func unusable(_ reason: String) -> UserError {
+        UserError(
+            .unsupported, at: path,
             "is \(kind), which is converted into the cache once, and \(reason). \"phibatch convert\" makes a model "
                 + "folder of it.")
     }

@@ -41,14 +41,14 @@ struct PublishedPlan {
     let copies: [TensorView]
 
     /// Looks at all scales, and at no weights.
-    /// - Throws: `ModelError` naming the tensor at fault.
+    /// - Throws: `UserError` naming the tensor at fault.
     init(_ format: any PublishedFormat, _ store: TensorStore) throws {
         let names = store.names
         let paths = names.filter { $0.hasSuffix(format.ends[0]) }
             .map { String($0.dropLast(format.ends[0].count)) }
         guard !paths.isEmpty else {
-            throw ModelError(
-                .malformed, path: store.folder,
+            throw UserError(
+                .malformed, at: store.folder,
                 "has no tensor \"...\(format.ends[0])\", although its config.json says that it is quantized (\(format.name))."
             )
         }

@@ -22,26 +22,26 @@ struct ColumnWeights {
 
     /// Has the model read the beginning of a text, in one step whose matrices are packed one after the other. It takes
     /// memory for the largest of them and for the rows.
-    /// - Throws: `ModelError`: `missing` if there is no tokenizer, `badRequest` if the text is too short, `malformed`
+    /// - Throws: `UserError`: `missing` if there is no tokenizer, `badRequest` if the text is too short, `malformed`
     ///   if weights or activations are not finite, `resources` if there is too little memory.
     init(_ model: QuantizeSource, text: String, pool: ComputePool) throws {
         let shape = model.architecture.shape
         guard let codec = try TextCodec(folder: model.folder) else {
-            throw ModelError(
-                .missing, path: model.folder, "has no tokenizer.json, which a text to calibrate with needs.")
+            throw UserError(
+                .missing, at: model.folder, "has no tokenizer.json, which a text to calibrate with needs.")
         }
         let ids = codec.tokenizer.encode(text, addSpecialTokens: true)
         let length = min(Self.windowLength, shape.contextLength)
         let count = min(Self.windowLimit, ids.count / length)
         guard count > 0 else {
-            throw ModelError(
+            throw UserError(
                 .badRequest,
                 "the text to calibrate with has \(ids.count) tokens, and \(length) are needed; "
                     + "\(Self.windowLimit * length) are better.")
         }
         if let id = ids.first(where: { $0 < 0 || $0 >= shape.vocabularySize }) {
-            throw ModelError(
-                .malformed, path: model.folder,
+            throw UserError(
+                .malformed, at: model.folder,
                 "its tokenizer.json gives the token id \(id), and the model's are 0 to \(shape.vocabularySize - 1)."
             )
         }
@@ -73,8 +73,8 @@ struct ColumnWeights {
     private static func weights(_ sums: [Double], _ path: String, _ folder: String) throws -> [Float] {
         let mean = sums.reduce(0, +) / Double(sums.count)
         guard mean.isFinite else {
-            throw ModelError(
-                .malformed, path: folder,
+            throw UserError(
+                .malformed, at: folder,
                 "what the layer \"\(path)\" is multiplied by is not finite: the model's weights are damaged.")
         }
         // Only their ratios matter.

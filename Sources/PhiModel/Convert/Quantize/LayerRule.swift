@@ -12,10 +12,10 @@ package struct LayerRule: Sendable, Equatable {
 
     /// - Parameter text: `PATTERN=BITS[:GROUP]` or `PATTERN=none`. The pattern is a layer's path, in which `*` stands
     ///   for any characters.
-    /// - Throws: `ModelError` of kind `badRequest`.
+    /// - Throws: `UserError` of kind `badRequest`.
     package init(_ text: String) throws {
-        func fault(_ what: Message) -> ModelError {
-            ModelError(.badRequest, "the layer rule \"\(text)\" \(what).")
+        func fault(_ what: Message) -> UserError {
+            UserError(.badRequest, "the layer rule \"\(text)\" \(what).")
         }
         self.text = text
         guard let sign = text.utf8.lastIndex(of: UInt8(ascii: "=")), sign > text.startIndex else {

@@ -19,13 +19,13 @@ package struct QuantizeOptions: Sendable {
     var fileLimit = 5 << 30
 
     /// Returns a layer's parameters; nil leaves it as it is, as for columns that make no whole groups.
-    /// - Throws: `ModelError` of kind `badRequest` for a rule that asks for what can't be.
+    /// - Throws: `UserError` of kind `badRequest` for a rule that asks for what can't be.
     func parameters(for path: String, columns: Int) throws -> QuantizationParameters? {
         if let rule = rules.last(where: { $0.fits(path) }) {
             guard let bits = rule.bits else { return nil }
             let group = rule.groupSize ?? standard.groupSize
             guard columns % group == 0 else {
-                throw ModelError(
+                throw UserError(
                     .badRequest,
                     "the layer rule \"\(rule.text)\" does not go with the layer \"\(path)\": its \(columns) columns "
                         + "make no whole groups of \(group).")

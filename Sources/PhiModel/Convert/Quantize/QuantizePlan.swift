@@ -55,7 +55,7 @@ struct QuantizePlan {
     /// Paths of matrices that stay floats although nobody asked for it.
     let unfit: [String]
 
-    /// - Throws: `ModelError` of kind `badRequest` for a rule that fits no layer, or asks for what can't be.
+    /// - Throws: `UserError` of kind `badRequest` for a rule that fits no layer, or asks for what can't be.
     init(_ source: QuantizeSource, _ options: QuantizeOptions) throws {
         standard = options.standard
         var tensors: [PlannedTensor] = []
@@ -76,7 +76,7 @@ struct QuantizePlan {
             tensors.append(PlannedTensor(name, matrix, floats: source.floats, parameters: parameters))
         }
         if let rule = unused.first {
-            throw ModelError(
+            throw UserError(
                 .badRequest,
                 "the layer rule \"\(rule.text)\" fits no layer. Layers are called like "
                     + "\"\(source.matrices.keys.filter { $0.contains(".0.") }.min() ?? "lm_head")\"; * stands for any "

@@ -28,15 +28,15 @@ struct QuantizeSource {
     private static let maximumFileSize = 64 << 20
 
     /// - Parameter adapter: the folder of an adapter to merge into the weights.
-    /// - Throws: `ModelError` naming file, key or tensor.
+    /// - Throws: `UserError` naming file, key or tensor.
     init(folder: String, adapter adapterFolder: String? = nil, pool: ComputePool? = nil) throws {
         self.folder = folder
         let path = Paths.join(folder, "config.json")
         try Self.refuseOtherFormats(folder)
         config = try JSONFile.object(path, maximumBytes: Self.maximumFileSize)
         for key in ["quantization", "quantization_config"] where config[key] ?? .null != .null {
-            throw ModelError(
-                .unsupported, path: path,
+            throw UserError(
+                .unsupported, at: path,
                 "\"\(key)\": this model is quantized already. Take the original, in BF16, F16 or F32.")
         }
         let generationPath = Paths.join(folder, "generation_config.json")
@@ -88,14 +88,14 @@ struct QuantizeSource {
         guard !names.contains(where: { $0.hasSuffix(".safetensors") }) else { return }
         let pickles = [".bin", ".pt", ".pth", ".ckpt"]
         if let name = names.first(where: { name in pickles.contains { name.hasSuffix($0) } }) {
-            throw ModelError(
-                .unsupported, path: folder,
+            throw UserError(
+                .unsupported, at: folder,
                 "holds its weights as \(name), which may be a pickle, and a pickle can run code. Safetensors are "
                     + "needed: transformers' save_pretrained writes them.")
         }
         if let name = names.first(where: { $0.hasSuffix(".gguf") }) {
-            throw ModelError(
-                .unsupported, path: folder,
+            throw UserError(
+                .unsupported, at: folder,
                 "holds the GGUF file \(name); \"phibatch convert\" makes a model of it.")
         }
     }

@@ -48,7 +48,7 @@ package enum Quantizer {
     ///   - source: paths need not be UTF-8.
     ///   - folder: made if it is not there.
     ///   - progress: called again and again, on the calling thread.
-    /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the source (naming file, key or tensor),
+    /// - Throws: `UserError`: `missing`, `malformed` or `unsupported` for the source (naming file, key or tensor),
     ///   `badRequest` for options that don't fit, a text that is too short or a folder that is in use, `resources` if
     ///   there is no room or writing fails. Whenever it throws, the folder holds no model that looks complete but is
     ///   not.
@@ -96,21 +96,21 @@ package enum Quantizer {
     private static func check(_ folder: String, _ options: QuantizeOptions) throws {
         guard let kind = Files.kind(of: folder) else { return }
         guard kind == .folder else {
-            throw ModelError(.badRequest, path: folder, "is a file; the model to be made is a folder.")
+            throw UserError(.badRequest, at: folder, "is a file; the model to be made is a folder.")
         }
         let names = ((try? Files.names(in: folder)) ?? [])
             .filter { !$0.hasPrefix(".") && !ConversionFolder.isPartial($0) }
         guard let name = names.min(), !names.contains("config.json") else { return }
-        throw ModelError(
-            .badRequest, path: folder,
+        throw UserError(
+            .badRequest, at: folder,
             "holds other files, such as \(name), but no model. Choose another folder.")
     }
 
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     static func checkRoom(_ count: Int, in folder: String) throws {
         guard let free = DiskSpace.free(at: folder), free < count else { return }
-        throw ModelError(
-            .resources, path: folder,
+        throw UserError(
+            .resources, at: folder,
             "there is room for \(byteText(free)), and \(byteText(count)) are to be written. Make room, or choose a "
                 + "folder on another disk.")
     }

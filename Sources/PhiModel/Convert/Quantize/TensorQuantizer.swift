@@ -20,7 +20,7 @@ struct TensorQuantizer {
     }
 
     /// Reads some rows of the source and writes what they become. May be called from any thread.
-    /// - Throws: `ModelError`: `malformed` for what is not finite, or can't be in the type to be written;
+    /// - Throws: `UserError`: `malformed` for what is not finite, or can't be in the type to be written;
     ///   `resources` if writing fails.
     func run(_ rows: Range<Int>) throws {
         let each = max(1, tensor.rows / tensor.parts.count)

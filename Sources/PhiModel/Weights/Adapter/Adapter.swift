@@ -16,26 +16,26 @@ package struct Adapter {
     private let weightsPath: String
 
     /// - Parameter folder: with adapter_config.json, and the weights of PEFT or of MLX.
-    /// - Throws: `ModelError` naming the file or key at fault.
+    /// - Throws: `UserError` naming the file or key at fault.
     init(folder: String) throws {
         guard Files.kind(of: folder) == .folder else {
-            throw ModelError(.missing, path: folder, "there is no such adapter folder.")
+            throw UserError(.missing, at: folder, "there is no such adapter folder.")
         }
         let formats = [AdapterConfiguration.Format.peft, .mlx].filter {
             Files.kind(of: Paths.join(folder, $0.weights)) != nil
         }
         guard let format = formats.first else {
             let isPickled = Files.kind(of: Paths.join(folder, "adapter_model.bin")) != nil
-            throw ModelError(
-                isPickled ? .unsupported : .missing, path: folder,
+            throw UserError(
+                isPickled ? .unsupported : .missing, at: folder,
                 isPickled
                     ? "has adapter_model.bin, a pickle, which is not read; save the adapter as safetensors."
                     : "is no adapter folder: it has neither adapter_model.safetensors (PEFT) nor adapters.safetensors (MLX)."
             )
         }
         guard formats.count == 1 else {
-            throw ModelError(
-                .malformed, path: folder,
+            throw UserError(
+                .malformed, at: folder,
                 "has both adapter_model.safetensors and adapters.safetensors; keep the one that is meant.")
         }
         self.folder = folder
@@ -67,11 +67,11 @@ package struct Adapter {
     }
 
     /// Returns the model with this adapter's whole tensors in place of its own.
-    /// - Throws: `ModelError` naming a tensor that the model lacks.
+    /// - Throws: `UserError` naming a tensor that the model lacks.
     func applied(to store: TensorStore) throws -> TensorStore {
         if let name = saved.keys.filter({ !store.contains($0) }).min() {
-            throw ModelError(
-                .unsupported, path: weightsPath,
+            throw UserError(
+                .unsupported, at: weightsPath,
                 "has a tensor for \"\(name)\", and the model has none that it could stand for.")
         }
         return saved.isEmpty ? store : store.replacing(saved, by: file, of: folder)
@@ -79,7 +79,7 @@ package struct Adapter {
 
     /// Returns the adapter's part of the linear layer at `path`; nil if it doesn't change it.
     /// - Parameter weights: the layer's own.
-    /// - Throws: `ModelError` naming the tensor.
+    /// - Throws: `UserError` naming the tensor.
     func layer(_ path: String, of weights: LinearTensors, _ pool: ComputePool?) throws -> LowRank? {
         let (rows, columns) = (weights.rows, weights.columns)
         guard let part = try factors(path, rows: rows, columns: columns) else { return nil }
@@ -145,8 +145,8 @@ package struct Adapter {
             column += part.rank
         }
         guard !configuration.hasMagnitudes || blocks.count == paths.count else {
-            throw ModelError(
-                .unsupported, path: weightsPath,
+            throw UserError(
+                .unsupported, at: weightsPath,
                 "changes only some parts of \"\(path)\", which are one matrix of this model; with DoRA all must be there."
             )
         }
@@ -161,8 +161,8 @@ package struct Adapter {
             let b = names.b.lazy.compactMap({ tensors[$0] }).first
         else {
             guard let alone = (names.a + names.b).first(where: { tensors[$0] != nil }) else { return nil }
-            throw ModelError(
-                .malformed, path: weightsPath,
+            throw UserError(
+                .malformed, at: weightsPath,
                 "has the tensor \"\(alone)\", but not the other one of its pair.")
         }
         let rank = configuration.rank(of: path)
@@ -177,8 +177,8 @@ package struct Adapter {
         let magnitude = names.magnitude.lazy.compactMap { tensors[$0] }.first
         if configuration.hasMagnitudes {
             guard let magnitude else {
-                throw ModelError(
-                    .missing, path: weightsPath, "has no tensor \"\(names.magnitude[0])\", which DoRA needs.")
+                throw UserError(
+                    .missing, at: weightsPath, "has no tensor \"\(names.magnitude[0])\", which DoRA needs.")
             }
             guard magnitude.type.isWeightFloat, magnitude.count == rows else {
                 throw magnitude.fault(
@@ -196,7 +196,7 @@ package struct Adapter {
     }
 
     /// - Parameter layers: all layers that took their parts.
-    /// - Throws: `ModelError` naming a tensor that no layer uses.
+    /// - Throws: `UserError` naming a tensor that no layer uses.
     func checkUse(of layers: Set<String>) throws {
         let used = Set(
             layers.flatMap { layer in [layer] + Self.parts(of: layer) }.flatMap { path in
@@ -206,10 +206,10 @@ package struct Adapter {
             })
         guard let unused = tensors.keys.filter({ !used.contains($0) }).min() else {
             guard tensors.isEmpty, saved.isEmpty else { return }
-            throw ModelError(.malformed, path: weightsPath, "holds no tensors.")
+            throw UserError(.malformed, at: weightsPath, "holds no tensors.")
         }
-        throw ModelError(
-            .unsupported, path: weightsPath,
+        throw UserError(
+            .unsupported, at: weightsPath,
             "has the tensor \"\(unused)\", which belongs to no linear layer of this model that an adapter can change."
         )
     }

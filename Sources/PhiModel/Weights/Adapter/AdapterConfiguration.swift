@@ -25,7 +25,7 @@ struct AdapterConfiguration {
     private let ranks: JSONObject
     private let strengths: JSONObject
 
-    /// - Throws: `ModelError` naming the key, also for anything beyond plain LoRA.
+    /// - Throws: `UserError` naming the key, also for anything beyond plain LoRA.
     init(folder: String, format: Format) throws {
         self.format = format
         let path = Paths.join(folder, Self.fileName)

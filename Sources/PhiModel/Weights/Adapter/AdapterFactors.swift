@@ -19,7 +19,7 @@ extension Adapter {
         }
 
         /// Returns the factors of the results of W x + scale * B (A x) [rows]; nil unless it is DoRA.
-        /// - Throws: `ModelError` for weights that are not finite.
+        /// - Throws: `UserError` for weights that are not finite.
         func rowScales(of weights: LinearTensors, _ pool: ComputePool?) throws -> [Float]? {
             guard magnitudes != nil else { return nil }
             let (rows, columns) = (weights.rows, columns)

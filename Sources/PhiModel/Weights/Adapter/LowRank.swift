@@ -12,7 +12,7 @@ package struct LowRank: Sendable {
     /// - Parameters:
     ///   - a: [rank][columns]
     ///   - b: [rows][rank]
-    /// - Throws: `ModelError` of kind `resources`.
+    /// - Throws: `UserError` of kind `resources`.
     init(a: [Float], b: [Float], rank: Int, rows: Int, columns: Int, scale: Float) throws {
         let width = rank.rounded(up: 16)
         self.a = try PackedMatrix(
@@ -39,7 +39,7 @@ final class LowRankRows {
     func add(
         _ part: LowRank, of x: UnsafePointer<Float>, rows: Int, to out: UnsafeMutablePointer<Float>,
         stride: Int, bias: [Float]?, _ kernels: PhiKernels, _ pool: ComputePool
-    ) throws(ModelError) {
+    ) throws(UserError) {
         let (a, b) = (part.a, part.b)
         let width = b.blocks * 16
         try inner.reserve(rows * a.rows)

@@ -67,7 +67,7 @@ extension LinearTensors {
     /// Packs blocks of 16 rows into `out`, which holds these blocks alone, and drops the checkpoint's pages from
     /// memory, so that it never holds a model twice.
     /// - Parameter layout: `layout` or `floatLayout`.
-    /// - Throws: `ModelError` of kind `malformed` for a scale, bias or plain weight that is not finite.
+    /// - Throws: `UserError` of kind `malformed` for a scale, bias or plain weight that is not finite.
     func pack(_ blocks: Range<Int>, as layout: PhiMatrix, into out: UnsafeMutablePointer<UInt8>) throws {
         let first = blocks.lowerBound * 16
         let last = min(rows, blocks.upperBound * 16)

@@ -10,8 +10,8 @@ final class PackedOneByOne {
         self.pool = pool
     }
 
-    /// - Throws: `ModelError` for weights that are not finite, or too little memory.
-    func matrix(_ place: Int) throws(ModelError) -> PackedMatrix {
+    /// - Throws: `UserError` for weights that are not finite, or too little memory.
+    func matrix(_ place: Int) throws(UserError) -> PackedMatrix {
         if let last, last.place == place { return last.matrix }
         last = nil
         let matrix = plan.matrices[place]
@@ -25,7 +25,7 @@ final class PackedOneByOne {
                 try plan.pack(chunk, into: out + (chunk.bytes.lowerBound - matrix.offset))
             }
         } catch {
-            throw error as? ModelError ?? ModelError(.malformed, "\(error)")
+            throw error as? UserError ?? UserError(.malformed, "\(error)")
         }
         layout.data = UnsafePointer(out)
         let packed = PackedMatrix(layout, memory: memory)

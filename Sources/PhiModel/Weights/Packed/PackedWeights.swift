@@ -15,7 +15,7 @@ struct PackedWeights {
     /// Move to carry on between steps; nil if the weights are in their final memory.
     let move: WeightMove?
 
-    /// - Throws: `ModelError` for weights that are not finite, files that change while they are read, or too little
+    /// - Throws: `UserError` for weights that are not finite, files that change while they are read, or too little
     ///   memory.
     init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) throws {
         var file: WeightFile?
@@ -28,7 +28,7 @@ struct PackedWeights {
             do {
                 file = try WeightCache(parent: folder)
                     .weights(of: plan, from: store, pool: pool, notes: &notes)
-            } catch let fault as ModelError {
+            } catch let fault as UserError {
                 throw fault
             } catch let failure as Platform.Failure {
                 fault = "\(folder): \(failure.reason) (\(failure.call))"
@@ -74,9 +74,9 @@ struct PackedWeights {
     }
 
     /// The matrix at an index of the plan.
-    /// - Throws: `ModelError` if it is packed only now; see `PackedOneByOne`.
+    /// - Throws: `UserError` if it is packed only now; see `PackedOneByOne`.
     subscript(place: Int) -> PackedMatrix {
-        get throws(ModelError) {
+        get throws(UserError) {
             switch matrices {
             case .all(let matrices): matrices[place]
             case .oneByOne(let matrices): try matrices.matrix(place)

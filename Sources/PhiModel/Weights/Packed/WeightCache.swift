@@ -29,7 +29,7 @@ struct WeightCache {
 
     /// Returns the weights from the folder; packs them into it first if they aren't there.
     /// - Parameter notes: receives messages for a person.
-    /// - Throws: `Fault` or `Platform.Failure`; `ModelError` if the model's files can't be read, change meanwhile, or
+    /// - Throws: `Fault` or `Platform.Failure`; `UserError` if the model's files can't be read, change meanwhile, or
     ///   have a value that is not finite.
     func weights(
         of plan: WeightPlan, from store: TensorStore, pool: ComputePool, notes: inout [String]
@@ -54,8 +54,8 @@ struct WeightCache {
         try put(name) { new in
             try WeightFile.write(contents, to: new, pool: pool)
             guard try store.sources.identity(hashes, threads: pool.threads) == source else {
-                throw ModelError(
-                    .malformed, path: store.folder,
+                throw UserError(
+                    .malformed, at: store.folder,
                     "changed while it was loaded. Run again once it is whole.")
             }
             // Mapped data must be on the disk: some file systems report only here that it is full.

@@ -15,8 +15,8 @@ final class WeightMove {
     private static let left = 256 << 20
 
     /// - Parameter matrices: in the plan's order.
-    /// - Throws: `ModelError` of kind `resources` if there is no room for them.
-    init(_ plan: WeightPlan, _ matrices: [PackedMatrix], portion: Int = 128 << 20) throws(ModelError) {
+    /// - Throws: `UserError` of kind `resources` if there is no room for them.
+    init(_ plan: WeightPlan, _ matrices: [PackedMatrix], portion: Int = 128 << 20) throws(UserError) {
         self.plan = plan
         self.portion = portion
         memory = try PageMemory(count: plan.count, leaving: Self.left)

@@ -57,11 +57,11 @@ import Testing
         try scratch.write("model.gguf", gguf.bytes())
         #expect(try PublishedModel(scratch.path)?.path == scratch.path + "/model.gguf")
         try scratch.write("another.gguf", gguf.bytes())
-        let several = try #require(throws: ModelError.self) { try PublishedModel(scratch.path) }
+        let several = try #require(throws: UserError.self) { try PublishedModel(scratch.path) }
         #expect(several.description.contains("holds 2 GGUF files"))
         let onnx = try ScratchFolder()
         try onnx.write("model.onnx", "")
-        let error = try #require(throws: ModelError.self) { try PublishedModel(onnx.path) }
+        let error = try #require(throws: UserError.self) { try PublishedModel(onnx.path) }
         #expect(error.description.contains("a model in ONNX (model.onnx), which is not read"))
         #expect(error.description.contains("\"phibatch quantize ORG/NAME FOLDER\""))
     }
@@ -87,17 +87,17 @@ import Testing
         var gguf = TestModel(llama: [GGMLType](repeating: .q4Type1, count: 8)).gguf
         let path = try scratch.write("model.gguf", gguf.bytes())
         for cache in [WeightCacheLocation.off, .unknown("HOME is not set")] {
-            let error = try #require(throws: ModelError.self) {
+            let error = try #require(throws: UserError.self) {
                 try PublishedModel(path)?.folder(cache: cache)
             }
-            #expect(error.path == path && error.description.contains("\"phibatch convert\""))
+            #expect(error.place == path && error.description.contains("\"phibatch convert\""))
         }
         // What others can write is not used.
         chmod(self.cache.path, 0o700)
         try FileManager.default.createDirectory(
             atPath: self.cache.path + "/models", withIntermediateDirectories: true)
         chmod(self.cache.path + "/models", 0o777)
-        let error = try #require(throws: ModelError.self) {
+        let error = try #require(throws: UserError.self) {
             try PublishedModel(path)?.folder(cache: .folder(self.cache.path))
         }
         #expect(error.description.contains("can be written by others"))
@@ -105,7 +105,7 @@ import Testing
 
     @Test func otherFilesAndFoldersAreLeftAlone() throws {
         let path = try scratch.write("notes.txt", "GGU")
-        let error = try #require(throws: ModelError.self) { try PublishedModel(path) }
+        let error = try #require(throws: UserError.self) { try PublishedModel(path) }
         #expect(error.description.contains("is no GGUF file"))
         #expect(try PublishedModel(scratch.path) == nil)
         #expect(try PublishedModel(scratch.path + "/nothing") == nil)

@@ -8,12 +8,12 @@ import Testing
 @Suite struct PublishedRefusalTests {
     private func refusal(
         _ name: String, _ change: (inout PublishedExample) -> Void
-    ) throws -> ModelError {
+    ) throws -> UserError {
         let (source, target) = (try ScratchFolder(), try ScratchFolder())
         var example = try #require(try PublishedExample.all().first { $0.name == name })
         change(&example)
         try example.write(to: source)
-        let error = try #require(throws: ModelError.self) {
+        let error = try #require(throws: UserError.self) {
             let model = try #require(try PublishedModel(source.path))
             _ = try model.convert(to: target.path, overwrite: false) { _ in }
         }

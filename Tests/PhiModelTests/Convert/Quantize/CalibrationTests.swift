@@ -123,7 +123,7 @@ import Testing
         let model = SyntheticCheckpoint(name: "calibrate", layers: 1, bits: 0, floats: .f32)
         func fault(_ source: String, _ folder: URL, _ text: String) -> String {
             let made = folder.appending(path: "made")
-            let error = #expect(throws: ModelError.self) {
+            let error = #expect(throws: UserError.self) {
                 try Quantizer.quantize(source, to: made.path, options: options(text))
             }
             #expect(!FileManager.default.fileExists(atPath: made.path))

@@ -25,6 +25,6 @@ import Testing
 
     @Test(arguments: ["", "lm_head", "=4", "x=", "x=7", "x=4:", "x=4:16", "x=4:64:2", "x=none:32", "x=-4"])
     func refusals(text: String) {
-        #expect(throws: ModelError.self) { try LayerRule(text) }
+        #expect(throws: UserError.self) { try LayerRule(text) }
     }
 }

@@ -62,7 +62,7 @@ import Testing
             let (base, written) = (folder.appending(path: "base"), folder.appending(path: "adapter"))
             try checkpoint.write(to: base)
             try TestAdapter().write([("model.layers.4.mlp.down_proj", 128, 256)], to: written)
-            let error = try #require(throws: ModelError.self) {
+            let error = try #require(throws: UserError.self) {
                 try Quantizer.quantize(
                     base.path, to: folder.appending(path: "output").path,
                     options: QuantizeOptions(adapter: written.path))

@@ -95,7 +95,7 @@ import Testing
             guard case .array(let all) = try JSONValue(parsing: bytes, limits: .file),
                 let found = all.first(where: { $0["name"] == .string(name) }),
                 case .object(let tensors)? = found["tensors"]
-            else { throw ModelError(.missing, "no such case") }
+            else { throw UserError(.missing, "no such case") }
             return Golden(
                 config: try #require(found["config"]), index: try #require(found["index"]), tensors: tensors)
         }

@@ -10,7 +10,7 @@ import Testing
 
     /// Makes a source, lets `change` have it, and expects this error.
     private func expectFault(
-        _ kind: ModelError.Kind, _ words: String..., options: QuantizeOptions = QuantizeOptions(threads: 2),
+        _ kind: UserError.Kind, _ words: String..., options: QuantizeOptions = QuantizeOptions(threads: 2),
         model: SyntheticCheckpoint = plain,
         change: (_ source: URL, _ target: URL) throws -> Void = { _, _ in }
     ) throws {
@@ -19,7 +19,7 @@ import Testing
             try model.write(to: source)
             try change(source, target)
             let before = (try? FileManager.default.contentsOfDirectory(atPath: target.path)) ?? []
-            let error = #expect(throws: ModelError.self) {
+            let error = #expect(throws: UserError.self) {
                 try Quantizer.quantize(source.path, to: target.path, options: options)
             }
             #expect(error?.kind == kind)

@@ -6,7 +6,7 @@ import Testing
 
 /// What a template can't be is said when it is loaded, with line and construct.
 @Suite struct TemplateErrorTests {
-    private func loading(_ source: String) -> ModelError? {
+    private func loading(_ source: String) -> UserError? {
         modelError { _ = try ChatTemplate(source: source) }
     }
 
@@ -119,7 +119,7 @@ import Testing
             })
         #expect(
             error
-                == ModelError(
+                == UserError(
                     .badRequest, "chat template, line 3: '+' does not work on a string and an integer"))
     }
 

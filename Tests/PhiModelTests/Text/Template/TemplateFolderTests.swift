@@ -23,8 +23,8 @@ import Testing
         return result
     }
 
-    private func failure(_ files: [String: String]) throws -> ModelError {
-        var result: ModelError?
+    private func failure(_ files: [String: String]) throws -> UserError {
+        var result: UserError?
         try withFolder(files) { folder in
             result = modelError { _ = try ChatTemplate.load(path: folder.path) }
         }
@@ -55,7 +55,7 @@ import Testing
         ])
         #expect(others.kind == .unsupported)
         #expect(others.message == "chat_template has no template named 'default', only 'rag'")
-        #expect(others.path?.hasSuffix("tokenizer_config.json") == true)
+        #expect(others.place?.hasSuffix("tokenizer_config.json") == true)
     }
 
     @Test func tokensAreTextOrObjects() throws {
@@ -108,7 +108,7 @@ import Testing
     func brokenFiles(file: String, text: String, says: String) throws {
         let error = try failure([file: text])
         #expect(error.kind == .malformed || error.kind == .unsupported)
-        #expect(error.path?.hasSuffix(file) == true)
+        #expect(error.place?.hasSuffix(file) == true)
         #expect(error.message.contains(says), "\(error.message)")
     }
 

@@ -83,7 +83,7 @@ import Testing
                     limits: limits)
                 _ = try template.render(messages: Self.messages, addGenerationPrompt: round % 2 == 0)
                 rendered += 1
-            } catch is ModelError {
+            } catch is UserError {
                 refused += 1
             }
         }

@@ -8,7 +8,7 @@ import Testing
 
 /// Templates that try to hang, to crash or to fill the memory: each must end with a clear error.
 @Suite struct TemplateLimitTests {
-    private func failure(_ source: String, _ fields: [String: JSONValue] = [:]) -> ModelError? {
+    private func failure(_ source: String, _ fields: [String: JSONValue] = [:]) -> UserError? {
         modelError { _ = try TextTemplate(source, name: "prompt").render(fields) }
     }
 

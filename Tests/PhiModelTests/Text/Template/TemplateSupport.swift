@@ -30,11 +30,11 @@ func expectSame(_ found: String, _ wanted: String, _ what: String) {
 }
 
 /// The error that `body` throws.
-func modelError(_ body: () throws -> Void) -> ModelError? {
+func modelError(_ body: () throws -> Void) -> UserError? {
     do {
         try body()
         return nil
     } catch {
-        return error as? ModelError
+        return error as? UserError
     }
 }

@@ -33,10 +33,10 @@ import Testing
         let template = try TextTemplate("Line 1\n{{ prompt }}", name: "prompt")
         let error = try #require(modelError { _ = try template.render(["promt": "x"]) })
         #expect(
-            error == ModelError(.badRequest, "prompt, line 2: line has no field \"prompt\"; it has promt"))
+            error == UserError(.badRequest, "prompt, line 2: line has no field \"prompt\"; it has promt"))
         let nested = try TextTemplate("{{ a.b }}", name: "system")
         let second = try #require(modelError { _ = try nested.render(["a": ["c": 1]]) })
-        #expect(second == ModelError(.badRequest, "system, line 1: a dict has no attribute 'b'"))
+        #expect(second == UserError(.badRequest, "system, line 1: a dict has no attribute 'b'"))
     }
 
     @Test func missingFieldMayBeAskedFor() throws {
@@ -59,7 +59,7 @@ import Testing
         #expect(try TextTemplate("{{ note is none }}", name: "p").render(["note": nil]) == "True")
         for source in ["{{ note }}", "a{{ 'b' ~ note }}", "{% for x in nothing %}{% endfor %}"] {
             let template = try TextTemplate(source, name: "p")
-            #expect(throws: ModelError.self) { try template.render(["note": nil]) }
+            #expect(throws: UserError.self) { try template.render(["note": nil]) }
         }
     }
 

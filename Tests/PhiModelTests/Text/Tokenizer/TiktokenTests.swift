@@ -44,7 +44,7 @@ import Testing
         (lines([[UInt8](repeating: 0x20, count: 257)]), "line 1 has a token of 257 bytes; 256 are possible"),
     ])
     func whatIsDamagedIsNamed(text: String, message: String) {
-        let error = #expect(throws: ModelError.self) { try tokenizer(text) }
+        let error = #expect(throws: UserError.self) { try tokenizer(text) }
         #expect(error?.kind == .malformed && error?.message.contains(message) == true, "\(error as Any)")
     }
 

@@ -8,12 +8,12 @@ import Testing
 /// Files and texts made to break or stall a tokenizer.
 struct TokenizerHostileTests {
     /// - Returns: the error that loading gives.
-    private func error(_ json: String) -> ModelError? {
+    private func error(_ json: String) -> UserError? {
         do {
             _ = try makeTokenizer(json)
             return nil
         } catch {
-            return error as? ModelError
+            return error as? UserError
         }
     }
 
@@ -22,12 +22,12 @@ struct TokenizerHostileTests {
     @Test func everyTruncationIsAnError() throws {
         let bytes = Array(Self.valid.utf8)
         for end in stride(from: 0, to: bytes.count, by: 13) {
-            let loaded = try withTokenizerFile(Data(bytes[..<end])) { file -> ModelError? in
+            let loaded = try withTokenizerFile(Data(bytes[..<end])) { file -> UserError? in
                 do {
                     _ = try Tokenizer(path: file.path)
                     return nil
                 } catch {
-                    return error as? ModelError
+                    return error as? UserError
                 }
             }
             #expect(loaded?.kind == .malformed, "cut at \(end)")
@@ -50,7 +50,7 @@ struct TokenizerHostileTests {
                     let tokenizer = try Tokenizer(path: file.path)
                     _ = tokenizer.encode("abc <é> \u{0}", addSpecialTokens: true)
                 } catch {
-                    #expect(error is ModelError)
+                    #expect(error is UserError)
                 }
             }
         }
@@ -66,7 +66,7 @@ struct TokenizerHostileTests {
 
     @Test(arguments: [
         // What is replaced in a good file, by what, the kind of error and a word that must be in it.
-        (#""type":"BPE""#, #""type":"Unigram""#, ModelError.Kind.unsupported, "model.type"),
+        (#""type":"BPE""#, #""type":"Unigram""#, UserError.Kind.unsupported, "model.type"),
         (#""type":"BPE""#, #""type":"BPE","dropout":0.1"#, .unsupported, "model.dropout"),
         (#""type":"BPE""#, #""type":"BPE","frobnicate":1"#, .unsupported, "frobnicate"),
         (#""type":"BPE""#, #""type":"BPE","fuse_unk":1"#, .malformed, "model.fuse_unk"),
@@ -100,17 +100,17 @@ struct TokenizerHostileTests {
         (#""added_tokens":[]"#, #""added_tokens":{}"#, .malformed, "added_tokens"),
         (#""use_regex":true},"#, #""use_regex":3},"#, .malformed, "use_regex"),
     ])
-    func eachFaultIsNamed(_ change: (String, String, ModelError.Kind, String)) {
+    func eachFaultIsNamed(_ change: (String, String, UserError.Kind, String)) {
         #expect(Self.valid.contains(change.0))
         let found = error(Self.valid.replacing(change.0, with: change.1, maxReplacements: 1))
         #expect(found?.kind == change.2, "\(change.1): \(found?.description ?? "no error")")
         #expect(found?.description.contains(change.3) == true, "\(found?.description ?? "no error")")
-        #expect(found?.path?.hasSuffix("tokenizer.json") == true)
+        #expect(found?.place?.hasSuffix("tokenizer.json") == true)
     }
 
     @Test func missingFile() {
         #expect { try Tokenizer(path: "/nonexistent-folder/tokenizer.json") } throws: {
-            ($0 as? ModelError)?.kind == .missing
+            ($0 as? UserError)?.kind == .missing
         }
     }
 
