@@ -182,7 +182,7 @@ package final class JobSession {
                 "reading the model's files (\(bytes / 1_000_000) MB) to identify the model\(once)",
                 metadata: ["bytes": "\(bytes)"])
             if let fault {
-                log.notice("hashes of the model's files are not kept: \(fault.path) \(fault.reason)")
+                log.notice("hashes of the model's files are not kept: \(fault)")
             }
         }
     }

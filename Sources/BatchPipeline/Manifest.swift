@@ -115,11 +115,11 @@ package struct Manifest: Sendable {
     }
 
     private static func hash(_ path: String) throws -> (size: Int, sha256: String) {
-        do throws(FileFault) {
+        do throws(SystemError) {
             let hash = try FileHash(of: OpenFile.at(path))
             return (hash.state.size, hash.sha256)
         } catch {
-            throw UserError(.io, at: path, "\(error.reason).")
+            throw UserError(.io, error)
         }
     }
 

@@ -251,7 +251,8 @@ struct DatasetAddress {
         let name = "\(parts[1])/\(parts[2].replacing(each: "%2F", with: "/"))"
         guard let id = RepositoryID(name, kind: .dataset) else {
             throw UserError(
-                .badName, at: text, "\(name) is no name of a dataset; right is org/name or org/name@revision.")
+                .badName, at: text, "\(name) is no name of a dataset; right is org/name or org/name@revision."
+            )
         }
         self.id = id
         selector = parts.dropFirst(3).joined(separator: "/")

@@ -30,7 +30,7 @@ package struct HubCache: Sendable {
     func locks(_ id: RepositoryID) -> String { Paths.join(folder, ".locks/\(id.folderName)") }
 
     /// - Returns: nil while another holds it.
-    func takeLock(_ id: RepositoryID, _ etag: String) throws(Files.Failure) -> FileLock? {
+    func takeLock(_ id: RepositoryID, _ etag: String) throws(SystemError) -> FileLock? {
         try FileLock.take("\(etag).lock", in: OpenFolder(locks(id)))
     }
 
@@ -140,7 +140,7 @@ package struct HubCache: Sendable {
                 throw UserError(.io, at: blob, "it is being fetched by another process; stop that first.")
             }
             do {
-                try withExtendedLifetime(lock) { () throws(Files.Failure) in try Files.remove(blob) }
+                try withExtendedLifetime(lock) { () throws(SystemError) in try Files.remove(blob) }
             } catch {
                 throw UserError(.io, at: blob, "can't be removed: \(error.reason).")
             }

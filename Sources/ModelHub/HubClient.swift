@@ -195,7 +195,8 @@ struct HubClient: Sendable {
             case .array(let siblings)? = value["siblings"]
         else {
             throw UserError(
-                .damaged, at: "\(id)", "the answer of \(settings.endpoint) is not that of a hub (HF_ENDPOINT).")
+                .damaged, at: "\(id)",
+                "the answer of \(settings.endpoint) is not that of a hub (HF_ENDPOINT).")
         }
         let paths = try siblings.compactMap { file throws(UserError) -> String? in
             guard case .string(let path)? = file["rfilename"] else { return nil }

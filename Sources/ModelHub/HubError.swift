@@ -9,10 +9,9 @@ extension UserError {
     /// - Parameter path: place of the error where one can't be written.
     /// - Throws: what `body` throws, but errors of files as `UserError`.
     static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as Files.Failure {
-            throw UserError(.io, at: path, "can't be written: \(error.reason).")
-        } catch let error as FileFault {
-            throw UserError(.io, at: error.path, "\(error.reason).")
+        do { return try body() } catch let error as SystemError {
+            throw error.path.isEmpty
+                ? UserError(.io, at: path, "can't be written", error) : UserError(.io, error)
         }
     }
 }

@@ -35,13 +35,13 @@ package struct InstalledProgram: Sendable {
         }
         let child: ChildProgram
         var printed: [UInt8] = []
-        do throws(FileFault) {
+        do throws(SystemError) {
             child = try ChildProgram(
                 path, arguments, input: nothing, environment: Self.variables, endsWithTerminal: true)
             while case let count = try child.read(into: buffer), count > 0 {
                 printed += buffer[..<count]
                 guard printed.count <= 64 << 20 else {
-                    throw FileFault(path: path, reason: "it prints more than 64 MiB")
+                    throw SystemError(path, "it prints more than 64 MiB")
                 }
             }
         } catch {

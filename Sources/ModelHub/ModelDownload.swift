@@ -76,15 +76,11 @@ package struct ModelDownload: Sendable {
         _ name: String, _ body: @escaping @Sendable (Stop) throws -> Value
     ) async throws -> Value {
         let stop = Stop()
-        do {
-            return try await WorkerThread.result("hub") {
-                Stop.blockBrokenPipes()
-                return try body(stop)
-            } onCancel: {
-                stop.set()
-            }
-        } catch let error as WorkerThread.CannotStart {
-            throw UserError(.network, at: name, "there is no thread to fetch it with: \(error.reason).")
+        return try await WorkerThread.result(name) {
+            Stop.blockBrokenPipes()
+            return try body(stop)
+        } onCancel: {
+            stop.set()
         }
     }
 
@@ -112,7 +108,8 @@ package struct ModelDownload: Sendable {
             .sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
         for files in blobs where files.contains(where: { $0.size != files[0].size }) {
             throw UserError(
-                .damaged, at: "\(id)", "the hub gives \(files[0].path) and another file one ETag and two sizes.")
+                .damaged, at: "\(id)",
+                "the hub gives \(files[0].path) and another file one ETag and two sizes.")
         }
         let tally = DownloadTally(total: blobs.reduce(0) { $0 + $1[0].size }, report: report)
         let missing = blobs.reduce(0) { sum, files in

@@ -139,7 +139,8 @@ struct ObjectStore: Sendable {
                 case .string(var tag)? = first("tag", "generation", "ModTime")
             else {
                 throw UserError(
-                    .damaged, at: address(self.key), "\(program.name) lists an object without size or version.")
+                    .damaged, at: address(self.key),
+                    "\(program.name) lists an object without size or version.")
             }
             // A listing has fractions of seconds, and what is said of one object has none.
             if program.name == "rclone" { tag = String(tag.prefix(19)) }
@@ -148,7 +149,8 @@ struct ObjectStore: Sendable {
             }
             let entry = Entry(key: key(name), size: size, tag: tag)
             if let fault = Paths.fault(inForeign: entry.key), !entry.key.hasSuffix("/") {
-                throw UserError(.damaged, at: address(self.key), "the name of an object \(fault): \(entry.key)")
+                throw UserError(
+                    .damaged, at: address(self.key), "the name of an object \(fault): \(entry.key)")
             }
             return entry
         }
@@ -228,7 +230,8 @@ package enum ObjectUpload {
             try store.send(Files.destination(of: path))
             // gcloud puts it into a folder of the name, if one is there.
             guard let there = try store.entry(store.key), there.size == file.state.size else {
-                throw UserError(.damaged, at: address, "is not what was sent there; does a folder have its name?")
+                throw UserError(
+                    .damaged, at: address, "is not what was sent there; does a folder have its name?")
             }
             try UserError.writing(notes) {
                 try OpenFolder(Paths.folder(of: path)).write(note(there), to: Paths.name(of: notes))

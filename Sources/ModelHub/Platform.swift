@@ -43,7 +43,7 @@ final class FileLock: Sendable {
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// - Returns: nil while another holds it; nobody does where a file system has no locks.
-    static func take(_ name: String, in folder: OpenFolder) throws(Files.Failure) -> FileLock? {
+    static func take(_ name: String, in folder: OpenFolder) throws(SystemError) -> FileLock? {
         // Others of the group may share the cache.
         let descriptor = try folder.file(name, mode: 0o664)
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR {
@@ -64,7 +64,7 @@ final class FileLock: Sendable {
 
     /// Waits until it can be had.
     /// - Parameter waits: told if that is not at once.
-    /// - Throws: `Files.Failure`, `CancellationError`.
+    /// - Throws: `SystemError`, `CancellationError`.
     static func taken(_ name: String, in folder: OpenFolder, _ stop: Stop, waits: () -> Void) throws
         -> FileLock
     {
@@ -86,12 +86,12 @@ final class PartFile {
     private(set) var size: Int
 
     /// Opens what an earlier attempt left, or makes a new one.
-    init(_ name: String, in folder: OpenFolder) throws(Files.Failure) {
+    init(_ name: String, in folder: OpenFolder) throws(SystemError) {
         (self.folder, self.name) = (folder, name)
         descriptor = try folder.file(name)
         guard let status = Files.status(of: descriptor), status.kind == .regular else {
             close(descriptor)
-            throw Files.Failure(code: EINVAL)
+            throw SystemError(code: EINVAL)
         }
         size = status.size
         lseek(descriptor, 0, SEEK_END)
@@ -99,18 +99,18 @@ final class PartFile {
 
     deinit { close(descriptor) }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws(Files.Failure) {
+    func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         try Files.write(Array(bytes), to: descriptor)
         size += bytes.count
     }
 
-    func empty() throws(Files.Failure) {
+    func empty() throws(SystemError) {
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
         size = 0
     }
 
     /// Gives the whole file its name.
-    func move(to newName: String) throws(Files.Failure) {
+    func move(to newName: String) throws(SystemError) {
         guard fsync(descriptor) == 0 else { throw .last }
         try folder.rename(name, to: newName)
     }
@@ -118,7 +118,7 @@ final class PartFile {
 
 enum FolderRemoval {
     /// Removes a folder with all it holds; follows no links.
-    static func remove(_ folder: String) throws(Files.Failure) {
+    static func remove(_ folder: String) throws(SystemError) {
         for name in try Files.names(in: folder) {
             let path = Paths.join(folder, name)
             if !Files.isLink(path), Files.kind(of: path) == .folder {

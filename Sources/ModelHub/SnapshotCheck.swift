@@ -81,7 +81,7 @@ enum ContentHash {
     /// - Returns: nil for a mirror's own tag: nothing to check.
     static func fits(
         _ file: OpenFile, etag: String, goesOn: (Int) -> Bool
-    ) throws(FileFault) -> Bool? {
+    ) throws(SystemError) -> Bool? {
         let expected = etag.lowercased()
         guard expected.utf8.allSatisfy(\.isHexadecimal), [40, 64].contains(expected.utf8.count) else {
             return nil

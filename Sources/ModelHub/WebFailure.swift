@@ -68,7 +68,7 @@ struct WebFailure: Error {
             kind = .unknownHost
             reason = "\(host) can't be reached: its name is not known"
         case PHI_CURL_COULDNT_CONNECT where systemError != 0:
-            reason = "\(host) can't be reached\(way): \(Files.Failure(code: systemError).reason)"
+            reason = "\(host) can't be reached\(way): \(SystemError(code: systemError).reason)"
         case PHI_CURL_OPERATION_TIMEDOUT:
             reason =
                 "\(host) can't be waited for\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"

@@ -23,13 +23,13 @@ package final class ChildProgram {
     ///   - environment: names of variables to pass beside PATH, HOME and the like. A name that ends in `_` stands for
     ///     all variables with that prefix.
     ///   - endsWithTerminal: whether it receives interrupts from the terminal.
-    /// - Throws: `FileFault` if it can't be started.
+    /// - Throws: `SystemError` if it can't be started.
     package init(
         _ path: String, _ arguments: [String], input: Int32, output: Int32? = nil, third: Int32? = nil,
         environment: [String] = [], endsWithTerminal: Bool = false
-    ) throws(FileFault) {
-        func fault(_ code: Int32) -> FileFault {
-            FileFault(path: path, reason: String(cString: strerror(code)))
+    ) throws(SystemError) {
+        func fault(_ code: Int32) -> SystemError {
+            SystemError(path, code: code)
         }
         Self.starting.lock()
         defer { Self.starting.unlock() }
@@ -93,12 +93,12 @@ package final class ChildProgram {
 
     /// Reads its output as it comes; the child waits while nobody reads.
     /// - Returns: 0 at the end of its output.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         guard let output else { return 0 }
         while true {
             let count = systemRead(output, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
-            guard errno == EINTR else { throw FileFault(path: "", reason: String(cString: strerror(errno))) }
+            guard errno == EINTR else { throw .last }
         }
     }
 

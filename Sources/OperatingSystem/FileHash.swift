@@ -10,8 +10,8 @@ package struct FileHash: Equatable, Sendable {
     }
 
     /// Reads the whole file.
-    /// - Throws: `FileFault`, also if the file changes meanwhile.
-    package init(of file: OpenFile) throws(FileFault) {
+    /// - Throws: `SystemError`, also if the file changes meanwhile.
+    package init(of file: OpenFile) throws(SystemError) {
         let before = try file.state()
         var hash = SHA.sha256()
         let count = try file.forEachPiece {
@@ -19,8 +19,8 @@ package struct FileHash: Equatable, Sendable {
             return true
         }
         guard count == before.size, try file.state().hasContent(of: before) else {
-            throw FileFault(
-                path: file.path, reason: "changed while it was read. Run again once it is whole")
+            throw SystemError(
+                file.path, "changed while it was read. Run again once it is whole")
         }
         self.init(state: before, sha256: Self.hexadecimal(hash.finalize()))
     }

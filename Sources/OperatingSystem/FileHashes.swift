@@ -31,12 +31,12 @@ package struct FileHashes: Sendable {
     ///   - threads: number of files read at a time.
     ///   - willRead: called with the bytes of the files without known hashes, if there are any.
     /// - Returns: the hash of each path's file, links followed.
-    /// - Throws: `FileFault` of the first file that can't be read, changes meanwhile, or differs from the hash in its
+    /// - Throws: `SystemError` of the first file that can't be read, changes meanwhile, or differs from the hash in its
     ///   name in Hugging Face's cache.
     package func hashes(
         of paths: [String], threads: Int = Processors.usable,
         willRead: (Int) -> Void = { _ in }
-    ) throws(FileFault) -> [FileHash] {
+    ) throws(SystemError) -> [FileHash] {
         var files: [(file: OpenFile, kept: FileHash?)] = []
         var unknown = 0
         for path in paths {
@@ -48,7 +48,7 @@ package struct FileHashes: Sendable {
         }
         if unknown > 0 { willRead(unknown) }
         let all = files
-        let results = Guarded([Result<FileHash, FileFault>?](repeating: nil, count: all.count))
+        let results = Guarded([Result<FileHash, SystemError>?](repeating: nil, count: all.count))
         onThreads(threads, count: all.count) { index in
             let result = all[index].kept.map { .success($0) } ?? result(of: all[index].file)
             results.withLock { $0[index] = result }
@@ -58,18 +58,18 @@ package struct FileHashes: Sendable {
         return hashes
     }
 
-    private func result(of file: OpenFile) -> Result<FileHash, FileFault> {
-        do throws(FileFault) { return .success(try read(file)) } catch { return .failure(error) }
+    private func result(of file: OpenFile) -> Result<FileHash, SystemError> {
+        do throws(SystemError) { return .success(try read(file)) } catch { return .failure(error) }
     }
 
-    private func read(_ file: OpenFile) throws(FileFault) -> FileHash {
+    private func read(_ file: OpenFile) throws(SystemError) -> FileHash {
         let begin = now()
         let hash = try FileHash(of: file)
         if let promised = FileHash.promised(by: file.path), promised != hash.sha256 {
-            throw FileFault(
-                path: file.path,
-                reason:
-                    "does not hold what its name in the Hugging Face cache says (SHA-256 \(promised)). It is "
+            throw SystemError(
+                file.path,
+
+                "does not hold what its name in the Hugging Face cache says (SHA-256 \(promised)). It is "
                     + "damaged, or not whole: download it again")
         }
         if hash.state.size >= smallest, hash.state.isSettled(at: begin) { keep(hash) }
@@ -77,12 +77,12 @@ package struct FileHashes: Sendable {
     }
 
     /// Returns the reason why hashes are not kept in the cache; nil if they can be.
-    package static func fault(in cache: String) -> FileFault? {
-        do throws(FileFault) {
+    package static func fault(in cache: String) -> SystemError? {
+        do throws(SystemError) {
             _ = try OwnFolder(cache + "/" + folderName)
             return nil
         } catch {
-            return error.isMissing ? nil : error
+            return error.isNotFound ? nil : error
         }
     }
 

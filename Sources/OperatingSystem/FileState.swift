@@ -21,17 +21,3 @@ package struct FileState: Equatable, Sendable {
     /// times, so content read in between may already be stale.
     package func isSettled(at now: Int) -> Bool { changed <= now && now - changed > Self.tick }
 }
-
-/// Reason why a file can't be used; ends a sentence that begins with its path.
-package struct FileFault: Error, Equatable, Sendable {
-    package var path: String
-    package var reason: String
-    /// Whether the file doesn't exist.
-    package var isMissing = false
-
-    package init(path: String, reason: String, isMissing: Bool = false) {
-        self.path = path
-        self.reason = reason
-        self.isMissing = isMissing
-    }
-}

@@ -13,7 +13,7 @@ package func onThreads(_ threads: Int, count: Int, _ body: @escaping @Sendable (
     }
     for _ in 1..<max(1, min(threads, count)) {
         others.withLock { $0 += 1 }
-        do throws(WorkerThread.CannotStart) {
+        do throws(SystemError) {
             try WorkerThread.start("phibatch-work") {
                 work()
                 others.change { $0 -= 1 }

@@ -41,13 +41,13 @@ package final class OneResult<Value: Sendable>: Sendable {
 extension WorkerThread {
     /// Calls `body` on a new thread; the task waits without blocking a thread of Swift's pool.
     /// - Parameter onCancel: called if the task is cancelled; `body` should then end soon.
-    /// - Throws: `CannotStart`, the errors of `body`, or `CancellationError` at once if the task is cancelled.
+    /// - Throws: `UserError` if no thread can be created, the errors of `body`, or `CancellationError` at once if the task is cancelled.
     package static func result<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws -> Value,
         onCancel: @escaping @Sendable () -> Void = {}
     ) async throws -> Value {
         let result = OneResult<Value>()
-        try start(name) { result.set(Result { try body() }) }
+        try startOrExplain(name) { result.set(Result { try body() }) }
         return try await withTaskCancellationHandler {
             try await result.value
         } onCancel: {

@@ -3,21 +3,6 @@ import FoundationShim
 /// Operations on files and folders besides reading open files. Foundation's counterparts take only paths of valid
 /// UTF-8.
 package enum Files {
-    /// A failed call of the system.
-    package struct Failure: Error, Equatable {
-        package let code: Int32
-
-        package init(code: Int32) { self.code = code }
-
-        package var reason: String { String(cString: strerror(code)) }
-        package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
-        /// Whether the last part of a path is a link, which was not allowed.
-        package var isLink: Bool { code == ELOOP }
-
-        /// The failure in errno.
-        package static var last: Failure { Failure(code: errno) }
-    }
-
     package enum Kind { case regular, folder, other }
 
     /// Identifies a file, whatever its names.
@@ -43,7 +28,7 @@ package enum Files {
 
     /// Checks that this process may read, or write, a path's file.
     /// - Throws: the reason if it may not.
-    package static func checkAccess(_ path: String, writing: Bool) throws(Failure) {
+    package static func checkAccess(_ path: String, writing: Bool) throws(SystemError) {
         let wanted = writing ? W_OK | X_OK : R_OK
         guard faccessat(AT_FDCWD, path.cPath, wanted, AT_EACCESS) == 0 else { throw .last }
     }
@@ -59,7 +44,7 @@ package enum Files {
     }
 
     /// - Parameter limit: the most bytes to read.
-    package static func contents(of path: String, limit: Int = .max) throws(Failure) -> [UInt8] {
+    package static func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
@@ -72,7 +57,7 @@ package enum Files {
     }
 
     /// Returns the content of an open file from its current position.
-    package static func contents(of descriptor: Int32, limit: Int = .max) throws(Failure) -> [UInt8] {
+    package static func contents(of descriptor: Int32, limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count < limit {
@@ -86,7 +71,7 @@ package enum Files {
     }
 
     /// Replaces the content of a file, or creates it.
-    package static func replaceContents(of path: String, with bytes: [UInt8]) throws(Failure) {
+    package static func replaceContents(of path: String, with bytes: [UInt8]) throws(SystemError) {
         let descriptor = open(path.cPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
@@ -94,7 +79,7 @@ package enum Files {
     }
 
     /// Writes all bytes to an open file, and waits while it can't take more.
-    package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var done = 0
         while done < bytes.count {
             let written = bytes.withUnsafeBytes {
@@ -103,13 +88,13 @@ package enum Files {
             switch written {
             case .bytes(let count): done += count
             case .later: _ = FileCalls.isReady(descriptor, milliseconds: -1)
-            case .failed: throw errno == 0 ? Failure(code: EIO) : .last
+            case .failed: throw errno == 0 ? SystemError(code: EIO) : .last
             }
         }
     }
 
     /// Returns the names in a folder, unordered.
-    package static func names(in folder: String) throws(Failure) -> [String] {
+    package static func names(in folder: String) throws(SystemError) -> [String] {
         guard let stream = opendir(folder.cPath) else { throw .last }
         defer { closedir(stream) }
         var names: [String] = []
@@ -127,9 +112,9 @@ package enum Files {
     }
 
     /// Creates a folder and its parents as needed.
-    package static func makeFolder(_ path: String, mode: Int = 0o777) throws(Failure) {
+    package static func makeFolder(_ path: String, mode: Int = 0o777) throws(SystemError) {
         if mkdir(path.cPath, mode_t(mode)) == 0 { return }
-        var failure = Failure.last
+        var failure = SystemError.last
         if failure.code == ENOENT, case let above = Paths.folder(of: path), !Paths.areEqual(above, path) {
             try makeFolder(above, mode: mode)
             if mkdir(path.cPath, mode_t(mode)) == 0 { return }
@@ -163,7 +148,7 @@ package enum Files {
     }
 
     /// Returns the target of a symbolic link; nil if the path isn't one or doesn't exist.
-    package static func linkTarget(of path: String) throws(Failure) -> String? {
+    package static func linkTarget(of path: String) throws(SystemError) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
@@ -171,7 +156,7 @@ package enum Files {
             }
         }
         if count >= 0 { return String(pathBytes: bytes[..<count]) }
-        let failure = Failure.last
+        let failure = SystemError.last
         if failure.isNotFound || failure.code == EINVAL { return nil }
         throw failure
     }
@@ -206,7 +191,7 @@ package enum Files {
     }
 
     /// Removes a file or link, never a folder.
-    package static func remove(_ path: String) throws(Failure) {
+    package static func remove(_ path: String) throws(SystemError) {
         guard unlink(path.cPath) == 0 else { throw .last }
     }
 

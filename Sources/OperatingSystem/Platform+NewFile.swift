@@ -7,12 +7,12 @@ extension Platform {
         private let descriptor: Int32
 
         /// - Throws: `Failure`, also if `path` exists already.
-        package init(path: String, mode: mode_t = 0o666) throws(Failure) {
+        package init(path: String, mode: mode_t = 0o666) throws(SystemError) {
             descriptor = open(path.cPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-            guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
+            guard descriptor >= 0 else { throw SystemError.last }
             // On a file system without locks, files of killed processes stay.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-                let failure = Failure(call: "flock", code: errno)
+                let failure = SystemError.last
                 close(descriptor)
                 throw failure
             }
@@ -20,28 +20,28 @@ extension Platform {
 
         deinit { close(descriptor) }
 
-        package func resize(_ count: Int) throws(Failure) {
+        package func resize(_ count: Int) throws(SystemError) {
             // Exceeding the limit (ulimit -f) would kill the process.
-            if Platform.limit(RLIMIT_FSIZE) ?? .max < count { throw Failure(call: "ftruncate", code: EFBIG) }
+            if Platform.limit(RLIMIT_FSIZE) ?? .max < count { throw SystemError(code: EFBIG) }
             guard ftruncate(descriptor, off_t(count)) == 0 else {
-                throw Failure(call: "ftruncate", code: errno)
+                throw SystemError.last
             }
         }
 
-        package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(Failure) {
+        package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemError) {
             var done = 0
             while done < bytes.count {
                 let count = pwrite(
                     descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset + done))
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Failure(call: "write", code: count < 0 ? errno : EIO) }
+                guard count > 0 else { throw SystemError(code: count < 0 ? errno : EIO) }
                 done += count
             }
         }
 
         /// Returns when everything is on the disk.
-        package func sync() throws(Failure) {
-            guard fsync(descriptor) == 0 else { throw Failure(call: "fsync", code: errno) }
+        package func sync() throws(SystemError) {
+            guard fsync(descriptor) == 0 else { throw SystemError.last }
         }
     }
 

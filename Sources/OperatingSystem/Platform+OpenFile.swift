@@ -6,22 +6,22 @@ package final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// - Parameter descriptor: result of opening it with O_NONBLOCK, as a named pipe must not wait for a writer.
-    /// - Throws: `FileFault`, also for a folder, a pipe or a device.
-    init(path: String, descriptor: Int32) throws(FileFault) {
-        guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
+    /// - Throws: `SystemError`, also for a folder, a pipe or a device.
+    init(path: String, descriptor: Int32) throws(SystemError) {
+        guard descriptor >= 0 else { throw SystemError(path, "can't be opened", code: errno) }
         self.path = path
         self.descriptor = descriptor
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw FileFault(path: path, reason: "is not a regular file")
+            throw SystemError(path, "is not a regular file")
         }
     }
 
     deinit { close(descriptor) }
 
     /// - Parameter followsLinks: whether the path may be a symbolic link.
-    /// - Throws: `FileFault`, also for a folder, a pipe or a device.
-    package static func at(_ path: String, followsLinks: Bool = true) throws(FileFault) -> OpenFile {
+    /// - Throws: `SystemError`, also for a folder, a pipe or a device.
+    package static func at(_ path: String, followsLinks: Bool = true) throws(SystemError) -> OpenFile {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
         return try OpenFile(path: path, descriptor: open(path.cPath, flags))
     }
@@ -35,20 +35,22 @@ package final class OpenFile: Sendable {
         return count == head.count && bytes == head
     }
 
-    package func state() throws(FileFault) -> FileState {
+    package func state() throws(SystemError) -> FileState {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileFault(path, "can't be examined", errno) }
+        guard fstat(descriptor, &status) == 0 else {
+            throw SystemError(path, "can't be examined", code: errno)
+        }
         return FileState(status)
     }
 
     /// - Returns: the number of bytes read, less than asked for only at the end of the file.
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileFault) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
         var done = 0
         while done < buffer.count {
             let count = pread(
                 descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw FileFault(path, "can't be read", errno) }
+            guard count >= 0 else { throw SystemError(path, "can't be read", code: errno) }
             if count == 0 { break }
             done += count
         }
@@ -59,7 +61,7 @@ package final class OpenFile: Sendable {
     /// - Parameter body: returns whether to continue.
     /// - Returns: the number of bytes read.
     @discardableResult
-    package func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Bool) throws(FileFault) -> Int {
+    package func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Bool) throws(SystemError) -> Int {
         expectReadsInOrder()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
         defer { buffer.deallocate() }
@@ -102,14 +104,6 @@ extension FileState {
 
     private static func nanoseconds(_ time: timespec) -> Int {
         Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
-    }
-}
-
-extension FileFault {
-    init(_ path: String, _ what: String, _ code: Int32) {
-        self.init(
-            path: path, reason: "\(what): \(String(cString: strerror(code)))",
-            isMissing: code == ENOENT || code == ENOTDIR)
     }
 }
 

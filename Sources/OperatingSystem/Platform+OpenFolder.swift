@@ -9,7 +9,7 @@ package final class OpenFolder: Sendable {
     private let descriptor: Int32
 
     /// Opens a folder, or creates it. Links on the way to it are followed.
-    package convenience init(_ path: String, mode: Int = 0o777) throws(Files.Failure) {
+    package convenience init(_ path: String, mode: Int = 0o777) throws(SystemError) {
         try Files.makeFolder(path, mode: mode)
         let descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }
@@ -23,8 +23,8 @@ package final class OpenFolder: Sendable {
     deinit { close(descriptor) }
 
     /// Opens a folder below, and creates it and its parents as needed.
-    package func folder(_ name: String) throws(Files.Failure) -> OpenFolder {
-        guard Paths.fault(inForeign: name) == nil else { throw Files.Failure(code: EINVAL) }
+    package func folder(_ name: String) throws(SystemError) -> OpenFolder {
+        guard Paths.fault(inForeign: name) == nil else { throw SystemError(code: EINVAL) }
         var folder = self
         for component in name.pathBytes.split(separator: UInt8(ascii: "/")) {
             folder = try folder.child(String(pathBytes: component))
@@ -32,7 +32,7 @@ package final class OpenFolder: Sendable {
         return folder
     }
 
-    private func child(_ name: String) throws(Files.Failure) -> OpenFolder {
+    private func child(_ name: String) throws(SystemError) -> OpenFolder {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         var child = openat(descriptor, name.cPath, flags)
         if child < 0, errno == ENOENT {
@@ -44,8 +44,8 @@ package final class OpenFolder: Sendable {
     }
 
     /// Returns the folder of `name`, created if missing, and the name in it.
-    private func parent(of name: String) throws(Files.Failure) -> (folder: OpenFolder, name: String) {
-        guard Paths.fault(inForeign: name) == nil else { throw Files.Failure(code: EINVAL) }
+    private func parent(of name: String) throws(SystemError) -> (folder: OpenFolder, name: String) {
+        guard Paths.fault(inForeign: name) == nil else { throw SystemError(code: EINVAL) }
         let above = Paths.folder(of: name)
         return (Paths.areEqual(above, ".") ? self : try folder(above), Paths.name(of: name))
     }
@@ -53,7 +53,7 @@ package final class OpenFolder: Sendable {
     /// Opens a file for reading and writing, or creates it. Excess permissions of an existing file are removed.
     /// - Parameter mode: mode of a new file, restricted by the folder's.
     /// - Returns: the descriptor, owned by the caller.
-    package func file(_ name: String, mode: Int = 0o666) throws(Files.Failure) -> Int32 {
+    package func file(_ name: String, mode: Int = 0o666) throws(SystemError) -> Int32 {
         let place = try parent(of: name)
         let mode = mode_t(mode & self.mode)
         let file = openat(
@@ -64,14 +64,14 @@ package final class OpenFolder: Sendable {
     }
 
     /// Writes a small file, and puts it in place atomically.
-    package func write(_ text: String, to name: String) throws(Files.Failure) {
+    package func write(_ text: String, to name: String) throws(SystemError) {
         let place = try parent(of: name)
         let draft = Self.draft("tmp")
         let file = openat(
             place.folder.descriptor, draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
             mode_t(mode & 0o666))
         guard file >= 0 else { throw .last }
-        do throws(Files.Failure) {
+        do throws(SystemError) {
             defer { close(file) }
             try Files.write(Array(text.utf8), to: file)
         } catch {
@@ -82,7 +82,7 @@ package final class OpenFolder: Sendable {
     }
 
     /// Makes a symbolic link, replacing an existing one atomically.
-    package func link(_ name: String, to target: String) throws(Files.Failure) {
+    package func link(_ name: String, to target: String) throws(SystemError) {
         let place = try parent(of: name)
         let folder = place.folder
         if symlinkat(target.cPath, folder.descriptor, place.name.cPath) == 0 { return }
@@ -93,15 +93,15 @@ package final class OpenFolder: Sendable {
     }
 
     /// Renames a file atomically.
-    package func rename(_ name: String, to newName: String) throws(Files.Failure) {
+    package func rename(_ name: String, to newName: String) throws(SystemError) {
         let (old, new) = (try parent(of: name), try parent(of: newName))
         guard renameat(old.folder.descriptor, old.name.cPath, new.folder.descriptor, new.name.cPath) == 0
         else { throw .last }
     }
 
-    private func replace(_ name: String, by draft: String) throws(Files.Failure) {
+    private func replace(_ name: String, by draft: String) throws(SystemError) {
         guard renameat(descriptor, draft.cPath, descriptor, name.cPath) != 0 else { return }
-        let failure = Files.Failure.last
+        let failure = SystemError.last
         unlinkat(descriptor, draft.cPath, 0)
         throw failure
     }

@@ -9,25 +9,25 @@ package final class OwnFolder: Sendable {
     private let descriptor: Int32
 
     /// - Parameter path: may be a link, whose target counts.
-    /// - Throws: `FileFault`.
-    package init(_ path: String) throws(FileFault) {
+    /// - Throws: `SystemError`.
+    package init(_ path: String) throws(SystemError) {
         descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
+        guard descriptor >= 0 else { throw SystemError(path, "can't be opened", code: errno) }
         self.path = path
-        if let problem = ownershipProblem(descriptor) { throw FileFault(path: path, reason: problem) }
+        if let problem = ownershipProblem(descriptor) { throw SystemError(path, problem) }
     }
 
     deinit { close(descriptor) }
 
     /// Opens a regular file in it, not a link, with the same ownership as the folder.
-    /// - Throws: `FileFault`.
-    package func file(_ name: String) throws(FileFault) -> OpenFile {
+    /// - Throws: `SystemError`.
+    package func file(_ name: String) throws(SystemError) -> OpenFile {
         let file = try OpenFile(
             path: Paths.join(path, name),
             descriptor: openat(
                 descriptor, name.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW))
         if let problem = file.withDescriptor(ownershipProblem) {
-            throw FileFault(path: file.path, reason: problem)
+            throw SystemError(file.path, problem)
         }
         return file
     }

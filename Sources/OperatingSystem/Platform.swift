@@ -2,17 +2,6 @@ import FoundationShim
 
 /// System calls without a good form in Foundation. Only files of this name make them.
 package enum Platform {
-    /// A failed system call; `reason` is the system's message for its error number.
-    package struct Failure: Error {
-        package let call: String
-        package let code: Int32
-
-        package var reason: String { String(cString: strerror(code)) }
-        package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
-        /// Whether the path is a folder, a pipe or a device.
-        package var isNotRegular: Bool { call == "file type" }
-    }
-
     /// A read-only mapping of a whole file. `base` is nil for an empty file, which can't be mapped.
     package struct Mapping {
         package let base: UnsafeMutableRawPointer?
@@ -21,29 +10,29 @@ package enum Platform {
         package let state: FileState
     }
 
-    /// Maps a regular file for reading; anything else (a folder, a pipe, a device) fails as `isNotRegular`.
-    package static func map(_ path: String) throws(Failure) -> Mapping {
+    /// Maps a regular file for reading; anything else (a folder, a pipe, a device) is refused.
+    package static func map(_ path: String) throws(SystemError) -> Mapping {
         // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
+        guard descriptor >= 0 else { throw SystemError.last }
         defer { close(descriptor) }
         return try map(descriptor)
     }
 
     /// Maps an open file, which may be closed afterwards.
-    package static func map(_ descriptor: Int32) throws(Failure) -> Mapping {
+    package static func map(_ descriptor: Int32) throws(SystemError) -> Mapping {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(call: "file type", code: EINVAL) }
-        guard let count = Int(exactly: status.st_size) else { throw Failure(call: "fstat", code: EFBIG) }
+        guard fstat(descriptor, &status) == 0 else { throw SystemError.last }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("", "is not a regular file") }
+        guard let count = Int(exactly: status.st_size) else { throw SystemError(code: EFBIG) }
         let state = FileState(status)
         guard count > 0 else { return Mapping(base: nil, count: 0, state: state) }
         guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
-            throw Failure(call: "mmap", code: errno)
+            throw SystemError("", "can't be mapped", code: errno)
         }
         guard MemoryRoom.isThere(for: MemoryRoom.spare) else {
             munmap(base, count)
-            throw Failure(call: "mmap", code: ENOMEM)
+            throw SystemError("", "can't be mapped", code: ENOMEM)
         }
         return Mapping(base: base, count: count, state: state)
     }
@@ -53,7 +42,7 @@ package enum Platform {
     ///   - count: bytes.
     ///   - alignment: a power of two.
     ///   - left: bytes that must stay available beyond it.
-    package static func reserve(_ count: Int, alignment: Int, leaving left: Int) throws(Failure)
+    package static func reserve(_ count: Int, alignment: Int, leaving left: Int) throws(SystemError)
         -> UnsafeMutableRawPointer
     {
         #if os(Linux)
@@ -64,7 +53,7 @@ package enum Platform {
         #endif
         let extra = max(0, alignment - pageSize)
         guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED
-        else { throw Failure(call: "mmap", code: errno) }
+        else { throw SystemError.last }
         // Memory before the first aligned address and after the end is unmapped.
         let start = Int(bitPattern: base)
         let skipped = (start + alignment - 1) / alignment * alignment - start
@@ -73,7 +62,7 @@ package enum Platform {
         if end < count + extra { munmap(base + end, count + extra - end) }
         guard MemoryRoom.isThere(for: left) else {
             munmap(base + skipped, count)
-            throw Failure(call: "mmap", code: ENOMEM)
+            throw SystemError(code: ENOMEM)
         }
         return base + skipped
     }
@@ -140,7 +129,7 @@ package enum Platform {
     }
 
     /// Moves a file into place atomically, replacing an existing one.
-    package static func replace(_ target: String, with source: String) throws(Failure) {
-        guard rename(source.cPath, target.cPath) == 0 else { throw Failure(call: "rename", code: errno) }
+    package static func replace(_ target: String, with source: String) throws(SystemError) {
+        guard rename(source.cPath, target.cPath) == 0 else { throw SystemError.last }
     }
 }

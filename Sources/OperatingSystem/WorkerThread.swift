@@ -1,11 +1,8 @@
+import Errors
+
 /// Our own threads. Creating one may fail if processes or memory are limited, and then throws: Foundation's `Thread` is
 /// silent, and waiting for a missing thread would never end.
 package enum WorkerThread {
-    /// Reason why a thread can't be created, for example "Resource temporarily unavailable".
-    package struct CannotStart: Error, Equatable {
-        package let reason: String
-    }
-
     /// Calls `body` on a new thread, which ends with it. It receives no signals that ask the program to stop: those are
     /// the main thread's.
     /// - Parameters:
@@ -15,13 +12,26 @@ package enum WorkerThread {
     package static func start(
         _ name: String, stackSize: Int = 8 << 20, givesWay: Bool = false,
         _ body: @escaping @Sendable () -> Void
-    ) throws(CannotStart) {
+    ) throws(SystemError) {
         let code = ThreadCalls.start(stackSize: stackSize) {
             ThreadCalls.name(name)
             if givesWay { ThreadCalls.giveWay() }
             body()
         }
-        if code != 0 { throw CannotStart(reason: ThreadCalls.text(of: code)) }
+        if code != 0 { throw SystemError(code: code) }
+    }
+
+    /// The same.
+    /// - Throws: `UserError` of kind `resources` if there can be no thread.
+    package static func startOrExplain(
+        _ name: String, _ body: @escaping @Sendable () -> Void
+    ) throws(UserError) {
+        do { try start(name, body) } catch {
+            throw UserError(
+                .resources,
+                "a thread can't be made: \(error.reason). Raise the limit on processes (ulimit -u, or pids.max of the control group)."
+            )
+        }
     }
 
     /// Makes the caller's thread wait, unless a signal arrives.

@@ -59,16 +59,12 @@ public final class ModelContainer: Sendable {
         if let workers, workers < 1 {
             throw UserError(.badRequest, "workers must be 1 or more, but is \(workers).")
         }
-        do {
-            return try await WorkerThread.result("phibatch load") {
-                let folder = try PublishedModel(folder)?.folder(cache: options.cache) ?? folder
-                let entry = options.engine.entry
-                return ModelContainer(
-                    engine: try entry.load(folder, options), entry.kind, folder: folder,
-                    adapter: options.adapter, workers: workers)
-            }
-        } catch let error as WorkerThread.CannotStart {
-            throw UserError(noThread: error)
+        return try await WorkerThread.result("phibatch load") {
+            let folder = try PublishedModel(folder)?.folder(cache: options.cache) ?? folder
+            let entry = options.engine.entry
+            return ModelContainer(
+                engine: try entry.load(folder, options), entry.kind, folder: folder,
+                adapter: options.adapter, workers: workers)
         }
     }
 

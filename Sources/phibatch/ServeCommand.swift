@@ -124,10 +124,9 @@ struct ServeCommand: ParsableCommand {
     private func keys() throws -> [String] {
         var keys = ProcessInfo.processInfo.environment["PHIBATCH_API_KEY"].map { [$0] } ?? []
         if let apiKeyFile {
-            let bytes: [UInt8]
-            do throws(Files.Failure) { bytes = try Files.contents(of: apiKeyFile, limit: 1 << 20) } catch {
-                throw UserError(.missingInput, at: apiKeyFile, "the keys can't be read: \(error.reason).")
-            }
+            let bytes = try explaining(
+                .missingInput, at: apiKeyFile, "the keys can't be read",
+                try Files.contents(of: apiKeyFile, limit: 1 << 20))
             keys += String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
             guard keys.contains(where: { !$0.isEmpty }) else {
                 throw UserError(.badJob, at: apiKeyFile, "holds no key. Write one a line.")

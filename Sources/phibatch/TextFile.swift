@@ -4,10 +4,7 @@ import PhiModel
 enum TextFile {
     /// - Throws: `UserError` if it can't be read, or is not UTF-8.
     static func contents(of path: String) throws -> String {
-        let bytes: [UInt8]
-        do throws(Files.Failure) { bytes = try Files.contents(of: path) } catch {
-            throw UserError(.missing, at: path, "can't be read: \(error.reason).")
-        }
+        let bytes = try explaining(.missing, at: path, "can't be read", try Files.contents(of: path))
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw UserError(.malformed, at: path, "is not UTF-8 text.")
         }

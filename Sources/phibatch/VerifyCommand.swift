@@ -98,7 +98,9 @@ struct VerifyCommand: ParsableCommand {
             let inputs = ModelFetch(console: console, isOffline: offline)
             var settings = try options.settings(output: results, bring: inputs.bring)
             let path = results ?? settings.output
-            guard path != "-" else { throw UserError(.usage, "a job with output - leaves nothing to verify.") }
+            guard path != "-" else {
+                throw UserError(.usage, "a job with output - leaves nothing to verify.")
+            }
             let errors = settings.errors
             if fileOnly {
                 return try finish(OutputCheck(settings, output: path, errors: errors), path, console)

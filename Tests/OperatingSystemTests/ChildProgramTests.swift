@@ -25,7 +25,7 @@ import Testing
         let killed = try shell("echo one; kill -9 $$", input: nothing)
         #expect(try all(of: killed) == "one\n")
         #expect(killed.wait() == .signal(SIGKILL))
-        #expect(throws: FileFault.self) { try ChildProgram("/nowhere/program", [], input: nothing) }
+        #expect(throws: SystemError.self) { try ChildProgram("/nowhere/program", [], input: nothing) }
     }
 
     /// More than fits a pipe, and nobody reads it.

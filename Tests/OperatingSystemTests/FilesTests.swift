@@ -55,10 +55,10 @@ struct FilesTests {
     }
 
     @Test func failuresSayWhy() {
-        #expect(throws: Files.Failure.self) { try Files.names(in: "/no/such/folder") }
-        let failure = #expect(throws: Files.Failure.self) { try Files.contents(of: "/no/such/file") }
+        #expect(throws: SystemError.self) { try Files.names(in: "/no/such/folder") }
+        let failure = #expect(throws: SystemError.self) { try Files.contents(of: "/no/such/file") }
         #expect(failure?.isNotFound == true && failure?.reason.isEmpty == false)
-        let above = #expect(throws: Files.Failure.self) { try Files.makeFolder("/dev/null/folder") }
+        let above = #expect(throws: SystemError.self) { try Files.makeFolder("/dev/null/folder") }
         #expect(above?.reason == "Not a directory")
     }
 }

@@ -85,7 +85,7 @@ final class MaskThread {
     }
 
     private func start() -> Bool {
-        do throws(WorkerThread.CannotStart) {
+        do throws(SystemError) {
             try WorkerThread.start("phibatch masks") { [steps] in
                 while let some = steps.wait(1) { for masks in some { masks.make() } }
             }

@@ -53,10 +53,8 @@ package final class AnswerStore {
     ) throws {
         (self.folder, self.limit, self.reserve) = (folder, limit, reserve)
         (self.system, self.tell) = (system, tell)
-        do throws(Files.Failure) { try Files.makeFolder(folder) } catch {
-            throw UserError(
-                .cannotWrite, at: folder, "the folder of answers can't be made: \(error.reason).")
-        }
+        try explaining(
+            .cannotWrite, at: folder, "the folder of answers can't be made", try Files.makeFolder(folder))
         if let info = try system.infoIfPresent(folder), info.mode & 0o002 != 0 {
             tell(
                 "\(folder): everybody can write to the folder of answers (its mode is \(String(info.mode, radix: 8))), and forge answers for your jobs; chmod o-w fixes that"
@@ -86,11 +84,8 @@ package final class AnswerStore {
 
     /// Returns the segments in the folder, least recently written first.
     private func segmentsByAge() throws -> [(name: String, state: FileState)] {
-        let names: [String]
-        do throws(Files.Failure) { names = try Files.names(in: folder) } catch {
-            throw UserError(
-                .missingInput, at: folder, "the folder of answers can't be read: \(error.reason).")
-        }
+        let names = try explaining(
+            .missingInput, at: folder, "the folder of answers can't be read", try Files.names(in: folder))
         return names.filter { $0.utf8.reversed().starts(with: AnswerSegment.ending.utf8.reversed()) }
             .compactMap { name in Files.state(of: path(of: name)).map { (name: name, state: $0) } }
             .sorted { ($0.state.modified, $0.name) < ($1.state.modified, $1.name) }
@@ -279,7 +274,7 @@ package final class AnswerStore {
         var (bytes, count) = (all.reduce(0) { $0 + $1.state.size }, all.count)
         for (name, state) in all where bytes > limit || count > Self.segmentCountLimit {
             guard writer.map({ segments[$0.number].name }) != name, !isLive(name, state) else { continue }
-            do throws(Files.Failure) { try Files.remove(path(of: name)) } catch { continue }
+            do throws(SystemError) { try Files.remove(path(of: name)) } catch { continue }
             bytes -= state.size
             count -= 1
         }

@@ -69,7 +69,7 @@ package final class AnswerGrammars: Sendable {
             return true
         }
         guard startsThread else { return }
-        do throws(WorkerThread.CannotStart) {
+        do throws(SystemError) {
             try WorkerThread.start("forms", givesWay: true) { self.work() }
         } catch {
             // Without a thread, on the caller's.

@@ -6,11 +6,6 @@ import OperatingSystem
 /// The program `duckdb`, which reads and writes Parquet. Files are its input and output, so that no file name is ever
 /// part of a command.
 final class DuckDB {
-    /// Reason of a refusal, in words that follow a file's name.
-    struct Fault: Error {
-        var what: Message
-    }
-
     private let child: ChildProgram
 
     /// Settings of the child. One thread takes the least memory and is fast enough. Times have no local zone. Only the
@@ -26,25 +21,25 @@ final class DuckDB {
     ///   - commands: the input is the file '/dev/fd/0' there, and the output '/dev/fd/1'.
     ///   - given: a file with names and the like for the commands, '/dev/fd/3'.
     ///   - output: nil for reading by `read`.
-    init(_ commands: SQL, given: Int32? = nil, input: Int32, output: Int32? = nil) throws(Fault) {
+    init(_ commands: SQL, given: Int32? = nil, input: Int32, output: Int32? = nil) throws(UserError) {
         let program = try Self.program()
         let text: SQL = "\(Self.settings) \(commands)"
-        do throws(FileFault) {
+        do throws(SystemError) {
             child = try ChildProgram(
                 program, ["-no-init", "-batch", "-bail", "-c", text.text], input: input, output: output,
                 third: given)
         } catch {
-            throw Fault(what: "needs the program \(program), which can't be started: \(error.reason).")
+            throw UserError(.io, "needs the program \(program), which can't be started: \(error.reason).")
         }
     }
 
     /// Returns the path of the program.
-    /// - Throws: `Fault` with the way to get it.
-    static func program() throws(Fault) -> String {
+    /// - Throws: `UserError` with the way to get it.
+    static func program() throws(UserError) -> String {
         if let named = ProgramCall.path(inVariable: "PHIBATCH_DUCKDB") {
             guard Files.kind(of: named) == .regular else {
-                throw Fault(
-                    what: "needs the program duckdb, and \(named), which PHIBATCH_DUCKDB names, is not there."
+                throw UserError(
+                    .io, "needs the program duckdb, and \(named), which PHIBATCH_DUCKDB names, is not there."
                 )
             }
             return named
@@ -58,47 +53,46 @@ final class DuckDB {
         }
         let packaged = sites.compactMap { $0.map { "\($0)/duckdb_cli/duckdb" } }
         if let path = packaged.first(where: { Files.kind(of: $0) == .regular }) ?? found { return path }
-        throw Fault(
-            what:
-                "needs the program duckdb, which is not on PATH. Install it (pip install duckdb-cli, or as https://duckdb.org/install says), or name it by PHIBATCH_DUCKDB."
+        throw UserError(
+            .io,
+            "needs the program duckdb, which is not on PATH. Install it (pip install duckdb-cli, or as https://duckdb.org/install says), or name it by PHIBATCH_DUCKDB."
         )
     }
 
     /// - Returns: number of bytes of its output in the buffer; 0 only after a successful end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
-        do throws(FileFault) {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(UserError) -> Int {
+        do throws(SystemError) {
             let count = try child.read(into: buffer)
             if count > 0 || buffer.isEmpty { return count }
         } catch {
-            throw Fault(what: "can't be read from duckdb: \(error.reason).")
+            throw UserError(.io, "can't be read from duckdb: \(error.reason).")
         }
         try finish()
         return 0
     }
 
     /// Waits until everything is done.
-    func finish() throws(Fault) {
+    func finish() throws(UserError) {
         switch child.wait() {
         case .exit(0): return
         case .exit(let status):
             let said = child.said().split(at: "\n").map(String.init).first { $0.contains("Error") }
-            throw Fault(
-                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a message")."
-            )
+            throw UserError(
+                .io, "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a message").")
         case .signal(let number):
-            throw Fault(
-                what:
-                    "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; finished results are kept."
+            throw UserError(
+                .io,
+                "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; finished results are kept."
             )
         }
     }
 
     /// Reads all of its output.
-    func readAll() throws(Fault) -> [UInt8] {
+    func readAll() throws(UserError) -> [UInt8] {
         var (all, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while true {
-            let count: Result<Int, Fault> = buffer.withUnsafeMutableBytes { buffer in
-                Result { () throws(Fault) in try read(into: buffer) }
+            let count: Result<Int, UserError> = buffer.withUnsafeMutableBytes { buffer in
+                Result { () throws(UserError) in try read(into: buffer) }
             }
             let made = try count.get()
             if made == 0 { return all }
@@ -112,7 +106,7 @@ final class DuckDB {
 
     /// Returns the rows of a Parquet file as JSON objects, one a line, in order.
     /// - Parameter wanted: columns to read; nil for all.
-    static func rows(of file: Int32, only wanted: Set<String>? = nil) throws(Fault) -> DuckDB {
+    static func rows(of file: Int32, only wanted: Set<String>? = nil) throws(UserError) -> DuckDB {
         var selected: SQL = "*"
         if let wanted {
             selected = ""
@@ -141,7 +135,7 @@ final class DuckDB {
     }
 
     /// Returns the names of a Parquet file's columns and their SQL types.
-    static func columns(of file: Int32) throws(Fault) -> [(name: String, type: String)] {
+    static func columns(of file: Int32) throws(UserError) -> [(name: String, type: String)] {
         let text = try DuckDB(
             """
             COPY (SELECT column_name AS name, column_type AS type FROM (DESCRIBE FROM \(input))) TO '/dev/stdout' (FORMAT json);

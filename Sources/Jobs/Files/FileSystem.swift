@@ -1,8 +1,5 @@
 import OperatingSystem
 
-/// A failed system call: its errno.
-package typealias SystemError = Files.Failure
-
 /// Mode of opening a file.
 package enum FileAccess: Sendable, Equatable {
     /// An existing file or folder, for reading.

@@ -1,13 +1,7 @@
 import Errors
+import OperatingSystem
 
 extension UserError {
-    init(_ kind: Kind, at path: String, _ what: String, _ error: SystemError) {
-        let room: Message = ErrorCode.outOfRoom.contains(error.code) ? " Make room there." : ""
-        self.init(
-            error.code == ErrorCode.brokenPipe ? .closedStream : kind, at: path,
-            "\(what): \(error.reason).\(room)", code: error.code)
-    }
-
     /// Whatever goes wrong becomes such an error.
     static func of<T>(_ path: String, _ work: () throws -> T) throws(UserError) -> T {
         do { return try work() } catch {

@@ -1,5 +1,6 @@
 import Errors
 import FoundationShim
+import OperatingSystem
 
 /// Bytes of a file or of stdin. A read returns available bytes rather than wait for more. gzip and zstd are
 /// decompressed.
@@ -72,7 +73,7 @@ package final class ByteSource {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try look()
         if let rows {
-            let count = try reading { () throws(DuckDB.Fault) in try rows.read(into: buffer) }
+            let count = try reading { () throws(UserError) in try rows.read(into: buffer) }
             return try checked(count, of: expectedEnd ?? .max, most: 5_000)
         }
         guard let (packing, unpacker) = unpacking else { return try readPlain(into: buffer) }
@@ -101,11 +102,11 @@ package final class ByteSource {
         }
     }
 
-    private func reading<T>(_ work: () throws(DuckDB.Fault) -> T) throws(UserError) -> T {
+    private func reading<T>(_ work: () throws(UserError) -> T) throws(UserError) -> T {
         do {
             return try work()
         } catch {
-            throw UserError(.io, at: name, error.what)
+            throw UserError(.io, at: name, error.text)
         }
     }
 
@@ -135,7 +136,7 @@ package final class ByteSource {
                 throw UserError(
                     .io, at: name, "is Parquet, which can't be read from a stream; give a file.")
             }
-            rows = try reading { () throws(DuckDB.Fault) in
+            rows = try reading { () throws(UserError) in
                 try DuckDB.rows(of: descriptor, only: columns)
             }
         } else if let packing = Packing(start: start) {

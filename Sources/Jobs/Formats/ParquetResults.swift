@@ -150,12 +150,12 @@ final class TableDraft {
         let output = try File.open(draft.path, .readWrite, in: draft.system)
         let names = try File.nameless(in: folder, draft.system)
         try names.write(given, at: 0)
-        do throws(DuckDB.Fault) {
+        do throws(UserError) {
             try DuckDB(
                 commands, given: names.descriptor, input: rows.descriptor, output: output.descriptor
             ).finish()
         } catch {
-            throw UserError(.io, at: draft.path, error.what)
+            throw UserError(.io, at: draft.path, error.text)
         }
         return renamed
     }

@@ -86,8 +86,8 @@ extension JobSettings {
             _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
         }
         if outputFormat.format.base is ParquetResults {
-            do throws(DuckDB.Fault) { _ = try DuckDB.program() } catch {
-                throw UserError(.badJob, at: output, error.what)
+            do throws(UserError) { _ = try DuckDB.program() } catch {
+                throw UserError(.badJob, at: output, error.text)
             }
         }
         // Who sets a format has said what is in the files.

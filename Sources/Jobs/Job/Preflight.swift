@@ -24,9 +24,9 @@ extension JobSettings {
         case .folder: throw UserError(.missingInput, at: path, "is a folder, not an input file.")
         case .regular, .other: break
         }
-        do { try Files.checkAccess(path, writing: false) } catch {
-            throw UserError(.missingInput, at: path, "the input file can't be read: \(error.reason).")
-        }
+        try explaining(
+            .missingInput, at: path, "the input file can't be read",
+            try Files.checkAccess(path, writing: false))
         // What it takes to unpack it may not be there.
         if Files.kind(of: path) == .regular {
             let source = try ByteSource(path: path)
@@ -48,11 +48,9 @@ extension JobSettings {
         guard Files.kind(of: folder) == .folder else {
             throw UserError(.cannotWrite, at: folder, "is not a folder, so \(output) can't be written.")
         }
-        do { try Files.checkAccess(folder, writing: true) } catch {
-            throw UserError(
-                .cannotWrite, at: folder,
-                "the folder is not writable, so \(output) can't be written: \(error.reason).")
-        }
+        try explaining(
+            .cannotWrite, at: folder, "the folder is not writable, so \(output) can't be written",
+            try Files.checkAccess(folder, writing: true))
         _ = try OutputPlace(paths, output: output, in: system)
     }
 
@@ -62,10 +60,9 @@ extension JobSettings {
         guard kind == .folder else {
             throw UserError(.badJob, at: answers, "is not a folder, so answers can't be kept there.")
         }
-        do { try Files.checkAccess(answers, writing: false) } catch {
-            throw UserError(
-                .missingInput, at: answers, "the folder of answers can't be read: \(error.reason).")
-        }
+        try explaining(
+            .missingInput, at: answers, "the folder of answers can't be read",
+            try Files.checkAccess(answers, writing: false))
     }
 
     /// Makes the output's folder if it is not there.
@@ -73,9 +70,7 @@ extension JobSettings {
     package func makeOutputFolder() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
             let folder = try OutputPaths(output: path, in: POSIXFileSystem()).folder
-            do { try Files.makeFolder(folder) } catch {
-                throw UserError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
-            }
+            try explaining(.cannotWrite, at: folder, "the folder can't be made", try Files.makeFolder(folder))
         }
     }
 }

@@ -24,27 +24,25 @@ package enum ModelFingerprint {
         folder: String, adapter: String? = nil, hashes: FileHashes = FileHashes(cache: nil),
         willRead: (Int) -> Void = { _ in }
     ) throws -> [(String, String)] {
-        do throws(FileFault) {
+        do throws(SystemError) {
             return try parts(in: folder, adapter, hashes, willRead)
         } catch {
-            throw UserError(.missing, at: error.path, error.reason + ".")
+            throw UserError(.missing, error)
         }
     }
 
     private static func parts(
         in folder: String, _ adapter: String?, _ hashes: FileHashes, _ willRead: (Int) -> Void
-    ) throws(FileFault) -> [(String, String)] {
+    ) throws(SystemError) -> [(String, String)] {
         let names: [String]
-        do {
-            names = try Files.names(in: folder)
-        } catch {
-            throw FileFault(path: folder, reason: "the model folder can't be read: \(error.reason)")
+        do { names = try Files.names(in: folder) } catch {
+            throw SystemError(folder, "the model folder can't be read", code: error.code)
         }
         let present = Set(names)
         let weights = names.filter { $0.utf8.reversed().starts(with: ".safetensors".utf8.reversed()) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard !weights.isEmpty else {
-            throw FileFault(path: folder, reason: "the model folder has no *.safetensors file")
+            throw SystemError(folder, "the model folder has no *.safetensors file")
         }
         var files = (modelFiles.filter(present.contains) + weights).map {
             (name: "model.\($0)", path: Paths.join(folder, $0))

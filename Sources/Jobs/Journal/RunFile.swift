@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Files beside the output that only phibatch makes, and how they are told from anybody else's: a name proves
 /// nothing, so each is looked into before it is written, moved or removed, and a link is never followed.
 package enum RunFile {

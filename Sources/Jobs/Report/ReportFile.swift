@@ -40,7 +40,7 @@ package final class ReportFile {
     package func write(_ bytes: [UInt8]) throws {
         byteCount += bytes.count
         guard writer == nil else { return try writer?.withBuffer { $0 += bytes } ?? () }
-        do throws(Files.Failure) { try Files.write(bytes, to: 1) } catch {
+        do throws(SystemError) { try Files.write(bytes, to: 1) } catch {
             throw UserError(.io, at: "stdout", "cannot be written", error)
         }
     }

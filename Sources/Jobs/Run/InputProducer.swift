@@ -80,7 +80,7 @@ final class InputProducer: @unchecked Sendable {
     /// - Throws: `UserError` of kind `resources` if there can be no thread.
     func start(ahead: Bool) throws {
         guard ahead else { return queue.setSource { [unowned self] in step() } }
-        do throws(WorkerThread.CannotStart) {
+        do throws(SystemError) {
             try WorkerThread.start("lines") { while self.step() {} }
         } catch {
             throw UserError(

@@ -69,7 +69,7 @@ final class SharedStore: @unchecked Sendable {
             return handed.isTaken == nil
         }
         guard isFirst else { return }
-        do throws(WorkerThread.CannotStart) {
+        do throws(SystemError) {
             try WorkerThread.start("results", stackSize: 1 << 20) { self.write() }
         } catch {
             // Where there can be no thread the caller does it.

@@ -125,21 +125,3 @@ final class ModelThreads: Sendable {
         }
     }
 }
-
-extension WorkerThread {
-    /// - Throws: `UserError` of kind `resources` if no thread can be created.
-    package static func startOrExplain(_ name: String, _ body: @escaping @Sendable () -> Void)
-        throws(UserError)
-    {
-        do { try start(name, body) } catch { throw UserError(noThread: error) }
-    }
-}
-
-extension UserError {
-    init(noThread error: WorkerThread.CannotStart) {
-        self.init(
-            .resources,
-            "a thread can't be made: \(error.reason). Raise the limit on processes (ulimit -u, or pids.max of "
-                + "the control group).")
-    }
-}

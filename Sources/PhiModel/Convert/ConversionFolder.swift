@@ -27,9 +27,7 @@ final class ConversionFolder {
         mayOverwrite = overwrite
         let tag = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         suffix = ".phibatch-\(tag).partial"
-        do { try Files.makeFolder(folder) } catch {
-            throw UserError(.resources, at: folder, "can't be made: \(error.reason).")
-        }
+        try explaining(.resources, at: folder, "can't be made", try Files.makeFolder(folder))
         if !overwrite { try refuseModel() }
         let identities = sources.map { ($0, Files.identity(of: $0)) }
         for name in try modelFiles() {
@@ -81,7 +79,7 @@ final class ConversionFolder {
 
     /// The file that will have this name, made under another one.
     func newFile(_ name: String) throws -> Platform.NewFile {
-        do throws(Platform.Failure) {
+        do throws(SystemError) {
             let file = try Platform.NewFile(path: path(name + suffix))
             files.append((name, file))
             return file
@@ -95,7 +93,7 @@ final class ConversionFolder {
         do {
             try content.withUnsafeBytes { try file.write($0, at: 0) }
             try file.sync()
-        } catch let error as Platform.Failure {
+        } catch let error as SystemError {
             throw UserError(.resources, at: path(name), "can't be written: \(error.reason).")
         }
     }
@@ -105,15 +103,12 @@ final class ConversionFolder {
         if !mayOverwrite { try refuseModel() }
         // Nothing of an earlier model may stay: its shards, its index, its template would be read too.
         for old in try modelFiles() {
-            do { try Files.remove(path(old)) } catch {
-                throw UserError(.resources, at: path(old), "can't be removed: \(error.reason).")
-            }
+            try explaining(.resources, at: path(old), "can't be removed", try Files.remove(path(old)))
         }
         for name in names + weights {
-            do throws(Platform.Failure) { try Platform.replace(path(name), with: path(name + suffix)) } catch
-            {
-                throw UserError(.resources, at: path(name), "can't be put in place: \(error.reason).")
-            }
+            try explaining(
+                .resources, at: path(name), "can't be put in place",
+                try Platform.replace(path(name), with: path(name + suffix)))
             files.removeAll { $0.name == name }
         }
     }

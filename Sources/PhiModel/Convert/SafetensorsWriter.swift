@@ -77,9 +77,7 @@ final class SafetensorsWriter {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
-        do throws(Platform.Failure) { try file.write(bytes, at: offset) } catch {
-            throw UserError(.resources, at: path, "can't be written: \(error.reason).")
-        }
+        try explaining(.resources, at: path, "can't be written", try file.write(bytes, at: offset))
     }
 
     /// Writes the header and waits until all is on disk. Returns the file's size.
@@ -87,9 +85,7 @@ final class SafetensorsWriter {
         try start.withUnsafeBytes { try write($0, at: 0) }
         let written = start.count + placed.load(ordering: .relaxed)
         precondition(written == expected, "the tensors written are not those announced")
-        do throws(Platform.Failure) { try file.sync() } catch {
-            throw UserError(.resources, at: path, "can't be written: \(error.reason).")
-        }
+        try explaining(.resources, at: path, "can't be written", try file.sync())
         return written
     }
 }

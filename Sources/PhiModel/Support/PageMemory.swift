@@ -13,7 +13,7 @@ final class PageMemory: Sendable {
     init(count: Int, leaving left: Int = MemoryRoom.spare) throws(UserError) {
         let page = 2 << 20
         let large = count >= 2 * page
-        do throws(Platform.Failure) {
+        do throws(SystemError) {
             self.count = large ? count.rounded(up: page) : max(1, count)
             base = try Platform.reserve(self.count, alignment: large ? page : 4096, leaving: left)
         } catch {

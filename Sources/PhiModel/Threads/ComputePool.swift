@@ -41,7 +41,7 @@ final class ComputePool: Workers {
         var fault: String?
         while made < asked, fault == nil {
             let number = made
-            do throws(WorkerThread.CannotStart) {
+            do throws(SystemError) {
                 try WorkerThread.start("compute \(number)", stackSize: stackSize) {
                     if !nodes.isEmpty { Self.bind(to: topology.nodes[nodes[team.share(of: number)]]) }
                     team.help(number)

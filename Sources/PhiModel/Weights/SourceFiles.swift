@@ -21,10 +21,10 @@ struct SourceFiles: Sendable {
     /// - Throws: `UserError` if one can't be read or is not the one that was read.
     func identity(_ hashes: FileHashes, threads: Int) throws -> String {
         let found: [FileHash]
-        do throws(FileFault) {
+        do throws(SystemError) {
             found = try hashes.hashes(of: files.map(\.path), threads: threads)
         } catch {
-            throw UserError(.malformed, at: error.path, error.reason + ".")
+            throw UserError(.malformed, error)
         }
         return try zip(files, found).map { file, hash in
             guard hash.state.hasContent(of: file.state) else {

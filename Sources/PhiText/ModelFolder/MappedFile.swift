@@ -17,18 +17,19 @@ package final class MappedFile: Sendable {
     ///   `resources` if it can't be mapped.
     package init(path: String) throws {
         let mapping: Platform.Mapping
-        do throws(Platform.Failure) {
+        do throws(SystemError) {
             mapping = try Platform.map(path)
         } catch {
-            if error.call == "mmap" {
+            if error.what == "can't be mapped" {
                 throw UserError(
                     .resources, at: path,
-                    "there is not enough memory: the file can't be mapped: \(error.reason). "
+                    "there is not enough memory: the file \(error.reason). "
                         + "Raise the limit (ulimit -v), or choose a smaller model.")
             }
             if error.isNotFound { throw UserError(.missing, at: path, "there is no such file.") }
-            if error.isNotRegular { throw UserError(.missing, at: path, "this is not a regular file.") }
-            throw UserError(.missing, at: path, "can't be opened: \(error.reason).")
+            throw error.what.isEmpty
+                ? UserError(.missing, at: path, "can't be opened", error)
+                : UserError(.missing, at: path, "\(error.reason).")
         }
         self.path = path
         base = mapping.base
@@ -36,7 +37,7 @@ package final class MappedFile: Sendable {
         state = mapping.state
     }
 
-    /// - Throws: `Platform.Failure`.
+    /// - Throws: `SystemError`.
     package init(_ file: OpenFile) throws {
         let mapping = try file.withDescriptor { descriptor in Result { try Platform.map(descriptor) } }.get()
         path = file.path

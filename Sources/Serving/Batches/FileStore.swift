@@ -85,9 +85,8 @@ final class FileStore: Sendable {
 enum Records {
     /// Returns the records in a folder, which is created if missing. Drafts of a killed process are removed.
     static func all(in folder: String, of kind: String) throws -> [String: JSONObject] {
-        do throws(Files.Failure) { try Files.makeFolder(folder, mode: 0o700) } catch {
-            throw UserError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
-        }
+        try explaining(
+            .cannotWrite, at: folder, "the folder can't be made", try Files.makeFolder(folder, mode: 0o700))
         var found: [String: JSONObject] = [:]
         for name in (try? Files.names(in: folder)) ?? [] where name.hasPrefix(kind) {
             let path = Paths.join(folder, name)

@@ -55,7 +55,7 @@ final class Upload: HTTPForm {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, name: String, _ state: inout State) throws(APIError) {
-        do throws(Platform.Failure) {
+        do throws(SystemError) {
             if state.content == nil {
                 let file = try Platform.NewFile(path: path, mode: 0o600)
                 state.content = Content(path: path, file: file, name: name)

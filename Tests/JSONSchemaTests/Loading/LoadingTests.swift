@@ -26,7 +26,9 @@ import Testing
         #expect(type?.hasSuffix("Did you mean string?") == true)
         let pattern = try fault(#"{"pattern":"ab(?=c)"}"#)
         #expect(pattern?.kind == .unsupportedPattern)
-        #expect(pattern?.explanation.text.hasSuffix("at the beginning of a pattern with ^, at character 3") == true)
+        #expect(
+            pattern?.explanation.text.hasSuffix("at the beginning of a pattern with ^, at character 3")
+                == true)
     }
 
     @Test func whatIsNotKnownIsListed() throws {

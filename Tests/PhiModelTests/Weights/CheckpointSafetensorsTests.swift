@@ -120,7 +120,7 @@ struct CheckpointSafetensorsTests {
     }
 
     @Test func whatIsNoFileIsMissing() throws {
-        #expect(throws: UserError(.missing, at: scratch.path, "this is not a regular file.")) {
+        #expect(throws: UserError(.missing, at: scratch.path, "is not a regular file.")) {
             try MappedFile(path: scratch.path)
         }
         let absent = scratch.path + "/absent"

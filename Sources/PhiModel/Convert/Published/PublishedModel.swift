@@ -146,7 +146,7 @@ package struct PublishedModel {
         } catch  where !isWhole(folder) {
             // Somebody has taken some of its files away.
             Self.remove(folder)
-            do throws(Platform.Failure) { try Platform.replace(folder, with: draft) } catch {
+            do throws(SystemError) { try Platform.replace(folder, with: draft) } catch {
                 throw unusable("the folder \(folder) can't be put in place: \(error.reason)")
             }
         } catch {
@@ -174,8 +174,8 @@ package struct PublishedModel {
 
     /// Refuses a folder that others could have written.
     private func checkOwner(_ folder: String) throws {
-        do throws(FileFault) { _ = try OwnFolder(folder) } catch {
-            throw unusable("\(error.path) \(error.reason)")
+        do throws(SystemError) { _ = try OwnFolder(folder) } catch {
+            throw unusable("\(error)")
         }
     }
 

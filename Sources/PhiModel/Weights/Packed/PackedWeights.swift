@@ -30,8 +30,6 @@ struct PackedWeights {
                     .weights(of: plan, from: store, pool: pool, notes: &notes)
             } catch let fault as UserError {
                 throw fault
-            } catch let failure as Platform.Failure {
-                fault = "\(folder): \(failure.reason) (\(failure.call))"
             } catch {
                 fault = "\(error)"
             }

@@ -17,11 +17,6 @@ struct WeightCache {
     /// Bytes of the disk left free for results.
     private let reserve: Int
 
-    /// Reason why the folder can't be used.
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// - Parameter parent: the cache folder.
     init(parent: String, limit: Int = 32_000_000_000, reserve: Int = 1_000_000_000) {
         (path, self.limit, self.reserve) = (parent + "/weights", limit, reserve)
@@ -29,7 +24,7 @@ struct WeightCache {
 
     /// Returns the weights from the folder; packs them into it first if they aren't there.
     /// - Parameter notes: receives messages for a person.
-    /// - Throws: `Fault` or `Platform.Failure`; `UserError` if the model's files can't be read, change meanwhile, or
+    /// - Throws: `SystemError` if the folder can't be used; `UserError` if the model's files can't be read, change meanwhile, or
     ///   have a value that is not finite.
     func weights(
         of plan: WeightPlan, from store: TensorStore, pool: ComputePool, notes: inout [String]
@@ -40,14 +35,14 @@ struct WeightCache {
         let name = Self.name(of: store)
         let path = self.path(of: name)
         if let folder = try open() {
-            do throws(FileFault) {
+            do throws(SystemError) {
                 if let file = WeightFile(try folder.file(name), contents: contents, pool: pool) {
                     Platform.touch(path)
                     return file
                 }
             } catch {
                 // Packed anew, replacing the file.
-                if !error.isMissing { notes.append("\(error.path) \(error.reason)") }
+                if !error.isNotFound { notes.append("\(error)") }
             }
         }
         try prepare(for: contents.fileSize)
@@ -65,7 +60,7 @@ struct WeightCache {
         guard let open = try? open()?.file(name),
             let file = WeightFile(open, contents: contents, pool: pool)
         else {
-            throw Fault(description: "\(path) was changed by another program")
+            throw SystemError(path, "was changed by another program")
         }
         return file
     }
@@ -93,11 +88,11 @@ struct WeightCache {
     private func path(of name: String) -> String { path + "/" + name }
 
     /// Opens the folder to read from; nil if there is none yet.
-    /// - Throws: `Fault` if others could have written its content.
-    private func open() throws(Fault) -> OwnFolder? {
-        do throws(FileFault) { return try OwnFolder(path) } catch {
-            if error.isMissing { return nil }
-            throw Fault(description: "\(error.path) \(error.reason)")
+    /// - Throws: `SystemError` if others could have written its content.
+    private func open() throws(SystemError) -> OwnFolder? {
+        do { return try OwnFolder(path) } catch {
+            if error.isNotFound { return nil }
+            throw error
         }
     }
 
@@ -129,18 +124,17 @@ struct WeightCache {
     // MARK: Writing
 
     /// Creates the folder, and checks that there is room for so many more bytes.
-    /// - Throws: `Fault`.
-    private func prepare(for size: Int) throws(Fault) {
-        do throws(Files.Failure) {
-            try Files.makeFolder(path, mode: 0o700)
-        } catch {
-            throw Fault(description: "the folder \(path) can't be made")
+    /// - Throws: `SystemError`.
+    private func prepare(for size: Int) throws(SystemError) {
+        do { try Files.makeFolder(path, mode: 0o700) } catch {
+            throw SystemError(path, "can't be made", code: error.code)
         }
         _ = try open()
         removeAbandonedDrafts()
         if let free = DiskSpace.free(at: path), free - size < reserve {
-            throw Fault(
-                description: "\(path) has \(free / 1_000_000) MB free; \(size / 1_000_000) MB are needed, "
+            throw SystemError(
+                path,
+                "has \(free / 1_000_000) MB free; \(size / 1_000_000) MB are needed, "
                     + "and \(reserve / 1_000_000) MB are left for others")
         }
     }
@@ -162,11 +156,11 @@ struct WeightCache {
     }
 
     /// Writes a file and puts it in place.
-    /// - Throws: `Fault` if there is a foreign file at its path; `Platform.Failure`; the errors of `write`.
+    /// - Throws: `SystemError` if there is a foreign file at its path; the errors of `write`.
     private func put(_ name: String, _ write: (Platform.NewFile) throws -> Void) throws {
         let path = path(of: name)
         guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.mark) else {
-            throw Fault(description: "\(path) was not made by phibatch; move it away")
+            throw SystemError(path, "was not made by phibatch; move it away")
         }
         let draft = "\(path).\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
         let new = try Platform.NewFile(path: draft, mode: 0o600)

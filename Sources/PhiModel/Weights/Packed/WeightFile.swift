@@ -65,7 +65,7 @@ final class WeightFile: Sendable {
     }
 
     /// Packs the weights into a new file, a chunk at a time.
-    /// - Throws: `Platform.Failure`; as `LinearTensors.pack`.
+    /// - Throws: `SystemError`; as `LinearTensors.pack`.
     static func write(_ contents: Contents, to file: Platform.NewFile, pool: ComputePool) throws {
         let chunks = contents.plan.chunks
         let checksums = Mutex([UInt64](repeating: 0, count: chunks.count))
