@@ -1,11 +1,10 @@
 import BatchEngine
 
-/// One setting of a job: the same declaration serves job files, command-line options, the help and the run's
-/// fingerprint.
+/// A setting of a job: one declaration serves job files, command-line options, the help and the run's fingerprint.
 package struct JobKey: Sendable {
     package enum Kind: Sendable {
         case value
-        /// As an option it may be given several times; the values make a list.
+        /// As an option it may be repeated; the values make a list.
         case list
         /// True or false in a job file; `--tokens` and `--no-tokens` as options.
         case flag
@@ -14,12 +13,12 @@ package struct JobKey: Sendable {
     package let name: String
     /// The letter of its short option, such as the i of `-i`.
     package let letter: Character?
-    /// What stands for the value in the help; empty for a flag, which takes none.
+    /// The value's name in the help; empty for a flag, which has none.
     package let placeholder: String
     package let help: String
     package let kind: Kind
     let member: SettingMember
-    /// The words that its value may be, where it is one of a few: for shells to complete.
+    /// The words that its value may be, for completion by shells; empty if there are other values.
     package var words: [String] { member.words }
     private let effect: RequestSetting.Effect
 
@@ -36,12 +35,12 @@ package struct JobKey: Sendable {
         self.effect = effect
     }
 
-    /// The same setting with another help, where the job's is not right.
+    /// Returns the setting with another help, where the job's doesn't apply.
     private func described(_ help: String) -> JobKey {
         JobKey(name, placeholder, help, kind: kind, member, effect: effect)
     }
 
-    /// The setting's value as text, if results depend on it; nil where it is left out.
+    /// The setting's value as text; nil if results don't depend on it.
     func resultValue(_ job: JobSettings) -> String? {
         switch effect {
         case .none: nil
@@ -59,12 +58,12 @@ package struct JobKey: Sendable {
         all.first { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
-    /// Settings that were taken out, with what to do instead.
+    /// Removed settings, each with its replacement.
     package static let removed = [
-        "kv_cache": "beginnings that prompts share are kept in memory while a run lasts; leave it out"
+        "kv_cache": "prefixes that prompts share stay in memory during a run; leave it out"
     ]
 
-    /// The message for an option that was taken out; nil if none of the arguments is one.
+    /// The message about an option that was removed; nil if there is none among the arguments.
     package static func removal(in arguments: [String]) -> String? {
         for (name, instead) in removed {
             let option = "--" + name.replacing("_", with: "-")
@@ -79,11 +78,11 @@ package struct JobKey: Sendable {
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
 }
 
-/// What a job asks of its requests.
+/// Settings of a job's requests.
 extension JobKey {
-    /// How the tokens of a completion are chosen, and when it ends.
+    /// Choice of a completion's tokens, and its end.
     package static let sampling = ofRequests(.sampling)
-    /// What answers must be like.
+    /// Constraints of answers.
     package static let answers = AnswerKeys.all.map { JobKey($0) } + ofRequests(.answers)
 
     static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
@@ -102,7 +101,7 @@ extension JobKey {
             effect: setting.effect)
     }
 
-    /// Those of a chat, in the order of the help.
+    /// Settings of a chat, in the order of the help.
     package static let ofChats: [JobKey] = {
         let requests = RequestSetting.all(in: .chat).compactMap { setting in
             named(setting.name).map { key in setting.chatHelp.map(key.described) ?? key }
@@ -115,8 +114,8 @@ extension JobKey {
 }
 
 extension JobSettings {
-    /// The settings of a chat; `max_tokens` is among them.
-    /// - Throws: `UserError` of kind `usage`, naming the option and what would be right.
+    /// Returns the settings of a chat, including `max_tokens`.
+    /// - Throws: `UserError` of kind `usage`, with the option and the valid values.
     package static func chat(_ options: [JobOption]) throws -> JobSettings {
         var settings = JobSettings()
         settings.request = .ofChats

@@ -1,32 +1,31 @@
 import BatchEngine
 
-/// A step of a job: what is asked of the model with a row, after the steps before it.
+/// A step of a job: a question asked of the model about a row, after earlier steps.
 ///
-/// Its templates see the line's fields and, under their names, what earlier steps made: `{{ question.text }}`, and the
-/// members of an answer that is a JSON object, as in `{{ question.title }}`.
+/// Its templates see the line's fields and, by name, results of earlier steps: `{{ question.text }}`, and the members
+/// of an answer that is a JSON object, as in `{{ question.title }}`.
 public struct JobStep: Sendable, Equatable {
-    /// A word: under it the row has what the step makes.
+    /// A word: the name of the step's result in the row.
     public var name: String
-    /// What the step says for itself: prompt, messages, task, form of the answer and settings of its request. Other
-    /// members have no meaning here. What it leaves open is the job's.
+    /// The step's own settings: prompt, messages, task, constraint and settings of its request. Others are the job's.
     public var settings = JobSettings()
-    /// An expression in the template language for a list: the step makes a row for each of its items, at most as many as
-    /// its `samples`. Templates know the row's as `item`. Nil is none.
+    /// An expression in the template language for a list: the step makes a row of each item, at most `samples`.
+    /// Templates see the item as `item`. Nil is none.
     public var each: String?
-    /// A condition in the template language: a row for which it is false passes over the step. Nil is always.
+    /// A condition in the template language: a row for which it is false skips the step. Nil is always.
     public var condition: String?
-    /// A condition on what the step has made: a row for which it is false is dropped. Nil is none.
+    /// A condition on the step's result: a row for which it is false is dropped. Nil is none.
     public var accept: String?
-    /// A row is dropped if what the step has made, and accepted, is too much like that of an earlier row. Nil is never.
+    /// Drops a row whose accepted result resembles that of an earlier row. Nil is never.
     public var distinct: Distinctness?
-    /// How many times the step is made, each time with another random stream, until `accept` holds; at least 1.
+    /// Number of tries, each with another random stream, until `accept` holds; at least 1.
     public var tries = 1
 
     public init(_ name: String) { self.name = name }
 
     static let triesRange = 1...1000
 
-    /// The keys that a step may have, beside its own.
+    /// Settings of the job that a step may have, too.
     static let keys: [JobKey] = {
         let others = [
             "system", "prompt", "prompt_file", "messages", "prefix", "task", "completion",
@@ -35,15 +34,15 @@ public struct JobStep: Sendable, Equatable {
         return JobKey.all.filter { names.contains($0.name) }
     }()
 
-    /// How many rows it makes of one, all of which go on; at least 1.
+    /// Number of rows made of one, all of which go on; at least 1.
     var samples: Int { settings.samples ?? 1 }
 
-    /// What templates and results know the item by.
+    /// The item's name in templates and results.
     static let item = "item"
-    /// What drops a row that is not needed, as enough of its line are accepted.
+    /// The reason to drop a row after enough of its line are accepted.
     static let until = "until"
 
-    /// The job as it is for this step alone.
+    /// Returns the job for this step alone.
     func job(in job: JobSettings) -> JobSettings {
         var own = settings
         own.request = settings.request.over(job.request.filtered(takes))
@@ -57,7 +56,7 @@ public struct JobStep: Sendable, Equatable {
         return own
     }
 
-    /// Whether a request setting of the job has a meaning for the step.
+    /// Whether a request setting of the job applies to the step.
     private func takes(_ setting: RequestSetting) -> Bool {
         let chooses = settings.request.choices != nil
         let task: RequestSetting.Task =
@@ -67,7 +66,7 @@ public struct JobStep: Sendable, Equatable {
             && (forms.isEmpty || setting.formConflict(mayStop: forms.allSatisfy(\.isOfCalls)) == nil)
     }
 
-    /// All that results depend on, as text.
+    /// Everything that results depend on, as text.
     var text: String {
         ResultText.list(
             [name, condition ?? "", accept ?? "", "\(tries)"] + (distinct?.parts ?? [])
@@ -77,13 +76,13 @@ public struct JobStep: Sendable, Equatable {
 }
 
 extension JobSettings {
-    /// The settings by which a line is first asked something: those of the first step, if there are steps.
+    /// The settings of a line's first question: the first step's, if there are steps.
     package var opening: JobSettings { steps.first?.job(in: self) ?? self }
 
-    /// How many rows a line may have.
+    /// Number of rows that a line may have.
     static let rowsOfLineRange = 1...10_000
 
-    /// What is wrong with the steps, in words that follow nothing; nil if all is well.
+    /// An error of the steps, as a sentence of its own; nil if all is well.
     var stepsProblem: String? {
         guard !steps.isEmpty else { return nil }
         if task != .steps { return "task is said in a step, where a job has steps." }
@@ -137,20 +136,20 @@ extension JobStep {
         return Self.words.contains(name) ? "is a word of the templates' language" : nil
     }
 
-    /// They belong to the templates' language, and so are no names.
+    /// Words of the templates' language, which are no names.
     static let words: Set = [
         "true", "false", "none", "null", "True", "False", "None", "and", "or", "not", "in", "is", "if",
         "else", "loop",
     ]
 
-    /// What its templates and conditions name; nothing where one is malformed, which the plan of the steps finds.
+    /// Names in its templates and conditions; none if one is malformed, which the plan of the steps finds.
     private func usedNames(in job: JobSettings) -> Set<String> {
         var alone = job
         alone.steps = [self]
         return (try? StepPlan(alone))?.used ?? []
     }
 
-    /// In a sentence.
+    /// An error, as a part of a sentence.
     fileprivate func problem(in job: JobSettings, isFirst: Bool) -> String? {
         if !Self.triesRange.contains(tries) {
             return "tries must be \(Self.triesRange.right), but is \(tries)."

@@ -1,10 +1,10 @@
 import FoundationShim
 import JSON
 
-/// Fields of a line that are carried into its result.
+/// Fields of a line that are copied to its result.
 public enum KeptFields: Sendable, Equatable {
     case none
-    /// All that have no name of a result's own.
+    /// All but names of a result's own members.
     case all
     case fields([Field])
 
@@ -20,16 +20,16 @@ public enum KeptFields: Sendable, Equatable {
         }
     }
 
-    /// What every result may have.
+    /// Members of any result.
     private static let commonNames: Set = [
         "id", "sample", "usage", "tokens", "provenance", "timing", "error", "line_hash", "run",
         "sum",
     ]
 
-    /// What a result of a task may have.
+    /// Members of a task's results.
     static func resultNames(of task: JobTask) -> Set<String> { commonNames.union(task.resultNames) }
 
-    /// What is wrong with it, whatever the task is; nil if nothing is.
+    /// An error for any task; nil if there is none.
     var problem: String? { problem(among: Self.commonNames) }
 
     func problem(for task: JobTask) -> String? { problem(among: Self.resultNames(of: task)) }
@@ -57,7 +57,7 @@ public enum KeptFields: Sendable, Equatable {
         }
     }
 
-    /// What a result of this line has of them, in order. A field that the line lacks is left out.
+    /// Returns a line's kept values, in order. A field that the line lacks is omitted.
     func values(of line: JSONValue, for task: JobTask) -> [GenerationResult.CarriedValue] {
         guard case .object(let members) = line else { return [] }
         switch self {
@@ -75,7 +75,7 @@ public enum KeptFields: Sendable, Equatable {
 }
 
 extension SettingValue {
-    /// `all`, or names, or a map of new names to names.
+    /// Reads `all`, or names, or a map of new names to names.
     func keptFields() throws(SettingProblem) -> KeptFields {
         if case .mapping(let pairs) = content {
             var fields: [KeptFields.Field] = []

@@ -2,14 +2,13 @@ import BatchEngine
 import FoundationShim
 import JSON
 
-/// The members of a line that its result depends on: those make it the same line again.
+/// The members of a line that its result depends on: equal ones make it the same line.
 ///
-/// Files of a run name the schemes by which lines are known in them, so that a result is found again by a job that
-/// uses other fields.
+/// Files of a run name their schemes, so that a job that uses other fields finds a result again.
 package struct LineScheme: Sendable, Hashable {
     /// Fields that the job's templates name, or its results keep.
     let fields: [String]
-    /// Whether all other fields count too: those but these. Nil where they don't.
+    /// Exceptions, if all other fields count too; else nil.
     let allBut: [String]?
 
     package init(fields: [String] = [], allBut: [String]? = nil) {
@@ -40,8 +39,8 @@ package struct LineScheme: Sendable, Hashable {
 
     /// - Parameters:
     ///   - id: the line's own; nil if it has none.
-    ///   - content: nil of a line that can't be read.
-    /// - Returns: the hash of these members, or of all bytes of a line that can't be read.
+    ///   - content: nil for an unreadable line.
+    /// - Returns: the hash of these members, or of all bytes of an unreadable line.
     func hash(of line: InputRecord, _ id: String?, _ content: LineContent?) -> UInt64 {
         guard let content, content.fault == nil, case .object(let members) = content.fields else {
             return LineHash.value(of: line.bytes)
@@ -52,7 +51,7 @@ package struct LineScheme: Sendable, Hashable {
     private func hash(of line: JSONObject, _ id: String?, _ request: OpenAIRequest?) -> UInt64 {
         var hash = LineHash()
         hash.add(.string("phibatch line"))
-        // Where results have ids made of the hash, those of two lines differ.
+        // Ids made of the hash must differ between lines.
         hash.add(id.map { .string($0) })
         for name in fields { hash.add(line[name]) }
         let isResult = PreviousStep.isResult(.object(line))
@@ -63,7 +62,7 @@ package struct LineScheme: Sendable, Hashable {
             hash.add(name: name)
             hash.add(value)
         }
-        // Token ids are the prompt whatever the templates say; beside messages any prompt says something.
+        // Token ids are the prompt in spite of templates; beside messages, any prompt counts.
         if case .array? = line["prompt"] {
             hash.add(line["prompt"])
         } else if line["messages"] != nil {
@@ -90,8 +89,8 @@ package struct LineScheme: Sendable, Hashable {
 }
 
 extension PromptRecord {
-    /// Whether a member of a line says how its answer is made.
-    /// - Parameter isResult: of an earlier step, which says with which seed it was made: that asks for nothing.
+    /// Whether a member of a line is a setting of its answer.
+    /// - Parameter isResult: whether the line is an earlier step's result, whose seed is no setting.
     fileprivate static func isSetting(_ member: JSONMember, _ isResult: Bool) -> Bool {
         switch member.name {
         case "seed": !isResult
@@ -120,7 +119,7 @@ extension LineScheme {
 }
 
 extension [LineScheme] {
-    /// With those of others that it lacks.
+    /// Returns the schemes, and those of others that are missing.
     package func adding(_ others: [LineScheme]) -> [LineScheme] {
         others.reduce(self) { $0.contains($1) ? $0 : $0 + [$1] }
     }

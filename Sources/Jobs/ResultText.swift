@@ -6,7 +6,7 @@ enum ResultText {
         bias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }
 
-    /// The values of a list; nil if the text is none.
+    /// Returns the values of a list; nil if the text is none.
     static func values(_ text: String) -> [String]? {
         (try? JSONValue(parsing: Array(text.utf8), limits: .file))?.texts
     }

@@ -1,14 +1,14 @@
 import JSON
 
-/// What a job says of answers with one of its keys.
+/// The constraint of answers under one of a job's keys.
 package struct AskedForm: Sendable, Equatable {
     package let form: AnswerForm
-    /// The file it is from; nil if there is none.
+    /// The file that holds it; nil if the job does.
     let path: String?
 
     init(_ form: AnswerForm, path: String? = nil) { (self.form, self.path) = (form, path) }
 
-    /// How it begins a message.
+    /// Returns the beginning of a message about it.
     func place(_ key: String) -> String { path.map { "\(key) \($0)" } ?? key }
 }
 
@@ -18,7 +18,7 @@ public struct AnswerSchema: Sendable, Equatable {
 }
 
 extension AnswerSchema {
-    /// - Parameter json: the schema as JSON text. What it says is looked at when a job begins.
+    /// - Parameter json: the schema as JSON text. Its keywords are checked when a job begins.
     /// - Throws: `UserError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
         do throws(SettingProblem) { self.init(try SchemaRule.form(ofFile: Array(json.utf8))) } catch {
@@ -29,34 +29,34 @@ extension AnswerSchema {
     init(_ form: AnswerForm) { self.init(asked: AskedForm(form)) }
 }
 
-/// What answers are like, as OpenAI's API asks for it.
+/// A form of answers as in OpenAI's API.
 public struct ResponseFormat: Sendable, Equatable {
     let asked: AskedForm
 
-    /// Any text, whatever lines ask for.
+    /// Any text; overrides lines.
     public static let text = ResponseFormat(asked: AskedForm(.text))
     /// A JSON object.
     public static let jsonObject = ResponseFormat(asked: AskedForm(AnswerForm(.object)))
 }
 
-/// At most one of these is given, and `tools` beside it; each goes before what a line asks for.
+/// At most one of these is set, besides `tools`; each overrides a line's own.
 extension JobSettings {
     /// A JSON Schema that all answers follow.
     public var schema: AnswerSchema? {
         get { forms[SchemaRule.name].map(AnswerSchema.init(asked:)) }
         set { forms[SchemaRule.name] = newValue?.asked }
     }
-    /// What answers are like, as OpenAI's API says it.
+    /// The form of all answers, as in OpenAI's API.
     public var responseFormat: ResponseFormat? {
         get { forms[ResponseFormatKey.name].map(ResponseFormat.init(asked:)) }
         set { forms[ResponseFormatKey.name] = newValue?.asked }
     }
-    /// A regular expression of ECMA-262, with lookahead at its beginning alone, that matches answers as a whole.
+    /// A regular expression of ECMA-262 that matches whole answers; lookahead may only begin it.
     public var regex: String? {
         get { forms[RegexRule.name]?.form.text }
         set { forms[RegexRule.name] = newValue.map { AskedForm(AnswerForm(.regex($0))) } }
     }
-    /// A context-free grammar that answers follow: the text of GBNF as llama.cpp has it, looked at when a job begins.
+    /// A context-free grammar that answers follow, in llama.cpp's GBNF; checked when a job begins.
     public var grammar: String? {
         get { forms[GrammarRule.name]?.form.text }
         set { forms[GrammarRule.name] = newValue.map { AskedForm(AnswerForm(.grammar($0))) } }
@@ -64,22 +64,21 @@ extension JobSettings {
 }
 
 extension JobSettings {
-    /// The keys that say what answers are like, as far as they are given.
+    /// The keys of constraints that are set.
     var askedForms: [(key: String, asked: AskedForm)] {
         AnswerKeys.names.compactMap { name in forms[name].map { (name, $0) } }
     }
 
-    /// What the job asks of answers; nil if it leaves that to lines.
+    /// The constraint of the job's answers; nil if lines decide.
     package var answerForm: AnswerForm? { AnswerForm.together(askedForms.map(\.asked.form)) }
 
-    /// How the job's form of answers begins a message.
+    /// The beginning of a message about the job's constraint.
     var answerPlace: String {
         let places = askedForms.map { $1.place($0) }
         return places.isEmpty ? "the form of answers" : places.joined(separator: " and ")
     }
 
-    /// What of the form of answers doesn't go with other settings, or can't be; in words that follow nothing, nil if
-    /// all is well.
+    /// A constraint that is invalid, or conflicts with another setting, as a sentence of its own; nil if all is well.
     var answerProblem: String? {
         let keys = askedForms.map(\.key).filter { $0 != ToolsRule.name }
         if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both say what answers are like; keep one." }
@@ -101,7 +100,7 @@ extension JobSettings {
         return nil
     }
 
-    /// Whether there is any answer of the job's form, found before a model is there.
+    /// Checks, before a model is loaded, that any answer meets the job's constraint.
     /// - Throws: `UserError`.
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }

@@ -1,14 +1,14 @@
 import OperatingSystem
 
-/// An output that is to lie elsewhere is made here first, with its journal beside it, and sent when it is finished.
+/// An output for a store is written here first, beside its journal, and sent when it is complete.
 extension JobSettings {
-    /// What `PHIBATCH_OUTPUTS` names, or else a folder in the cache.
+    /// `PHIBATCH_OUTPUTS`, or else a folder in the cache.
     private static var outputFolder: String? {
         ProgramCall.path(inVariable: "PHIBATCH_OUTPUTS")
             ?? WeightCacheLocation.standard().folder.map { Paths.join($0, "outputs") }
     }
 
-    /// Gives an output that is to lie in a store its place on this machine.
+    /// Gives an output for a store its place on this machine.
     /// - Throws: `UserError` if there is none.
     mutating func placeOutput() throws(UserError) {
         guard let scheme = Addresses.scheme(of: output), ["s3", "gs", "az"].contains(scheme) else { return }
@@ -27,7 +27,7 @@ extension JobSettings {
         output = Files.joined(folder, "\(hash)/\(name)")
     }
 
-    /// The finished files that go elsewhere, and where to.
+    /// The complete files to send, and their addresses.
     package var sent: [(path: String, address: String)] {
         guard let distantOutput else { return [] }
         let address = distantOutput + output.dropFirst(wholeOutput.count)

@@ -2,13 +2,13 @@ import BatchEngine
 import FoundationShim
 import OperatingSystem
 
-/// A count that may be left to the program.
+/// A count, or the program's choice of it.
 public enum CountSetting: Sendable, Equatable {
     case auto
     case count(Int)
 }
 
-/// How much memory KV caches may take.
+/// Memory for KV caches.
 public enum MemoryBudget: Sendable, Equatable {
     case auto
     case bytes(Int)
@@ -16,17 +16,17 @@ public enum MemoryBudget: Sendable, Equatable {
     case share(Double)
 }
 
-/// In which precision KV caches are kept.
+/// Precision of KV caches.
 public enum CachePrecision: String, Sendable, CaseIterable {
     case auto, int8, int4, f16
 }
 
-/// Whether tokens are guessed ahead of the model, and checked by it in one step.
+/// Speculation: draft tokens that the model checks in one step.
 public enum SpeculationSetting: Sendable, Equatable {
-    /// Where rows of a step are free, and the guesses are likely to hold.
+    /// Where a step has free rows and draft tokens are likely to be accepted.
     case auto
     case off
-    /// Up to so many of each completion in each step, whatever it costs; 1 ... 24.
+    /// At most so many of each completion in each step, at any cost; 1 ... 24.
     case tokens(Int)
 
     var engineValue: Speculation {
@@ -38,12 +38,11 @@ public enum SpeculationSetting: Sendable, Equatable {
     }
 }
 
-/// Which rotary factors are used, of a model that has two sets (LongRoPE).
+/// Choice of rotary factors of a model that has two sets (LongRoPE).
 public enum LongRopeSetting: String, Sendable, CaseIterable {
-    /// Each completion's are the long ones if its prompt and the most tokens it may have come to more than the short
-    /// ones are for.
+    /// The long ones for a completion whose prompt and `max_tokens` exceed the limit of the short ones.
     case auto
-    /// Whatever length it may have.
+    /// One set for all lengths.
     case short, long
 
     var engineValue: RopeFactors {
@@ -55,24 +54,24 @@ public enum LongRopeSetting: String, Sendable, CaseIterable {
     }
 }
 
-/// How the machine is used. Results don't depend on it, but for the engine and the KV cache's precision, which are in
-/// the engine's identity, and the rotary factors.
+/// Use of the machine. Results depend only on the engine and the KV cache's precision, which are in the engine's
+/// identity, and on the rotary factors.
 public struct EngineSettings: Sendable, Equatable {
-    /// What computes.
+    /// The engine that computes.
     public var kind = EngineKind.cpu
-    /// Requests that advance together.
+    /// Requests decoded together.
     public var workers = CountSetting.auto
     /// Compute threads.
     public var threads = CountSetting.auto
     /// Memory for KV caches.
     public var kvBudget = MemoryBudget.auto
-    /// What KV caches hold.
+    /// Precision of KV caches.
     public var kvPrecision = CachePrecision.auto
-    /// Rotary factors, where the model has two sets.
+    /// Choice of rotary factors.
     public var longRope = LongRopeSetting.auto
-    /// The most prompt tokens in one step, beside the others' decode.
+    /// The most prompt tokens in one step, beside the decoding of others.
     public var prefillChunk = 512
-    /// Whether tokens are guessed ahead.
+    /// Whether draft tokens are checked.
     public var speculation = SpeculationSetting.auto
 
     public init() {}

@@ -1,8 +1,8 @@
 import FoundationShim
 import OperatingSystem
 
-/// The names of all files that a run reads and writes, over all of its jobs. Two that lead to one file, of which one is
-/// written, are found before anything is read or written; links are followed, also those to files that are not there yet.
+/// All files that the jobs of a run read and write. Two names of one file, of which one is written, are found before
+/// any is opened; links are followed, also those to files not there yet.
 package struct FileNames {
     private enum Key: Hashable {
         case place([UInt8])
@@ -15,7 +15,7 @@ package struct FileNames {
         var what: String
         /// Nil if it is only read.
         var setting: String?
-        /// Its number; nil for what belongs to all of them.
+        /// The job's number; nil for the whole run.
         var job: Int?
         var keys: [Key]
     }
@@ -27,7 +27,7 @@ package struct FileNames {
 
     package init() {}
 
-    /// - Throws: `UserError` if a file of the job's has the name of another one; then none of them counts.
+    /// - Throws: `UserError` if a file of the job's has the name of another one; then none is added.
     ///   `UserError` if the output's place can't be examined.
     package mutating func add(_ job: JobSettings) throws {
         var names = self
@@ -58,7 +58,7 @@ package struct FileNames {
         for (pattern, job) in patterns { try Self.check(pattern, of: job, entry) }
     }
 
-    // MARK: The files of a job
+    // MARK: Files of a job
 
     private func entries(of job: JobSettings) throws -> [Entry] {
         func read(_ path: String, _ what: String) -> Entry { entry(path, what, setting: nil, job: jobs) }
@@ -100,7 +100,7 @@ package struct FileNames {
         return entry
     }
 
-    // MARK: What can't be
+    // MARK: Conflicts
 
     private static func check(_ new: Entry, _ old: Entry) throws {
         if let setting = new.setting, old.setting != nil {
@@ -118,7 +118,7 @@ package struct FileNames {
         }
     }
 
-    /// A job's pattern leaves out those of its own files that are there.
+    /// A job's pattern excludes only its own files.
     private static func check(_ pattern: String, of job: Int, _ entry: Entry) throws {
         guard let setting = entry.setting, entry.job != job, Files.pattern(pattern, fits: entry.path) else {
             return

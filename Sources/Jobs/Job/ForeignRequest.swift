@@ -1,13 +1,13 @@
 import Errors
 import JSON
 
-/// A line of another service's batch files, and what makes lines of them.
+/// A line of another service's batch files, and the program that converts it.
 struct ForeignRequest {
     private let kind: Message
-    /// For jq. Parts that are no text make it end with an error.
+    /// For jq. A part that is no text ends it with an error.
     private let program: Message
 
-    /// Nil if the line looks like none.
+    /// Nil if the line is of no known service.
     init?(_ line: JSONObject) {
         func object(_ name: String) -> JSONObject? {
             if case .object(let members)? = line[name] { members } else { nil }
@@ -28,7 +28,7 @@ struct ForeignRequest {
     }
 
     func problem(path: String) -> Message {
-        "seems to be a line of \(kind), which are not read as they are. \"jq -c '\(program)' \(path) > FILE\" makes lines of them, with the texts and the most used settings."
+        "seems to be a line of \(kind), which can't be read directly. \"jq -c '\(program)' \(path) > FILE\" converts them, with their texts and most used settings."
     }
 
     private static let text: Message =

@@ -1,8 +1,8 @@
 import OperatingSystem
 
 extension JobSettings {
-    /// The input's files: paths, and in the place of a pattern such as `data/*.jsonl` what matches it, in the order of
-    /// the names, without what the job writes itself. A file may well be called as a pattern is.
+    /// Replaces a pattern such as `data/*.jsonl` by the files that match it, sorted by name, except those that the job
+    /// writes. A file may also be named like a pattern.
     package mutating func findInputs() {
         let own = OwnNames(of: self)
         input = inputPatterns.flatMap { pattern in
@@ -14,7 +14,7 @@ extension JobSettings {
         }
     }
 
-    /// What patterns of the input match, but the job writes itself.
+    /// Files that match the input's patterns but are the job's own.
     package var inputsLeftOut: [String] {
         let own = OwnNames(of: self)
         return inputPatterns.filter(Self.isPattern).flatMap { Files.matching($0).filter(own.contain) }
@@ -24,10 +24,10 @@ extension JobSettings {
         Files.isPattern(path) && !Addresses.isOne(path) && Files.kind(of: path) == nil
     }
 
-    /// Has what lies elsewhere brought here. A run that goes on reads what it has begun with.
+    /// Fetches distant inputs. A resumed run reads the version that it began with.
     /// - Parameters:
-    ///   - pins: which results say what was read: those of a finished output count too, or a journal's alone.
-    ///   - bring: nil where nothing can be.
+    ///   - pins: results that record the version read: also those of a finished output, or only a journal's.
+    ///   - bring: nil where nothing can be fetched.
     /// - Throws: `UserError` if a journal can't be read; what `bring` throws.
     package mutating func bringInputs(_ pins: PinnedInput.Origin, by bring: DistantInput.Bring?) throws {
         let addresses = inputPatterns.filter(Addresses.isOne)
@@ -35,12 +35,12 @@ extension JobSettings {
         guard !awaitsInput else {
             throw UserError(
                 .usage, at: Addresses.shown(first),
-                "--follow reads on while a file grows, and this lies elsewhere and is read as it is now.")
+                "--follow reads on while a file grows, and this one is distant, and read as it is now.")
         }
         guard let bring else {
             throw UserError(
                 .badJob, at: Addresses.shown(first),
-                "lies elsewhere; the program \"phibatch\" fetches it, and this does not.")
+                "is distant; only the program \"phibatch\" fetches it.")
         }
         let known = output.isEmpty || output == "-" ? [] : try PinnedInput.of(output: output, pins)
         for address in addresses where !distant.contains(where: { $0.address == address }) {
@@ -50,7 +50,7 @@ extension JobSettings {
         findInputs()
     }
 
-    /// - Throws: `UserError` if the job names no input and makes no rows, or names only patterns that nothing matches.
+    /// - Throws: `UserError` if the job has neither input nor rows, or only patterns that match nothing.
     func checkInputIsThere(_ kind: UserError.Kind, file: String?) throws {
         if awaitsInput, !inputPatterns.isEmpty { return }
         let own = OwnNames(of: self)
@@ -71,10 +71,10 @@ extension JobSettings {
     }
 }
 
-/// The names of what a job writes: output and failed lines, the output's shards, and what lies beside each of them.
+/// The files that a job writes: output, failed lines, the output's shards, and the files beside each.
 private struct OwnNames {
     private let places: [(folder: String, name: [UInt8])]
-    /// By other names, too.
+    /// Also found under other names.
     private let outputs: [Files.Identity]
 
     init(of job: JobSettings) {
@@ -98,7 +98,7 @@ private struct OwnNames {
         }
     }
 
-    /// What follows the output's name in that of one of its files.
+    /// Whether this follows the output's name in that of one of its files.
     private static func isOwnEnd(_ end: String) -> Bool {
         let pattern =
             /(\.shard-\d+-of-\d+)?(\.journal(\.inflight)?|\.lock|\.manifest\.json)?(\.old-\d+)?(\.log)?(\.phibatch-.*)?/

@@ -1,6 +1,6 @@
 import Errors
 
-/// Reads settings from a job file (YAML, and so JSON too).
+/// Reads settings from a job file: YAML, which includes JSON.
 package enum JobFile {
     /// Job files are written by hand; a larger one is a mistake.
     package static let sizeLimit = 1 << 20
@@ -11,7 +11,7 @@ package enum JobFile {
         try job.apply(settings(bytes, name: name, folder: folder))
     }
 
-    /// - Parameter name: how errors name the file.
+    /// - Parameter name: the file's name in errors.
     static func settings(_ bytes: [UInt8], name: String, folder: String) throws -> [WrittenSetting] {
         let entries = try entries(bytes, name: name, folder: folder)
         return try entries.map { key, value, line in
@@ -88,8 +88,7 @@ package enum JobFile {
 }
 
 extension SettingValue {
-    /// Three levels are all that settings have (a list of maps), but for those that take any JSON (`json()`); what lies
-    /// deeper is not looked at.
+    /// Settings have at most three levels (a list of maps), except those that take any JSON (`json()`).
     fileprivate init(_ node: YAMLNode, folder: String, depth: Int) {
         self.init(content: .mapping([]), folder: folder, line: node.line)
         switch node.content {

@@ -1,4 +1,4 @@
-/// What a job reads and writes, and what it asks the model.
+/// Files of a job, and its prompt.
 extension JobKey {
     package static let files = [
         JobKey(
@@ -11,28 +11,28 @@ extension JobKey {
             }),
         JobKey(
             "adapter", "FOLDER",
-            "a LoRA or DoRA adapter of the model: a folder as PEFT or MLX writes it (default none)",
+            "LoRA or DoRA adapter of the model: a folder of PEFT or MLX (default none)",
             SettingMember { job, value throws(SettingProblem) in job.adapter = try value.path() }),
         JobKey(
             "input", "FILE",
-            "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, an address "
+            "file of prompts (JSONL, or see input_format), a pattern such as data/*.jsonl, a list of them, an address "
                 + "(hf://datasets/..., s3://, gs://, az://, https://), or - for stdin (required, unless rows is given)",
             letter: "i", kind: .list,
             SettingMember(
                 set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },
-                // What the job writes is known then, and is no input.
+                // Only now the job's own files are known, which are no input.
                 resolve: { job, _ in job.findInputs() })),
         JobKey(
             "input_format", "FORMAT",
-            "jsonl, json (an array), openai (its batch files), csv, tsv, parquet (columns are the line's fields), text (a prompt a line) or "
-                + "paragraphs; by the file's name and lines by default (auto)",
+            "jsonl, json (an array), openai (its batch files), csv, tsv, parquet, text (a prompt a line) or "
+                + "paragraphs; by default (auto) the file's name and lines decide",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     job.inputFormat = FormatChoice(try value.inputFormat())
                 }, words: InputFormats.all.map(\.name))),
         JobKey(
             "delimiter", "auto|,|;|tab||",
-            "what separates the cells of a CSV input (auto: what its first record shows)",
+            "separator of the cells of a CSV input (auto: found in its first record)",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let word = try value.string()
@@ -49,7 +49,7 @@ extension JobKey {
                 words: ["auto"] + DelimitedRecords.separators.map(\.word))),
         JobKey(
             "quotes", "double|none",
-            "what a quote at the beginning of a CSV cell is: the cell's opening (double, the default), or text (none)",
+            "quote at the beginning of a CSV cell: opens it (double, the default), or is text (none)",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let word = try value.string()
@@ -61,13 +61,13 @@ extension JobKey {
         rows, pick,
         JobKey(
             "output", "FILE",
-            "file of results, s3://, gs:// or az:// for where it goes when complete, or - for stdout (required)",
+            "file of results, an address (s3://, gs://, az://) to send it to when complete, or - for stdout (required)",
             letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",
-            "jsonl, json (an array), openai (as its batch API answers), csv, tsv or parquet; by default (auto) json, csv, tsv or parquet if "
-                + "the output's name ends so, else openai if the input file's first line is one of its requests, else jsonl",
+            "jsonl, json (an array), openai (its batch files), csv, tsv or parquet; by default (auto) json, csv, tsv or parquet if "
+                + "the output's name ends so, openai if the input's first line is its request, else jsonl",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let format = try value.resultFormat()
@@ -76,11 +76,11 @@ extension JobKey {
                 }, words: ["auto"] + ResultFormats.all.map(\.name))),
         JobKey(
             "errors", "FILE",
-            "a file for the results of lines that failed, in the output's format; the output then has none of them",
+            "file for the results of failed lines, in the output's format; the output then omits them",
             SettingMember { job, value throws(SettingProblem) in job.errors = try value.path() }),
         JobKey(
             "shard", "I/N|auto",
-            "take up only each Nth line, from the Ith on, and write OUTPUT.shard-I-of-N; auto takes both from Slurm's or "
+            "process each Nth line, from the Ith on, into OUTPUT.shard-I-of-N; auto takes both from Slurm's or "
                 + "Kubernetes' array variables. \"phibatch merge\" joins the shards",
             SettingMember { job, value throws(SettingProblem) in
                 job.selection = try value.shard()
@@ -88,7 +88,7 @@ extension JobKey {
             }),
         JobKey(
             "limit", "N",
-            "take up only the first N lines, as a preview: a run without it goes on from their results",
+            "process only the first N lines, as a preview: a run without it resumes from their results",
             SettingMember(
                 set: { _, value throws(SettingProblem) in _ = try value.int(in: 1...Int.max) },
                 resolve: { job, value throws(SettingProblem) in
@@ -99,9 +99,9 @@ extension JobKey {
                 })),
         JobKey(
             "until", "N",
-            "of a job with steps: end once N rows are accepted, with the lines up to there; fewer in the whole input are an "
-                + "error (exit code 3). A limit goes before it. \"N per line\": make no more rows of a line once N of it "
-                + "are accepted, of those that samples allow",
+            "in a job with steps: end once N rows are accepted; fewer in the whole input are an "
+                + "error (exit code 3). A limit goes before it. \"N per line\": end each line once N of its rows "
+                + "are accepted, of at most samples",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let (count, isPerLine) = try value.until()
@@ -118,13 +118,13 @@ extension JobKey {
 
     package static let prompt = [
         JobKey(
-            "system", "TEXT", "system message, a template over the line's fields; replaces a line's own",
+            "system", "TEXT", "system message, a template over the line's fields; overrides a line's own",
             .string(\.system), effect: .always()),
         JobKey(
             "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
             .string(\.prompt), effect: .ifSet),
         JobKey(
-            "prompt_file", "FILE", "a file that holds the prompt template, in place of prompt",
+            "prompt_file", "FILE", "file of the prompt template, in place of prompt",
             SettingMember(
                 set: { _, value throws(SettingProblem) in _ = try value.path() },
                 resolve: { job, value throws(SettingProblem) in
@@ -133,7 +133,7 @@ extension JobKey {
                 })),
         JobKey(
             "messages", "ROLE=TEXT",
-            "messages before the line's own, such as examples; templates too. If the last is a user's, it is the "
+            "messages before the line's own, such as examples; also templates. If the last is a user's, it is the "
                 + "question",
             kind: .list,
             SettingMember(
@@ -144,22 +144,22 @@ extension JobKey {
                 }), effect: .ifSet),
         JobKey(
             "prefix", "TEXT",
-            "the beginning of the answer, a template; the model goes on from it, and text holds what follows it",
+            "beginning of the answer, a template; the model continues it, and text holds the rest",
             .string(\.prefix), effect: .ifSet),
         JobKey(
             "chat", "",
-            "use the model's chat template (the default), or give the prompt to the model as it is",
+            "use the model's chat template (the default), or give the model the bare prompt",
             kind: .flag, .flag(\.chat), effect: .always()),
         JobKey(
             "allow_empty", "",
-            "ask prompts of nothing but white space, too; otherwise such a line fails (empty_prompt)",
+            "allow prompts of white space only; otherwise such a line fails (empty_prompt)",
             kind: .flag,
             SettingMember(
                 set: { job, value throws(SettingProblem) in job.allowsEmpty = try value.bool() },
                 text: { $0.allowsEmpty ? "true" : nil }), effect: .ifSet),
         JobKey(
             "control_tokens", "text|parse",
-            "whether texts such as <|end|> in a line's fields stay text (the default), or are special tokens as in "
+            "texts such as <|end|> in a line's fields: stay text (the default), or are special tokens as in "
                 + "Hugging Face's tokenizers",
             .word(\.controlTokens), effect: .always()),
         task, completion, steps,

@@ -3,7 +3,7 @@ import Errors
 extension JobKey {
     static let steps = JobKey(
         "steps", "LIST",
-        "what is asked with each line, one after the other, in a job file (\"phibatch help steps\" says more)",
+        "questions asked of each line in order, in a job file (see \"phibatch help steps\")",
         SettingMember(
             set: { job, value throws(SettingProblem) in job.steps = try value.steps(resolves: false) },
             resolve: { job, value throws(SettingProblem) in
@@ -12,7 +12,7 @@ extension JobKey {
             },
             text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }), effect: .ifSet)
 
-    /// Steps and picks have parts, which a job file alone can say.
+    /// Whether it may be an option; steps and picks have parts, which only a job file can hold.
     package var isOption: Bool { ![Self.steps.name, Self.pick.name].contains(name) }
 }
 
@@ -65,7 +65,7 @@ extension JobStep {
                 case "tries": tries = try value.int(in: Self.triesRange)
                 case "turns", "reply":
                     throw SettingProblem(
-                        "is no key of a step; make each turn a step, whose messages name the texts before it ({{ question.text }})",
+                        "is no key of a step; make each turn a step, whose messages contain the texts before it ({{ question.text }})",
                         line: key.line)
                 default:
                     guard let known = Self.keys.first(where: { $0.name == text }) else {
@@ -85,7 +85,7 @@ extension JobStep {
 }
 
 extension Distinctness {
-    /// An expression, or a mapping with `text` and `near`.
+    /// Reads an expression, or a mapping with `text` and `near`.
     fileprivate init(_ value: SettingValue) throws(SettingProblem) {
         guard case .mapping(let members) = value.content else {
             self.init(try value.string())

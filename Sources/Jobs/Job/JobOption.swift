@@ -1,8 +1,8 @@
-/// A setting outside of a job file, which replaces what the file says.
+/// A setting on the command line, which overrides the job file's.
 package struct JobOption: Sendable {
     package let key: JobKey
-    /// The values given, in their order; those of a flag are `true` and `false`. They are as `ProgramCall` gives
-    /// them, so that paths need not be UTF-8.
+    /// The values in order; a flag's are `true` and `false`. They come from `ProgramCall`, so that paths need not be
+    /// UTF-8.
     package let texts: [String]
 
     package init(_ key: JobKey, _ texts: [String]) {
@@ -12,7 +12,7 @@ package struct JobOption: Sendable {
 }
 
 extension WrittenSetting {
-    /// - Throws: `UserError` of kind `usage`, naming the option and what would be right.
+    /// - Throws: `UserError` of kind `usage`, with the option and the valid values.
     static func of(_ options: [JobOption]) throws -> [WrittenSetting] {
         let names = options.map(\.key.name)
         if names.contains("prompt"), names.contains("prompt_file") {
@@ -34,11 +34,11 @@ extension WrittenSetting {
     }
 }
 
-/// A setting of a job as a file or an option gives it.
+/// A setting as written in a file or an option.
 struct WrittenSetting {
     let key: JobKey
     let value: SettingValue
-    /// The job file and the key's line; nil of an option.
+    /// The job file and the key's line; nil for an option.
     let place: (file: String, line: Int)?
 
     private func perform(
@@ -57,7 +57,7 @@ struct WrittenSetting {
         if let resolve = key.member.resolve { try perform(resolve, &job) }
     }
 
-    /// Whether nothing is left of it beside a later one.
+    /// Whether a later one replaces all of it.
     fileprivate func isReplaced(by other: WrittenSetting) -> Bool {
         func target(_ name: String) -> String { name == "prompt_file" ? "prompt" : name }
         return target(key.name) == target(other.key.name)
@@ -65,15 +65,15 @@ struct WrittenSetting {
 }
 
 extension JobSettings {
-    /// Takes settings as they are written, of which later ones replace earlier ones. Once all are known, what they name is
-    /// looked for: files are read, and patterns become the files that match.
-    /// - Throws: `UserError` naming the setting and what would be right.
+    /// Applies settings in order; later ones replace earlier ones. Only then files are read, and patterns replaced by
+    /// the files that match.
+    /// - Throws: `UserError` with the setting and the valid values.
     mutating func apply(_ written: [WrittenSetting]) throws {
         for setting in written { try setting.set(&self) }
         for (place, setting) in written.enumerated()
         where !written[(place + 1)...].contains(where: setting.isReplaced) { try setting.resolve(&self) }
     }
 
-    /// - Throws: `UserError` of kind `usage`, naming the option and what would be right.
+    /// - Throws: `UserError` of kind `usage`, with the option and the valid values.
     package mutating func apply(_ options: [JobOption]) throws { try apply(WrittenSetting.of(options)) }
 }

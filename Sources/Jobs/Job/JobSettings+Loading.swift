@@ -3,15 +3,15 @@ import JSON
 import OperatingSystem
 
 extension JobSettings {
-    /// Settings from a job file, from command-line options, or from both; options replace what the file says.
+    /// Reads settings from a job file, command-line options, or both; options override the file.
     ///
     /// Relative paths start at the job file's folder, those in options at the working directory.
     /// - Parameters:
-    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It is as
-    ///     `ProgramCall` gives it, so that its path need not be UTF-8.
-    /// - Throws: `UserError` naming the file, line and key, or the option, and what would be right.
+    ///   - file: path of a job file (YAML or JSON), from `ProgramCall`, so that it need not be UTF-8; nil for options
+    ///     only.
+    /// - Throws: `UserError` with the file, line and key, or the option, and the valid values.
     ///   - awaitsInput: whether patterns of the input may match nothing yet.
-    ///   - pins, bring: as `bringInputs` has them.
+    ///   - pins, bring: as in `bringInputs`.
     package static func load(
         file: String?, options: [JobOption] = [], awaitsInput: Bool = false,
         pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
@@ -30,7 +30,7 @@ extension JobSettings {
         return job
     }
 
-    /// As `load(file:options:)`, with the file's content given; `name` stands for it in errors.
+    /// As `load(file:options:)`, from the file's content; `name` stands for it in errors.
     package static func parse(
         _ yaml: String, name: String = "job", folder: String = "", options: [JobOption] = []
     ) throws
@@ -53,7 +53,7 @@ extension JobSettings {
         return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))
     }
 
-    /// The output looks as its name or its input does, unless the job says how.
+    /// Sets the output's format by its name or its input, unless the job sets it.
     package mutating func chooseOutputFormat() {
         var format = outputFormat.format.base
         if outputFormatFollowsInput {
@@ -82,14 +82,14 @@ extension JobSettings {
         outputFormat = FormatChoice(format)
     }
 
-    /// Names that results have of their own.
+    /// Names of the results' own members.
     func namesOfResults(in format: any ResultFormat) -> Set<String> {
         let names = KeptFields.resultNames(of: task)
         guard format is DelimitedResults else { return names }
         return names.union(DelimitedResults.all(task.columns(of: self) ?? []))
     }
 
-    /// The names of all fields that lines may have; nil where only the lines themselves say.
+    /// The names of all fields that lines may have; nil if only the lines show them.
     var fieldsOfInput: [String]? {
         if rows != nil { return pick.map(\.name) }
         var (names, reads) = (JSONObject(), InputReader(paths: []))
@@ -110,7 +110,7 @@ extension JobSettings {
         return names.names
     }
 
-    /// The types, in SQL, of kept fields that are columns of tables with one type in all of the input; by their names in
+    /// SQL types of kept fields that are columns of tables with one type in all of the input, by their names in
     /// results.
     private func typesOfKeptFields() -> JSONObject {
         var fields: [KeptFields.Field] = []
@@ -125,7 +125,7 @@ extension JobSettings {
         return fields.reduce(into: [:]) { $0[$1.resultName] = types[$1.name] }
     }
 
-    /// - Throws: `UserError` if the output's format can't have what the job asks for.
+    /// - Throws: `UserError` if the output's format can't hold what the job asks for.
     package func checkOutputFormat(file: String?) throws {
         let format = outputFormat.format
         var problem = format.problem(with: self)
@@ -141,7 +141,7 @@ extension JobSettings {
             file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
     }
 
-    /// - Throws: `UserError` if failed lines can't have the file that the job gives them.
+    /// - Throws: `UserError` if failed lines can't be written to the job's file of errors.
     private func checkErrors(_ kind: UserError.Kind, file: String?) throws {
         guard let errors else { return }
         if output == "-" || errors == "-" {
@@ -168,7 +168,7 @@ extension JobSettings {
         return (try? reader.content(of: record))?.request != nil
     }
 
-    /// What must hold between settings.
+    /// Checks conditions between settings.
     package func check(file: String?) throws {
         let kind: UserError.Kind = file == nil ? .usage : .badJob
         for (name, isMissing) in [("model", model.isEmpty), ("output", output.isEmpty)] where isMissing {

@@ -1,7 +1,7 @@
 import BatchEngine
 
 extension JobSettings {
-    /// What is wrong with `long_rope` for a model; nil if nothing is.
+    /// An error of `long_rope` for a model; nil if all is well.
     package func ropeProblem(with limits: ModelLimits) -> UserError? {
         guard engine.longRope != .auto, limits.shortRopeLength == nil else { return nil }
         return UserError(
@@ -11,17 +11,16 @@ extension JobSettings {
     }
 }
 
-/// How a job's completions have a model's rotary factors, where it has two sets and the job leaves the choice to their
-/// lengths.
+/// The rotary factors used by a job's completions, where the model has two sets and `long_rope` is auto.
 package struct RopeSides: Sendable, Equatable {
     /// The most tokens of a sequence with the short factors.
     package let shortLength: Int
     package private(set) var short = 0
     package private(set) var long = 0
-    /// Those of `long` whose prompts alone would have the short ones.
+    /// Members of `long` whose prompts alone fit the short ones.
     package private(set) var longByCompletion = 0
 
-    /// Nil where there is no choice.
+    /// Nil if there is no choice.
     package init?(_ job: JobSettings, _ limits: ModelLimits) {
         guard job.engine.longRope == .auto, let length = limits.shortRopeLength else { return nil }
         shortLength = length
@@ -40,6 +39,6 @@ package struct RopeSides: Sendable, Equatable {
         if prompt <= shortLength { longByCompletion += 1 }
     }
 
-    /// Whether results depend on where the switch lies between them.
+    /// Whether results depend on the limit between the sets.
     package var areMixed: Bool { long > 0 && (short > 0 || longByCompletion > 0) }
 }

@@ -1,11 +1,11 @@
 extension JobSettings {
-    /// Nil where the job reads an input.
+    /// The rows to make; nil if the job reads an input.
     func madeRows(limit: Int) -> MadeRows? {
-        // None beyond those that are taken up says anything of these.
+        // Rows beyond the selection change nothing here.
         rows.map { MadeRows(selection.reach(in: $0), pick, seed: request.seed ?? 0, limit: limit) }
     }
 
-    /// What is wrong with the lines that the job makes, in words that follow nothing; nil if all is well.
+    /// An error of the rows that the job makes, as a sentence of its own; nil if all is well.
     var rowsProblem: String? {
         guard rows != nil else {
             return pick.isEmpty
@@ -36,9 +36,9 @@ extension JobSettings {
 extension JobSettings {
     /// Reads the job's lines, or makes them.
     /// - Parameters:
-    ///   - limit: a longer record is only measured; nil for what counting takes.
-    ///   - columns: fields that are looked at; nil for all.
-    ///   - follow: for an input that is read on while it grows.
+    ///   - limit: a longer record is only measured; nil suffices for counting.
+    ///   - columns: fields that are read; nil for all.
+    ///   - follow: for an input that is read while it grows.
     package func inputReader(
         limit: Int? = InputReader.defaultLimit, columns: Set<String>? = nil, follow: FollowedInput? = nil
     ) -> InputReader {
@@ -53,7 +53,7 @@ extension JobSettings {
 extension JobKey {
     static let rows = JobKey(
         "rows", "N",
-        "make so many lines in place of an input, each with what pick says (\"phibatch help rows\" says more)",
+        "make so many lines in place of an input, each with the fields of pick (see \"phibatch help rows\")",
         SettingMember(
             set: { job, value throws(SettingProblem) in job.rows = try value.int(in: rowsRange) },
             problem: { job in
@@ -65,7 +65,7 @@ extension JobKey {
 
     static let pick = JobKey(
         "pick", "MAPPING",
-        "the fields of the lines that rows makes, each from a list, a range or a file, in a job file",
+        "fields of the lines that rows makes, each from a list, a range or a file, in a job file",
         SettingMember(
             set: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: false) },
             resolve: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: true) }))

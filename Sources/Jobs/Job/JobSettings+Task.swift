@@ -2,7 +2,7 @@ import BatchEngine
 import TokenConstraints
 
 extension JobSettings {
-    /// What doesn't go with the task, in words that follow nothing; nil if all does.
+    /// A conflict of settings with the task, as a sentence of its own; nil if there is none.
     var taskProblem: String? {
         if let problem = keep.problem(for: task) { return "keep \(problem)." }
         if task.answers {
@@ -22,19 +22,19 @@ extension JobSettings {
 extension JobKey {
     static let task = JobKey(
         "task", "generate|score",
-        "generate answers (the default), or score: how likely the model finds the line's completion, in place of an "
-            + "answer (\"phibatch help score\" says more)",
+        "generate answers (the default), or score: the line's completion's probability, in place of an "
+            + "answer (see \"phibatch help score\")",
         .word(\.task, unset: .generate), effect: .ifSet)
 
     static let completion = JobKey(
         "completion", "TEXT",
-        "what is scored: a template over the line's fields; {{ FIELD }} alone may be a list of strings (default "
+        "text to score: a template over the line's fields; {{ FIELD }} alone may be a list of strings (default "
             + "{{ completion }}, or {{ text }} in lines without it)",
         .string(\.completion), effect: .ifSet)
 }
 
 extension JobSettings {
-    /// What doesn't go with choices, in words that follow nothing; nil if all does.
+    /// A conflict of settings with choices, as a sentence of its own; nil if there is none.
     var choicesProblem: String? {
         guard request.choices?.isEmpty == false else { return nil }
         if let key = askedForms.first?.key {
@@ -46,7 +46,7 @@ extension JobSettings {
 }
 
 extension RequestSetting {
-    /// Why it has no place beside choices.
+    /// The reason against it beside choices.
     var choicesProblem: String {
         switch group {
         case .sampling, .answers:
@@ -57,23 +57,23 @@ extension RequestSetting {
 }
 
 extension JobSettings {
-    /// How answers in JSON are laid out.
+    /// Layout of answers in JSON.
     package var answerLayout: AnswerGrammar.Layout {
         .init(indent: request.indent, others: request.openObjects ?? false ? .apart : .ifAsked)
     }
 }
 
-/// When enough rows are accepted.
+/// The end of a job by accepted rows.
 extension JobSettings {
     static let untilRange = 1...1_000_000_000
 
-    /// How many accepted rows end a job that has steps; nil where all lines are wanted.
+    /// Number of accepted rows that ends a job with steps; nil for all lines.
     public var until: Int? {
         get { selection.wanted }
         set { selection = newValue.map { .accepted($0, lines: nil, of: selection.shard) } ?? .all }
     }
 
-    /// What is wrong with it; nil if nothing is.
+    /// An error of `until`; nil if all is well.
     var untilProblem: String? {
         guard let wanted = until ?? untilPerLine else { return nil }
         if steps.isEmpty { return "needs steps, which say what is accepted" }
@@ -83,7 +83,7 @@ extension JobSettings {
         return "can't be shared out: there are \(shard.count) shards, and \(until) accepted rows are wanted"
     }
 
-    /// With the lines that a finished output took, where that is known only in the end.
+    /// Returns the settings with the lines of a finished output, if only its end shows them.
     package func asFinished(in output: String) throws -> JobSettings {
         switch selection {
         case .all, .accepted(_, lines: nil, _): break
@@ -99,7 +99,7 @@ extension JobSettings {
         else { return self }
         switch ended {
         case .accepted(until, _, selection.shard): job.selection = ended
-        // Each shard has decided of its rows by itself.
+        // Each shard has ended by its own rows.
         case .joined(_, until): job.selection = ended
         default: break
         }

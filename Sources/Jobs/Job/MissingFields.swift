@@ -1,14 +1,14 @@
 import JSON
 
-/// Lines that lack fields which `keep` names: one that has none of them, or a field that no line has, is hardly meant.
-/// That a line lacks some of several is not told.
+/// Lines without fields that `keep` names. A warning tells of a line that has none of them, and of a field that no line
+/// has.
 package struct MissingFields: Sendable, Equatable {
-    /// Lines that were looked at.
+    /// Lines read.
     private var lines = 0
-    /// Those that have none of the fields.
+    /// Lines with none of the fields.
     private var bare = 0
     private var firstBare: String?
-    /// How many lines lack a field, by its name.
+    /// The number of lines that lack a field, by its name.
     private var lacking: [String: Int] = [:]
 
     /// - Parameter place: the line's file and number.

@@ -1,11 +1,11 @@
 import OperatingSystem
 
-/// What the name of an output tells of what is in it: whoever reads it goes by that.
+/// The format that an output's name shows to its readers.
 struct OutputName {
     private let path: String
-    /// Without a shard's end.
+    /// Without a shard's ending.
     private let own: String
-    /// In lower case, and without what says that it is packed.
+    /// In lower case, and without the ending of a compression.
     private let name: String
 
     init(_ path: String, of selection: LineSelection = .all) {
@@ -17,7 +17,7 @@ struct OutputName {
         (self.path, own, self.name) = (path, name, Packing.stem(ofName: name.lowercased()))
     }
 
-    /// Nil if the name tells of none.
+    /// Nil if the name shows none.
     var format: (any ResultFormat)? {
         ResultFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
     }
@@ -31,7 +31,7 @@ struct OutputName {
         "h5",
     ]
 
-    /// - Throws: `UserError` if the name tells of what no output is.
+    /// - Throws: `UserError` if the name shows a format that no output has.
     func check() throws(UserError) {
         if let ending = ending(Self.packings) {
             throw UserError(
@@ -59,8 +59,8 @@ struct OutputName {
 
     private func ending(_ endings: [String]) -> String? { endings.first { name.hasSuffix("." + $0) } }
 
-    /// - Parameter format: what the file will have.
-    /// - Throws: `UserError` if the name tells of another.
+    /// - Parameter format: the file's format.
+    /// - Throws: `UserError` if the name shows another.
     func check(against format: any ResultFormat) throws(UserError) {
         let isLines = format.base.nameEnds.isEmpty
         let fits =
@@ -78,8 +78,7 @@ struct OutputName {
 }
 
 extension JobSettings {
-    /// - Throws: `UserError` if a file that the job writes would be another than its name tells or if it can't be
-    ///   packed as that says.
+    /// - Throws: `UserError` if a file's format differs from its name, or its compression is unavailable.
     func checkOutputNames() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
             try OutputName(path, of: selection).check()
@@ -90,7 +89,7 @@ extension JobSettings {
                 throw UserError(.badJob, at: output, error.text)
             }
         }
-        // Who sets a format has said what is in the files.
+        // A format set by the job is known to the user.
         guard let errors, outputFormatFollowsInput else { return }
         try OutputName(errors).check(against: outputFormat.format)
     }

@@ -1,9 +1,9 @@
 import OperatingSystem
 
 extension JobSettings {
-    /// Looks whether the files that the job names are there, before anything costly begins. Changes nothing;
-    /// `JournalStore` then tries the output's place for real.
-    /// - Throws: `UserError`, naming the path.
+    /// Checks that the job's files are there before anything costly begins. Changes nothing; `JournalStore` then tries
+    /// the output's place.
+    /// - Throws: `UserError`, with the path.
     package func checkFiles() throws {
         try checkOutputNames()
         _ = try LinePreparer(self)
@@ -27,7 +27,7 @@ extension JobSettings {
         try explaining(
             .missingInput, at: path, "the input file can't be read",
             try Files.checkAccess(path, writing: false))
-        // What it takes to unpack it may not be there.
+        // The program that unpacks it may be missing.
         if Files.kind(of: path) == .regular {
             let source = try ByteSource(path: path)
             try source.look()
@@ -38,7 +38,7 @@ extension JobSettings {
     private func checkOutput() throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: output, in: system)
-        // The folder may not be there yet; then the first one above that is must be writable.
+        // If the folder is missing, the first existing one above it must be writable.
         var folder = paths.folder
         while Files.kind(of: folder) == nil {
             let above = Paths.folder(of: folder)
@@ -54,7 +54,7 @@ extension JobSettings {
         _ = try OutputPlace(paths, output: output, in: system)
     }
 
-    /// - Throws: `UserError` if the folder of answers can't be one.
+    /// - Throws: `UserError` if the path of the store of answers is unusable.
     func checkAnswerStore() throws {
         guard let answers, let kind = Files.kind(of: answers) else { return }
         guard kind == .folder else {
@@ -65,7 +65,7 @@ extension JobSettings {
             try Files.checkAccess(answers, writing: false))
     }
 
-    /// Makes the output's folder if it is not there.
+    /// Makes the output's folder if it is missing.
     /// - Throws: `UserError` of kind `cannotWrite`.
     package func makeOutputFolder() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {

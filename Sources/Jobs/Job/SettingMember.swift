@@ -1,17 +1,17 @@
 import BatchEngine
 
-/// The member of `JobSettings` that a key sets: how it is read from text, what it may be, and how the fingerprint
-/// writes it. One declaration, whether the value comes from a job file, an option or a program.
+/// The member of `JobSettings` that a key sets: its parser, its range, and its text in the fingerprint. One declaration
+/// serves job files, options and code.
 struct SettingMember: Sendable {
-    /// Has no effect but on the settings.
+    /// Changes only the settings.
     let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
-    /// Looks for what the value names, once all settings are known; nil where it names nothing.
+    /// Resolves the value once all settings are known, such as by reading a file; nil if it names nothing.
     let resolve: (@Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void)?
-    /// What is wrong with the value; nil if nothing is.
+    /// An error of the value; nil if it is valid.
     let problem: @Sendable (JobSettings) -> String?
-    /// The value as text, distinct for distinct values; nil where it is not set.
+    /// The value as text, distinct for distinct values; nil if it is unset.
     let text: @Sendable (JobSettings) -> String?
-    /// The words that it may be, where it is one of a few.
+    /// The words that it may be; empty if there are other values.
     let words: [String]
 
     init(
@@ -72,7 +72,7 @@ struct SettingMember: Sendable {
             text: { $0[keyPath: path].map { ResultText.list([$0]) } })
     }
 
-    /// One of a few words. The fingerprint leaves out the word `unset`.
+    /// One of a few words. The fingerprint omits the word `unset`.
     static func word<Choice: RawRepresentable & CaseIterable & Equatable & Sendable>(
         _ path: WritableKeyPath<JobSettings, Choice> & Sendable, unset: Choice? = nil
     ) -> Self where Choice.RawValue == String {

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// Values that are a number or something special.
+/// Numbers with a special word beside them.
 extension SettingValue {
     func countOrAuto(in range: ClosedRange<Int>) throws(SettingProblem) -> CountSetting {
         if text == "auto" { return .auto }
@@ -31,7 +31,7 @@ extension SettingValue {
         return .count(count)
     }
 
-    /// So many rows in all, or of each line.
+    /// Reads a number of rows, in all or of each line.
     func until() throws(SettingProblem) -> (count: Int, isPerLine: Bool) {
         let range = JobSettings.untilRange
         guard let text, let parts = text.wholeMatch(of: /(\d+)( per line)?/), let count = Int(parts.1),

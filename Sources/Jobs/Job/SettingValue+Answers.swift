@@ -2,11 +2,11 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// Values that say what answers are like.
+/// Constraints of answers.
 extension SettingValue {
     private static let fileLimit = 16 << 20
 
-    /// What it says; nil if it names a file.
+    /// Reads the constraint; nil if the value names a file.
     func form(of key: any AnswerKey.Type) throws(SettingProblem) -> AnswerForm? {
         let value: JSONValue
         switch content {
@@ -27,7 +27,7 @@ extension SettingValue {
         return path
     }
 
-    /// What a file says that it names; nil if it names none.
+    /// Reads the constraint in the file that the value names; nil if it names none.
     func formInFile(of key: any AnswerKey.Type) throws(SettingProblem) -> AskedForm? {
         guard try form(of: key) == nil else { return nil }
         let path = try path(of: key)

@@ -1,7 +1,7 @@
 import BatchEngine
 
 extension SettingValue {
-    /// A map in a job file, ID=X as an option.
+    /// Reads a map in a job file, or ID=X as an option.
     func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float] {
         var bias: [Int32: Float] = [:]
         for (key, value) in try biasPairs(range) {

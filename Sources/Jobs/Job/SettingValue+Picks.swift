@@ -1,8 +1,8 @@
 import JSON
 
-/// What rows are made of.
+/// Values of `pick`.
 extension SettingValue {
-    /// Names, each with a list or a mapping.
+    /// Reads names, each with a list or a mapping.
     /// - Parameter reads: whether files are read.
     func picks(reads: Bool) throws(SettingProblem) -> [Pick] {
         guard case .mapping(let pairs) = content, whole != nil, !pairs.isEmpty else {

@@ -7,7 +7,7 @@ import PhiText
 extension SettingValue {
     private static let promptFileLimit = 1 << 20
 
-    /// The text of a file, without a line feed at its end.
+    /// Reads a file's text, without a line feed at its end.
     func promptFile() throws(SettingProblem) -> String {
         let path = try path()
         let bytes = try contents(of: path, limit: Self.promptFileLimit, as: "a template")
@@ -19,7 +19,7 @@ extension SettingValue {
         return text
     }
 
-    /// - Parameter what: what a file of more bytes than `limit` is too large for.
+    /// - Parameter what: the content that a file of more bytes than `limit` is too large for.
     func contents(of path: String, limit: Int, as what: String) throws(SettingProblem) -> [UInt8] {
         let bytes: [UInt8]
         do {
@@ -40,7 +40,7 @@ extension SettingValue {
         return format
     }
 
-    /// Nil for that of the input.
+    /// Nil for the input's format.
     func resultFormat() throws(SettingProblem) -> (any ResultFormat)? {
         if text == "auto" { return nil }
         guard let text, let format = ResultFormats.named(text) else {
@@ -54,7 +54,7 @@ extension SettingValue {
         text == "arrow" ? " (convert Arrow to Parquet with pyarrow.parquet)" : ""
     }
 
-    /// A list of `{role: ..., content: ...}`; as an option ROLE=TEXT, several times.
+    /// Reads a list of `{role: ..., content: ...}`; as an option ROLE=TEXT, repeated.
     func messages() throws(SettingProblem) -> [ChatMessage] {
         let right = "a list of messages, each with role and content"
         guard case .list(let elements) = content else { throw wrong(right) }
@@ -101,7 +101,7 @@ extension SettingValue {
 }
 
 extension SettingValue {
-    /// Names of settings that lines may have, or `all`.
+    /// Reads names of settings that lines may have, or `all`.
     func lineSettings() throws(SettingProblem) -> [String] {
         let names = try strings()
         if names == ["all"] { return LineReading.names }

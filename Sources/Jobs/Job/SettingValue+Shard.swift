@@ -2,11 +2,11 @@ import FoundationShim
 import OperatingSystem
 
 extension SettingValue {
-    /// The word that leaves it to the scheduler.
+    /// The word that leaves the shard to the scheduler.
     static let scheduledShard = "auto"
     private static let right = "I/N with I from 1 to N, such as 2/4, or \(scheduledShard)"
 
-    /// `I/N`, I from 1 on; `auto` takes them from the array variables of the scheduler that started this process.
+    /// `I/N`, I from 1 on; `auto` reads both from the array variables of the scheduler that started this process.
     func shard() throws(SettingProblem) -> LineSelection {
         let text = try string()
         if text == Self.scheduledShard {
@@ -18,9 +18,8 @@ extension SettingValue {
         return .shard(index: index - 1, count: count)
     }
 
-    /// Slurm says which tasks an array has, but not whether these are all shards: where some are run again, they are an
-    /// array of their own. Kubernetes numbers an indexed job's from 0, but doesn't say how many there are: the job's
-    /// file must, as JOB_COMPLETIONS.
+    /// Slurm's array need not have all shards: some that are run again form an array of their own. Kubernetes numbers
+    /// an indexed job from 0, but tells no count: the job's file sets it as JOB_COMPLETIONS.
     static func scheduled(_ variables: [String: String], line: Int?) throws(SettingProblem) -> LineSelection {
         func number(_ name: String) -> Int? { variables[name].flatMap { Int($0) } }
         if let task = number("SLURM_ARRAY_TASK_ID"), let count = number("SLURM_ARRAY_TASK_COUNT") {
@@ -32,7 +31,7 @@ extension SettingValue {
                 (task - first) % step == 0
             else {
                 throw SettingProblem(
-                    "auto: this array of Slurm's has \(count) tasks from \(first) on, in steps of \(step), of which \(task) is one; "
+                    "auto: this array of Slurm has \(count) tasks from \(first) on, in steps of \(step), of which \(task) is one; "
                         + "as shards they must be all from 0 or 1 on. Say which shard of how many, such as "
                         + "--shard $SLURM_ARRAY_TASK_ID/8", line: line)
             }
@@ -53,14 +52,14 @@ extension SettingValue {
 }
 
 extension JobSettings {
-    /// A shard's results go to a file of their own.
+    /// Gives a shard's results a file of their own.
     mutating func chooseShardOutput() {
         if let shard = selection.shard, output != "-" {
             output = OutputPaths.shard(shard.index, of: shard.count, output: output)
         }
     }
 
-    /// The output that the shard is one of; the output itself where there are none.
+    /// The output that the shard belongs to; the output itself without shards.
     var wholeOutput: String {
         guard let shard = selection.shard else { return output }
         let end = OutputPaths.shard(shard.index, of: shard.count, output: "")
@@ -68,8 +67,8 @@ extension JobSettings {
             ? String(output.dropLast(end.count)) : output
     }
 
-    /// A scheduler that runs some shards again doesn't say how many there are of all; those that lie here do.
-    /// - Throws: `UserError` if they are of another number.
+    /// A scheduler that runs some shards again tells no total; the existing files do.
+    /// - Throws: `UserError` if their total differs.
     func checkScheduledShard() throws {
         guard isShardScheduled, let count = selection.shard?.count, output != "-" else { return }
         let start = Paths.name(of: wholeOutput).pathBytes

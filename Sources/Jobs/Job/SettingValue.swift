@@ -8,7 +8,7 @@ struct SettingValue: WrittenValue {
     package enum Content {
         /// Unquoted text in a job file, or the text of an option: a number, a word, ...
         case plain(String)
-        /// Text in quotes or in a block: a string and nothing else.
+        /// Quoted text or a block: always a string.
         case quoted(String)
         case list([SettingValue])
         case mapping([(key: SettingValue, value: SettingValue)])
@@ -16,17 +16,17 @@ struct SettingValue: WrittenValue {
     }
 
     var content: Content
-    /// True for an option on the command line, where all is text and nothing can be quoted.
+    /// Whether it is a command-line option, where all is text and nothing can be quoted.
     var isOption = false
-    /// Relative paths start here.
+    /// The folder of relative paths.
     var folder: String
     var line: Int?
-    /// All that is in a value of a job file, at any depth.
+    /// Reads a job file's whole value, at any depth.
     var whole: (() throws(SettingProblem) -> JSONValue)?
-    /// The keys and values of each mapping in a list of a job file.
+    /// Reads the keys and values of each mapping in a list of a job file.
     var parts: (() throws(SettingProblem) -> [[(key: SettingValue, value: SettingValue)]])?
 
-    /// How an error names the value.
+    /// The value in errors.
     var shown: String {
         switch content {
         case .plain(let text): return text.count > 60 ? "\(text.prefix(60))…" : text
@@ -65,7 +65,7 @@ struct SettingValue: WrittenValue {
         }
     }
 
-    /// One string or a list of them.
+    /// Reads one string or a list of them.
     func strings() throws(SettingProblem) -> [String] {
         guard case .list(let elements) = content else {
             do { return [try string()] } catch { throw wrong("a string or a list of strings") }
@@ -82,7 +82,7 @@ struct SettingValue: WrittenValue {
         return result
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     func word<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws(SettingProblem) -> Choice
     where Choice.RawValue == String {
         guard let text = text, let choice = Choice(rawValue: text) else {
@@ -91,9 +91,9 @@ struct SettingValue: WrittenValue {
         return choice
     }
 
-    /// A path; `-` stays as it is.
+    /// Reads a path; `-` stays `-`.
     func path() throws(SettingProblem) -> String {
-        // An option is the system's bytes as they are; a text names the file of its UTF-8.
+        // An option has the system's bytes; other text names the file of its UTF-8.
         var path: String
         if isOption, case .plain(let text) = content {
             path = text
@@ -109,7 +109,7 @@ struct SettingValue: WrittenValue {
     }
 
     func paths() throws(SettingProblem) -> [String] {
-        // What is wrong with a value is said as for any strings.
+        // Errors are those of any strings.
         if !isOption { _ = try strings() }
         guard case .list(let elements) = content else { return [try path()] }
         if elements.isEmpty { throw wrong("a path or a list of paths") }
@@ -118,7 +118,7 @@ struct SettingValue: WrittenValue {
         return all
     }
 
-    /// The value as JSON, whatever it holds.
+    /// Reads the value as JSON.
     func json() throws(SettingProblem) -> JSONValue {
         guard let whole else { throw wrong("a value of a job file") }
         return try whole()
@@ -140,7 +140,7 @@ struct SettingValue: WrittenValue {
     }
 }
 
-/// A decimal number as JSON and YAML write it; no hexadecimal, no infinity.
+/// Reads a decimal number of JSON and YAML; no hexadecimal, no infinity.
 private func decimal(_ text: String) -> Double? {
     guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || "+-.eE".utf8.contains($0) }) else {
         return nil

@@ -1,24 +1,24 @@
 import BatchEngine
 import JSON
 
-/// A value as it is written, in a job file, an option, a line or a body, before a setting says what it must be.
+/// A value in a job file, an option, a line or a body, before a setting interprets it.
 protocol WrittenValue {
-    /// Nil if it is no whole number that fits; so are the others.
+    /// Nil if it is no whole number in range; the members below likewise.
     var integer: Int? { get }
     var number: Double? { get }
     var flag: Bool? { get }
-    /// One string or a list of them.
+    /// Reads one string or a list of them.
     func strings() throws(SettingProblem) -> [String]
-    /// Token ids, and for each a number of the range.
+    /// Reads token ids, each with a number of the range.
     func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float]
-    /// How an error names it.
+    /// The value in errors.
     var shown: String { get }
-    /// An error that tells where it stands.
+    /// Returns an error with the value's place.
     func fault(_ what: String) -> SettingProblem
 }
 
 extension WrittenValue {
-    /// What is wrong with it where `right` would be right.
+    /// Returns an error with the value and the valid ones.
     func wrong(_ right: String) -> SettingProblem { fault("must be \(right), but is \(shown)") }
 
     func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
@@ -36,7 +36,7 @@ extension WrittenValue {
         return flag
     }
 
-    /// Reads it as a setting of requests. That has no effect but on `settings`.
+    /// Reads it as a setting of requests. Changes only `settings`.
     func read(_ setting: RequestSetting, into settings: inout RequestSettings) throws(SettingProblem) {
         switch setting.kind {
         case .int(let path, let range, _): settings[keyPath: path] = try int(in: range)
@@ -57,7 +57,7 @@ extension WrittenValue {
     }
 }
 
-/// In lines and bodies.
+/// A value in a line or a body.
 extension JSONValue: WrittenValue {
     var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }
 
@@ -106,7 +106,7 @@ extension JSONValue: WrittenValue {
 }
 
 enum TokenIDs {
-    /// The token id that a key stands for: digits and nothing else, so that no id has two spellings.
+    /// Returns the token id of a key: digits only, so that each id has one spelling.
     static func id(_ text: String) -> Int32? {
         guard let id = Int32(text), id >= 0, String(id) == text else { return nil }
         return id
@@ -114,9 +114,9 @@ enum TokenIDs {
 }
 
 extension RequestSettings {
-    /// A line's own.
-    /// - Parameter line: its settings alone.
-    /// - Throws: `LineError` naming the field.
+    /// A line's own settings.
+    /// - Parameter line: only its settings.
+    /// - Throws: `LineError` with the field.
     init(ofLine line: JSONValue) throws(LineError) {
         self.init()
         guard case .object(let members) = line, !members.isEmpty else { return }
@@ -130,6 +130,6 @@ extension RequestSettings {
 }
 
 extension RequestSetting {
-    /// Those that lines may have, but `choices`, which may well be a field like others: `ChoiceSource` knows.
+    /// Settings that lines may have, except `choices`, which may be a field like others: see `ChoiceSource`.
     fileprivate static let ofLines = all(in: .line).filter { $0.name != ChoiceSource.ownField }
 }

@@ -1,7 +1,7 @@
 import JSON
 
-/// Values of a job file as JSON: what stands plain is what JSON would read there, and else a string, as in YAML 1.2's
-/// core schema but for its octal and hexadecimal numbers.
+/// Values of a job file as JSON: an unquoted text is what JSON reads it as, or else a string, as in YAML 1.2's core
+/// schema without its octal and hexadecimal numbers.
 package struct YAMLValues {
     /// Aliases multiply.
     static let valueLimit = 200_000
@@ -16,7 +16,7 @@ package struct YAMLValues {
         return try reader.value(node, depth: 0)
     }
 
-    /// Text of others; nil if it is no YAML, or has what JSON can't.
+    /// Nil if the text is no YAML, or has values that JSON lacks.
     package static func json(of text: String) -> JSONValue? {
         guard let root = try? YAMLReader.root(of: text) else { return nil }
         return try? json(of: root)

@@ -1,15 +1,15 @@
 import Errors
 import JSON
 
-/// What a caller says in one line: a request, or that one is cancelled.
+/// A caller's message in one line: a request, or a cancellation.
 package enum PipeMessage {
-    /// The version of what callers and the pipe say to each other.
+    /// The version of the protocol between callers and the pipe.
     static let version = 1
 
     case request(PipedLines.Line, settings: [UInt8])
     case cancel(Int)
 
-    /// Why a message can't be used, and whose it is if that can be told.
+    /// An error in a message, with the request's number if it is known.
     package struct Problem: Error {
         var request: Int?
         var text: String
@@ -28,7 +28,7 @@ package enum PipeMessage {
         var streams = false
     }
 
-    /// - Parameter bytes: a JSON object. The members `line` and `settings` stay as they are written.
+    /// - Parameter bytes: a JSON object. The members `line` and `settings` are kept as written.
     /// - Throws: `Problem`.
     package init(_ bytes: [UInt8]) throws(Problem) {
         var parts = Parts()

@@ -4,7 +4,7 @@ import JSON
 import OperatingSystem
 import PhiText
 
-/// What a pipe says, a JSON object a line.
+/// Messages of a pipe, a JSON object a line.
 ///
 ///     {"phibatch":"1.0","protocol":1,"model":"…","context_length":4096,"vocabulary_size":…,"tokenizer":true}
 ///     {"request":7,"text":"…"[,"sample":1][,"attempt":1]}
@@ -14,7 +14,7 @@ import PhiText
 package final class PipeOutput: Sendable {
     private let stopFlag: StopFlag
     private let write: @Sendable ([UInt8]) throws -> Void
-    /// While it is held, one message is written.
+    /// Held while a message is written.
     private let failure = Guarded<(any Error)?>(nil)
 
     package init(stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void) {
@@ -43,7 +43,7 @@ package final class PipeOutput: Sendable {
             case .result(let bytes, let left):
                 writer.int("left", left)
                 writer.raw("result", String(decoding: bytes, as: UTF8.self))
-            // What OpenAI's requests come to, and a pipe has none of those.
+            // Only OpenAI's requests have these, and a pipe has none.
             case .reasoning, .answers: break
             case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
             case .stopped:
@@ -54,7 +54,7 @@ package final class PipeOutput: Sendable {
         }
     }
 
-    /// A message that can't be used.
+    /// Answers an invalid message.
     package func refuse(_ problem: PipeMessage.Problem) {
         say { writer in
             if let request = problem.request { writer.int("request", request) }
@@ -62,13 +62,13 @@ package final class PipeOutput: Sendable {
         }
     }
 
-    /// Nothing more can be answered.
+    /// Notes that nothing more can be answered.
     package func fail(_ error: any Error) {
         failure.withLock { $0 = $0 ?? error }
         stopFlag.set()
     }
 
-    /// - Throws: what made the end.
+    /// - Throws: the error noted.
     package func end() throws {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

@@ -1,9 +1,9 @@
 import FoundationShim
 
-/// Extremes, mean, percentiles and a histogram of values, in memory that does not grow with them.
+/// Extremes, mean, percentiles and a histogram of values, in constant memory.
 ///
-/// Up to `exactLimit` different values percentiles are exact; beyond it values are counted in buckets whose edges grow by
-/// 2%, and percentiles are within 1%. Extremes and mean are exact always.
+/// Percentiles are exact for up to `exactLimit` different values; beyond, values are counted in buckets whose edges
+/// grow by 2%, and percentiles are within 1%. Extremes and mean are always exact.
 package struct Distribution: Sendable, Equatable {
     package static let exactLimit = 1 << 16
 
@@ -14,17 +14,17 @@ package struct Distribution: Sendable, Equatable {
     private var sum = 0.0
     private let limit: Int
     private let isSigned: Bool
-    /// How often each value came, or those of a bucket, by its middle.
+    /// The frequency of each value, or of a bucket by its middle.
     private var counts: [Double: Int] = [:]
 
-    /// - Parameter isSigned: negative values count, too.
+    /// - Parameter isSigned: whether negative values count.
     package init(exactLimit: Int = Self.exactLimit, isSigned: Bool = false) {
         (limit, self.isSigned) = (exactLimit, isSigned)
     }
 
     package var mean: Double { count > 0 ? sum / Double(count) : 0 }
 
-    /// Adds a value. One that is no amount, such as an edited result may have, is left out.
+    /// Adds a value. One that is no amount, as in an edited result, is ignored.
     package mutating func add(_ value: Double) {
         guard value >= 0 || isSigned, abs(value) < 1e300 else { return }
         count += 1
@@ -44,12 +44,12 @@ package struct Distribution: Sendable, Equatable {
         return value < 0 ? -middle : middle
     }
 
-    /// Values, rising, and how often each comes.
+    /// Values in ascending order, with their frequencies.
     private var weighted: [(value: Double, count: Int)] {
         counts.sorted { $0.key < $1.key }.map { (min(max($0, minimum), maximum), $1) }
     }
 
-    /// The least values that so many percent of all don't exceed (the nearest rank); none if there are no values.
+    /// Returns the least values that so many percent don't exceed (nearest rank); none if there are no values.
     package func percentiles(_ percents: [Double]) -> [Double] {
         guard count > 0 else { return [] }
         let weighted = weighted
@@ -66,13 +66,13 @@ package struct Distribution: Sendable, Equatable {
     }
 
     package struct Bin: Sendable, Equatable {
-        /// The least value, and what values stay below.
+        /// The least value, and the bound above all values.
         package var range: Range<Double>
         package var count: Int
     }
 
-    /// Counts of values between round edges; logarithmic where they are spread too far for bins of one width.
-    /// - Parameter areWhole: the values are whole numbers, and so are the edges.
+    /// Counts of values between round edges; logarithmic if the range is too wide for bins of one width.
+    /// - Parameter areWhole: whether values, and so edges, are whole numbers.
     package func histogram(areWhole: Bool) -> (bins: [Bin], isLogarithmic: Bool) {
         guard count > 0 else { return ([], false) }
         let isLogarithmic =
@@ -89,7 +89,7 @@ package struct Distribution: Sendable, Equatable {
         )
     }
 
-    /// 1, 2 and 5 times powers of ten, rising.
+    /// 1, 2 and 5 times powers of ten, ascending.
     private static let roundNumbers = (-9...300).flatMap { power in
         [1, 2, 5].map { Double("\($0)e\(power)") ?? 0 }
     }
@@ -98,14 +98,14 @@ package struct Distribution: Sendable, Equatable {
         roundNumbers.firstIndex { $0 >= value * 0.999_999 } ?? roundNumbers.count - 1
     }
 
-    /// Up to some thirty bins, of few values fewer, of a round width.
+    /// Up to some thirty bins of a round width; fewer for few values.
     private func evenEdges(_ areWhole: Bool) -> [Double] {
         let most = min(30, max(8, 2 * Double(count).squareRoot()))
         let least = max((maximum - minimum) / most, areWhole ? 1 : max(maximum, -minimum, 0.001) / 1000)
         let width = Self.roundNumbers[Self.roundNumber(atLeast: least)]
         let first = (minimum / width).rounded(.down)
         let last = (maximum / width).rounded(.down) + 1
-        // A quotient of whole numbers is the nearest to the decimal one.
+        // A quotient of whole numbers is nearest to the decimal one.
         return (0...Int(last - first)).map {
             width < 1 ? (first + Double($0)) / (1 / width).rounded() : (first + Double($0)) * width
         }

@@ -1,12 +1,12 @@
 import JSON
 
-/// What one field's values are in all results: counts, and not the values, so that memory does not grow with them.
+/// Statistics of one field's values in all results, in constant memory.
 package struct FieldStatistics: Sendable {
     package static let exactLimit = 4096
     package let path: [String]
     package let origin: ReportedField.Origin
     package private(set) var count = 0
-    /// How many values there are of each kind, by a word for it.
+    /// The number of values of each kind, by the kind's name.
     package private(set) var kinds: [String: Int] = [:]
     /// The most common texts, numbers, booleans and nulls.
     package private(set) var values = CommonValues()
@@ -41,18 +41,18 @@ package struct FieldStatistics: Sendable {
     }
 }
 
-/// The fields of all results, each by the first that has it.
+/// The fields of all results, in order of appearance.
 package struct FieldsOfResults: Sendable {
     /// At most 64: an answer may have any.
     package private(set) var all: [FieldStatistics] = []
     package private(set) var isCut = false
 
-    /// Those by which a table can be sorted; an answer as a whole has a place there already.
+    /// Fields that a table can be sorted by; whole answers have a column already.
     package var columns: [FieldStatistics] { Array(all.filter { !$0.path.isEmpty }.prefix(32)) }
 
     mutating func add(_ fields: [ReportedField]) {
         for (number, field) in fields.enumerated() {
-            // Results mostly have the same ones in the same order.
+            // Most results have the same ones in the same order.
             let isNext = number < all.count && all[number].isOf(field)
             if let place = isNext ? number : all.firstIndex(where: { $0.isOf(field) }) {
                 all[place].add(field.value)

@@ -2,7 +2,7 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// The file that a report is written to, or a stream. It gets its name when it is whole.
+/// The file or stream of a report. The file gets its name once complete.
 package final class ReportFile {
     private let system: any FileSystem = POSIXFileSystem()
     private let draft: File?
@@ -13,14 +13,14 @@ package final class ReportFile {
 
     /// - Parameters:
     ///   - path: `-` is stdout.
-    ///   - head: how all reports begin. A file that is there already is replaced if it begins so, or is empty.
-    /// - Throws: `UserError` if something else is there or if nothing can be written there.
+    ///   - head: the beginning of any report. An existing file is replaced if it has that, or is empty.
+    /// - Throws: `UserError` if another file is there, or nothing can be written there.
     package init(_ path: String, head: [UInt8]) throws {
         guard path != "-" else {
             (draft, target, earlier) = (nil, path, nil)
             return
         }
-        // A link as output is followed, as that of a run is.
+        // A link as output is followed, as a run's is.
         target = try OutputPaths(output: path, in: system).output
         earlier = try system.entryIfPresent(target)
         if let earlier, earlier.size > 0 || earlier.kind != .regular, !OwnFile.begins(target, with: head) {
@@ -30,7 +30,7 @@ package final class ReportFile {
                 .cannotWrite, at: path, "\(what). Name another file with --output, or move it away.")
         }
         let name = target + ".phibatch-report"
-        // What a killed command left.
+        // Left by a killed command.
         if OwnFile.begins(name, with: head) { try system.removeIfPresent(name) }
         let file = try RunFile.create(name, in: system)
         draft = file
@@ -45,12 +45,12 @@ package final class ReportFile {
         }
     }
 
-    /// Puts it in place.
+    /// Gives the file its name.
     package func finish() throws {
         try writer?.flush()
         try draft?.replace(target, earlier)
     }
 
-    /// Leaves nothing.
+    /// Removes the draft.
     package func discard() { try? draft?.remove() }
 }

@@ -2,13 +2,13 @@ import PhiText
 
 /// Prompts of some results, read from the input again.
 package struct ReportPrompts {
-    /// Longer prompts are cut in a report, and so are answers.
+    /// Longer prompts and answers are cut in a report.
     package static let textLimit = 32 << 10
 
     package enum Prompt: Equatable {
-        /// - Parameter length: in bytes, before it was cut.
+        /// - Parameter length: in bytes, before the cut.
         case text(String, length: Int)
-        /// The input has a line of that id, but not with the content that the result is of.
+        /// The input's line of that id has other content than the result's.
         case changed
         /// The line has no prompt.
         case absent
@@ -16,22 +16,22 @@ package struct ReportPrompts {
         case gone
     }
 
-    /// Hashes of a result's id, and of its line's content where it has one.
+    /// Hashes of a result's id, and of its line's content if known.
     package struct Name: Hashable {
         var id: UInt64
         var content: UInt64?
     }
 
-    /// Texts as UTF-8, one after the other, and where each is; nil where there was no room.
+    /// Texts as UTF-8, one after the other, and the place of each; nil if space ran out.
     private var bytes: [UInt8] = []
     private var places: [Name: (range: Range<Int>, length: Int)?] = [:]
-    /// The content of the first line of an id, by all schemes.
+    /// Hashes of the first line of an id, by all schemes.
     private var contents: [UInt64: [UInt64]] = [:]
 
     /// Reads the whole input.
     /// - Parameters:
-    ///   - ids: hashes of the ids whose prompts will be asked for; see `hash`.
-    ///   - schemes: by which the results know their lines, beside the job's own.
+    ///   - ids: hashes of the ids whose prompts are needed; see `hash`.
+    ///   - schemes: the results' schemes, besides the job's own.
     ///   - limit: bytes of all texts.
     /// - Throws: `UserError` if the input can't be read or a template is malformed.
     init(of job: JobSettings, for ids: Set<UInt64>, schemes: [LineScheme] = [], limit: Int = .max) throws {
@@ -63,14 +63,14 @@ package struct ReportPrompts {
         return id.withUTF8 { Checksum.crc64(UnsafeRawBufferPointer($0)) }
     }
 
-    /// At most that many bytes of it.
+    /// Returns at most that many bytes of a text.
     package static func cut(_ text: String, to textLimit: Int = textLimit) -> String {
         guard text.utf8.count > textLimit else { return text }
         // Such an index falls back to the beginning of its scalar.
         return String(text.unicodeScalars[..<text.utf8.index(text.startIndex, offsetBy: textLimit)])
     }
 
-    /// Whether there is a prompt, but no room for it was left.
+    /// Whether there is a prompt, but no space was left for it.
     func isLeftOut(_ name: Name) -> Bool {
         if let place = places[line(of: name)] { place == nil } else { false }
     }
@@ -83,7 +83,7 @@ package struct ReportPrompts {
         return line(of: name).content.map(known.contains) ?? true ? .absent : .changed
     }
 
-    /// The name with the hash of the line itself, where a result of it was made again.
+    /// The name with the line's own hash, if its result was made again.
     private func line(of name: Name) -> Name {
         guard let known = contents[name.id] else { return name }
         guard let content = name.content else { return Name(id: name.id, content: known.first) }
@@ -91,7 +91,7 @@ package struct ReportPrompts {
         return Name(id: name.id, content: first ?? content)
     }
 
-    /// One question alone is its own text; of several messages each has its role before it.
+    /// A single question is its own text; several messages have their roles before them.
     static func text(of prompt: PhiText.Prompt) -> String {
         switch prompt {
         case .messages(let messages): text(of: messages)

@@ -1,18 +1,18 @@
 import JSON
 import OperatingSystem
 
-/// The results that a report is of: those of a finished output, or of a run that has not come to its end.
+/// The results for a report: those of a finished output, or of an unfinished run.
 package final class ReportSource {
-    /// A run is making them now, or has ended before its end.
+    /// Whether the run is complete, running now, or stopped early.
     package enum State: String, Sendable { case complete, running, stopped }
 
     private let path: String
     package let state: State
-    /// Beside the journal of a run that began anew stands an output of other settings.
+    /// Whether an output of other settings stands beside the journal of a new run.
     package private(set) var hasOtherOutput = false
-    /// Settings that the results depend on, as far as they are known.
+    /// Settings that the results depend on, as far as known.
     package private(set) var settings: [(name: String, value: String)] = []
-    /// By which schemes lines are known in them.
+    /// The schemes of their lines.
     private(set) var lines: [LineScheme] = []
     /// Lines of the file that are no results, and the first of them, from 1.
     package private(set) var damaged = 0
@@ -20,14 +20,14 @@ package final class ReportSource {
     private let content: Content
 
     private enum Content {
-        /// Lines of OpenAI's batch API up to where the file ended at first.
+        /// Lines of OpenAI's batch API, up to the file's end when opened.
         case lines(File, end: Int)
         case recorded(FinishedOutput)
         case journal(StoredResults, ResultIndex)
     }
 
-    /// - Parameter path: an output, finished or not; of an unfinished one the journal counts.
-    /// - Throws: `UserError` if there are no results, or they can't be read.
+    /// - Parameter path: an output; before it is finished, its journal is read.
+    /// - Throws: `UserError` if results are missing or unreadable.
     package init(_ path: String) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
@@ -79,9 +79,9 @@ package final class ReportSource {
         content = .lines(file, end: try file.info().size)
     }
 
-    /// Goes through all results: those of an output in its order, those of a journal as they came.
+    /// Reads all results: those of an output in its order, those of a journal in order of completion.
     /// - Parameter body: returns false to stop.
-    /// - Throws: `UserError` if none of a file's lines is a result; what `body` throws.
+    /// - Throws: `UserError` if a file has no line that is a result; errors of `body`.
     package func visit(_ body: (ReportedResult) throws -> Bool) throws {
         switch content {
         case .lines(let file, let end): try visitLines(of: file, to: end, body)
@@ -113,7 +113,7 @@ package final class ReportSource {
             number += 1
             guard line.isWhole, let results = ReportedResult.openAI(line.bytes) else {
                 addDamage()
-                // A file of anything else need not be read to its end.
+                // A file of anything else is not read to its end.
                 return found > 0 || damaged < 1000
             }
             found += results.count

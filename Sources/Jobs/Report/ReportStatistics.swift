@@ -1,16 +1,16 @@
 /// Counts and distributions of all results together.
 package struct ReportStatistics: Sendable {
-    /// Results that ended in the same way.
+    /// Results of one outcome.
     package struct Status: Sendable {
         package var name: String
         package var isError: Bool
         package var count = 0
-        /// Those of errors.
+        /// The messages of errors.
         package var messages = CommonValues()
     }
 
     package private(set) var results = 0
-    /// Lines that these results are of.
+    /// Lines of these results.
     package private(set) var lines = 0
     package private(set) var failed = 0
     package private(set) var promptTokens = 0
@@ -22,18 +22,18 @@ package struct ReportStatistics: Sendable {
     package private(set) var prefill = Distribution()
     package private(set) var decode = Distribution()
     package private(set) var total = Distribution()
-    /// Completion tokens a second of each result alone.
+    /// Completion tokens per second of each result.
     package private(set) var speed = Distribution()
     package private(set) var throughput = ThroughputSeries()
-    /// Results of which a part was made by an earlier run, when nobody measured it.
+    /// Results of which an earlier run made a part, without timing.
     package private(set) var resumed = 0
-    /// Finish reasons and errors, each by the first that came. Files of others may have any: beyond 200 they are one.
+    /// Finish reasons and errors in order of appearance. Foreign files may have any: beyond 200 they share one.
     package private(set) var statuses: [Status] = []
     package private(set) var funnel: Funnel
     package private(set) var fields = FieldsOfResults()
     package private(set) var model: String?
 
-    /// - Parameter steps: the job's, in their order.
+    /// - Parameter steps: the job's, in order.
     package init(steps: [String] = []) { funnel = Funnel(steps) }
 
     package mutating func add(_ result: ReportedResult) {
@@ -62,7 +62,7 @@ package struct ReportStatistics: Sendable {
         decode.add(timing.decode)
         total.add(timing.seconds)
         let running = timing.prefill + timing.decode
-        // The speed is of the tokens that the last run made; it made none of an equal request's, nor of earlier runs'.
+        // Speed counts the tokens that the last run made, not those of an equal request or of earlier runs.
         var made = timing.tokensPerSecond == 0 ? 0 : Double(tokens)
         if timing.tokensPerSecond != 0, running > 0 {
             speed.add(timing.tokensPerSecond)
@@ -90,34 +90,34 @@ package struct ReportStatistics: Sendable {
         statuses.firstIndex { $0.name == name && $0.isError == isError }
     }
 
-    /// The place of a result's status in `statuses`.
+    /// The index of a result's status in `statuses`.
     package func status(of result: ReportedResult) -> Int {
         place(of: result.status, result.isFailed) ?? place(of: "others", result.isFailed) ?? 0
     }
 }
 
 extension GenerationResult.Timing {
-    /// From when the request was ready to its end.
+    /// From the request's readiness to its end.
     package var seconds: Double { queued + prefill + decode }
 }
 
-/// Rows that each step made and dropped, and those that came through.
+/// Rows made and dropped by each step, and rows left at the end.
 package struct Funnel: Sendable, Equatable {
     package struct Step: Sendable, Equatable {
         package var name: String
         package var made = 0
         package var dropped = 0
-        /// Those of the dropped that were too much like an earlier row.
+        /// Rows dropped as similar to an earlier row.
         package var duplicates = 0
     }
 
     package private(set) var steps: [Step]
     package private(set) var accepted = 0
 
-    /// - Parameter names: the steps in their order, as far as it is known.
+    /// - Parameter names: the steps in order, as far as known.
     package init(_ names: [String] = []) { steps = names.map { Step(name: $0) } }
 
-    /// - Parameter row: a result that has steps; others count nowhere.
+    /// - Parameter row: a result; one without steps is ignored.
     package mutating func add(_ row: ReportedResult) {
         guard let outcome = row.outcome else { return }
         for (number, name) in row.steps.enumerated() {
@@ -134,7 +134,7 @@ package struct Funnel: Sendable, Equatable {
         }
     }
 
-    /// A step that is new comes before those that come later in the row. Beyond 200 they are one.
+    /// Inserts a new step before those that follow in the row. Beyond 200 steps share one.
     private mutating func place(of name: String, before later: ArraySlice<String>) -> Int {
         if let place = steps.firstIndex(where: { $0.name == name }) { return place }
         if steps.count >= 200, name != "others" { return place(of: "others", before: []) }
@@ -144,7 +144,7 @@ package struct Funnel: Sendable, Equatable {
     }
 }
 
-/// Counts of the texts that come most often; of very many others are let go.
+/// Counts of the most common texts; rare ones are dropped if there are very many.
 package struct CommonValues: Sendable {
     package struct Entry: Sendable, Equatable {
         /// The beginning, if it is long.
@@ -153,12 +153,12 @@ package struct CommonValues: Sendable {
     }
 
     private var entries: [UInt64: Entry] = [:]
-    /// All are counted. If not, counts are the least that they can be.
+    /// Whether all are counted; else counts are lower bounds.
     private var isExact = true
 
     package init() {}
 
-    /// Number of different texts; nil if that is not known.
+    /// Number of different texts; nil if unknown.
     package var distinct: Int? { isExact ? entries.count : nil }
 
     package mutating func add(_ text: String) {
@@ -170,12 +170,12 @@ package struct CommonValues: Sendable {
         entries[name] = Entry(text: ReportPrompts.cut(text, to: 300), count: 1)
         guard entries.count > 512 else { return }
         isExact = false
-        // At least half of them go, so that it takes little time in all.
+        // Dropping at least half takes constant time per text.
         let middle = entries.values.map(\.count).sorted()[256]
         entries = entries.filter { $0.value.count > middle }
     }
 
-    /// The most common first; of equals, in the order of their texts.
+    /// Returns the most common first; equally common ones in the order of their texts.
     package func top(_ most: Int) -> [Entry] {
         Array(entries.values.sorted { ($1.count, $0.text) < ($0.count, $1.text) }.prefix(most))
     }

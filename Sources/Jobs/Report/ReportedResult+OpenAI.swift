@@ -1,6 +1,6 @@
 import JSON
 
-/// Results as OpenAI's batch API has them, ours and those of others.
+/// Results of OpenAI's batch API, ours and foreign.
 extension ReportedResult {
     /// - Returns: a result for each choice; nil if the line is no such result.
     static func openAI(_ line: UnsafeRawBufferPointer) -> [ReportedResult]? {

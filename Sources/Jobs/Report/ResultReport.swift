@@ -1,12 +1,12 @@
-/// Contents of a report: the numbers of all results, and the rows of its table.
+/// Contents of a report: statistics of all results, and the rows of its table.
 ///
-/// The results are read twice, first for the numbers and then for the rows, so that memory holds no texts but prompts.
+/// The results are read twice, first for the statistics and then for the rows, so that memory only holds prompts.
 package final class ResultReport {
     package let source: ReportSource
     package let statistics: ReportStatistics
-    /// Rows that the table holds, the first of all.
+    /// The first rows, which the table holds.
     package private(set) var rowCount = 0
-    /// Rows whose line is another now, or is gone from the input.
+    /// Rows whose line has changed, or is gone from the input.
     package private(set) var withoutLine = 0
     private let prompts: ReportPrompts?
     private let names: [ReportPrompts.Name]
@@ -14,10 +14,10 @@ package final class ResultReport {
     package var hasPrompts: Bool { prompts != nil }
 
     /// - Parameters:
-    ///   - job: whose input has the prompts; nil for a table without them.
-    ///   - rowLimit: rows that the table holds at most.
-    ///   - byteLimit: of the table's texts.
-    ///   - progress: called now and then, with the results read so far.
+    ///   - job: the job whose input has the prompts; nil for a table without them.
+    ///   - rowLimit: the most rows of the table.
+    ///   - byteLimit: the most bytes of the table's texts.
+    ///   - progress: called now and then with the number of results read.
     /// - Throws: `UserError` if results or input can't be read.
     package init(
         _ source: ReportSource, job: JobSettings?, rowLimit: Int, byteLimit: Int = 384 << 20,
@@ -52,7 +52,7 @@ package final class ResultReport {
         }
     }
 
-    /// Goes through the table's rows, in the order of the results; prompts are nil if nobody asked for them.
+    /// Visits the table's rows in the order of the results; prompts are nil in a table without them.
     package func forEachRow(_ body: (ReportedResult, ReportPrompts.Prompt?) throws -> Void) throws {
         var number = 0
         try source.visit { result in

@@ -1,7 +1,7 @@
-/// Tokens by the time at which they were made: counts in cells of one width, which grows with the time that they
-/// span. What is kept are the cells in which something was going on, so that breaks between runs cost nothing.
+/// Tokens over time, in cells of one width, which grows with the time span. Only cells with activity are kept, so that
+/// pauses between runs cost nothing.
 package struct ThroughputSeries: Sendable {
-    /// Seconds of a cell, and tokens by the time over it. A request was running in each cell, if it may have made none.
+    /// A cell's seconds, and its tokens. A cell in which a request ran may have no tokens.
     private var width = 0.125
     private var cells: [Int: Double] = [:]
     package private(set) var tokens = 0.0
@@ -19,9 +19,9 @@ package struct ThroughputSeries: Sendable {
         cells = Dictionary(cells.map { ($0 >> 1, $1) }, uniquingKeysWith: +)
     }
 
-    /// Tokens that were made evenly over `decode` seconds up to `ended`, after `prefill` seconds without any.
+    /// Adds tokens made evenly over `decode` seconds up to `ended`, after `prefill` seconds without any.
     ///
-    /// Times that can't be, such as an edited result may have, are left out.
+    /// Impossible times, as in an edited result, are ignored.
     package mutating func add(tokens: Double, ended: Double, prefill: Double, decode: Double) {
         let days = 366.0 * 86_400
         guard 0..<1e11 ~= ended, 0..<days ~= prefill, 0..<days ~= decode, tokens >= 0, tokens.isFinite else {
@@ -43,8 +43,8 @@ package struct ThroughputSeries: Sendable {
 
     private func cell(_ time: Double) -> Int { Int((time / width).rounded(.down)) }
 
-    /// Up to `most` rates in tokens a second, each of `width` seconds, in parts with their starts. Where nothing ran for more
-    /// than two stretches and for five seconds at least, there is a break; `busy` are the seconds without breaks.
+    /// Up to `most` rates in tokens per second, each of `width` seconds, in parts with their starts. A pause is longer
+    /// than two stretches and five seconds; `busy` counts the seconds without pauses.
     package func curve(
         most: Int = 180
     ) -> (width: Double, busy: Double, parts: [(start: Double, rates: [Double])]) {

@@ -1,7 +1,7 @@
 import BatchEngine
 import JSON
 
-/// Numbers with a fixed count of decimals, from one to another, both included: drawn as integers.
+/// Random numbers with a fixed number of decimals within inclusive bounds, drawn as integers.
 struct DecimalRange: Sendable, Equatable {
     /// Times 10^decimals.
     let first: Int
@@ -10,8 +10,8 @@ struct DecimalRange: Sendable, Equatable {
 
     static let decimalsRange = 0...15
 
-    /// - Parameter decimals: nil is as many as the ends are written with: none makes whole numbers.
-    /// - Throws: `SettingProblem` if there is no such range.
+    /// - Parameter decimals: nil is as many as the bounds are written with; none makes whole numbers.
+    /// - Throws: `SettingProblem` if the range is invalid.
     init(_ first: JSONValue, _ last: JSONValue, decimals: Int?) throws(SettingProblem) {
         let right = "must have from and to, two numbers such as {from: 18, to: 80}"
         guard let least = Self.decimals(of: first), let other = Self.decimals(of: last) else {
@@ -32,7 +32,7 @@ struct DecimalRange: Sendable, Equatable {
 
     /// A number, as JSON.
     func value(_ bits: UInt64) -> String {
-        // The count of all that an Int can be is one more than fits.
+        // The number of all Int values is one more than fits.
         let span = UInt64(bitPattern: Int64(last &- first))
         let offset = span == .max ? bits : bits.multipliedFullWidth(by: span + 1).high
         return text(first &+ Int(Int64(bitPattern: offset)))
@@ -45,14 +45,14 @@ struct DecimalRange: Sendable, Equatable {
         return (scaled < 0 ? "-" : "") + padded.dropLast(decimals) + "." + padded.suffix(decimals)
     }
 
-    /// How many a number is written with; nil for what is no number.
+    /// Returns the number of decimals as written; nil if it is no number.
     private static func decimals(of value: JSONValue) -> Int? {
         switch value {
         case .int: return 0
         case .number(let number):
             let parts = number.text.lowercased().split(separator: "e")
             let written = parts[0].split(at: ".").dropFirst().first?.count ?? 0
-            // A larger exponent than this makes no number that is drawn.
+            // A larger exponent makes no number within the bounds.
             let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
             return max(0, written - max(-1000, min(exponent, 1000)))
         default: return nil

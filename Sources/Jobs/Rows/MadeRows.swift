@@ -1,14 +1,14 @@
 import JSON
 
-/// Lines that a job makes: each a JSON object with an id and its picks, as if a file of them were the input.
+/// Lines that a job makes: JSON objects with an id and picked fields, as if read from a file.
 struct MadeRows: InputCursor {
-    /// As messages name what they come from.
+    /// The input's name in messages.
     static let name = "rows"
 
     private let count: Int
-    /// A longer one is not kept.
+    /// A longer line is not kept.
     private let limit: Int
-    /// In the order of their names: a row's bytes don't depend on that of the job.
+    /// Sorted by name, so that a row's bytes don't depend on the job's order.
     private let picks: [(pick: Pick, stream: UInt64)]
     private var number = 0
 

@@ -1,10 +1,10 @@
 import BatchEngine
 import JSON
 
-/// A field of the rows that a job makes, and what its values are drawn from.
+/// A field of the rows that a job makes, and the source of its values.
 ///
-/// A row's value depends on the job's seed, the field's name and the row's number, and so neither on how many rows
-/// there are nor on what else is picked. It is the same on any machine.
+/// A row's value depends only on the job's seed, the field's name and the row's number, not on the number of rows or
+/// other fields. It is the same on any machine.
 public struct Pick: Sendable, Equatable {
     enum Source: Sendable, Equatable {
         /// One of some values, each as JSON.
@@ -16,13 +16,13 @@ public struct Pick: Sendable, Equatable {
     public let name: String
     let source: Source
 
-    /// - Throws: `SettingProblem` if no row can have a field of that name.
+    /// - Throws: `SettingProblem` if the name is invalid.
     init(_ name: String, _ source: Source) throws(SettingProblem) {
         if let problem = Self.problem(with: name) { throw SettingProblem(problem) }
         (self.name, self.source) = (name, source)
     }
 
-    /// - Parameter weights: how often each is picked beside the others; nil is all alike.
+    /// - Parameter weights: relative frequencies; nil for equal ones.
     init(_ name: String, of values: [JSONValue], weights: [Double]? = nil) throws(SettingProblem) {
         if values.isEmpty { throw SettingProblem("has nothing to pick from: its list is empty") }
         var draw: WeightedDraw?
@@ -38,13 +38,13 @@ public struct Pick: Sendable, Equatable {
         return ownNames.contains(name) ? "is a name that lines have for something else" : nil
     }
 
-    /// The row's own, and what makes a line the result of an earlier step.
+    /// The row's own, and the marks of an earlier step's result.
     private static let ownNames: Set = ["id", "error", "line_hash"]
 
-    /// The random numbers of its rows.
+    /// The key of its random numbers.
     func stream(seed: Int) -> UInt64 { RandomStream.key(seed: seed, id: "pick \(name)", sample: 0) }
 
-    /// A row's value, as JSON.
+    /// Returns a row's value, as JSON.
     /// - Parameter row: its number, from 1.
     func value(ofRow row: Int, stream: UInt64) -> String {
         let bits = RandomStream.bits(stream: stream, position: row)
@@ -62,27 +62,27 @@ public struct Pick: Sendable, Equatable {
     }
 }
 
-/// In code. What a job file says is read by `SettingValue.picks`.
+/// Picks in code; `SettingValue.picks` reads those of job files.
 extension Pick {
     /// One of some texts.
-    /// - Parameter weights: how often each is picked beside the others, as many as texts; nil is all alike.
-    /// - Throws: `UserError` if there is no such pick.
+    /// - Parameter weights: relative frequencies, as many as texts; nil for equal ones.
+    /// - Throws: `UserError` if the pick is invalid.
     public init(_ name: String, of texts: [String], weights: [Double]? = nil) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, of: texts.map { .string($0) }, weights: weights)
         }
     }
 
-    /// A whole number, both ends included.
-    /// - Throws: `UserError` if there is no such pick.
+    /// A whole number within inclusive bounds.
+    /// - Throws: `UserError` if the pick is invalid.
     public init(_ name: String, from first: Int, to last: Int) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, .range(DecimalRange(.int(first), .int(last), decimals: nil)))
         }
     }
 
-    /// A number with so many decimals, both ends included.
-    /// - Throws: `UserError` if there is no such pick.
+    /// A number with so many decimals within inclusive bounds.
+    /// - Throws: `UserError` if the pick is invalid.
     public init(_ name: String, from first: Double, to last: Double, decimals: Int) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, .range(DecimalRange(.double(first), .double(last), decimals: decimals)))
@@ -90,8 +90,8 @@ extension Pick {
     }
 
     /// A line of a file, which is read now.
-    /// - Parameter field: which one of the line's, where lines have fields; nil is all the line.
-    /// - Throws: `UserError` if there is no such pick, or the file can't be read.
+    /// - Parameter field: the field of each line; nil for the whole line.
+    /// - Throws: `UserError` if the pick is invalid, or the file can't be read.
     public init(_ name: String, file: String, field: String? = nil) throws {
         self = try Self.checked(name) { () throws(SettingProblem) in
             try Pick(name, .file(PickedFile(path: file, field: field, reads: true)))
@@ -106,7 +106,7 @@ extension Pick {
 }
 
 extension Pick {
-    /// As a job file says it, of values as they are parsed; where it has a file, with what `file` says of that.
+    /// As in a job file, with parsed values; a file is replaced by the result of `file`.
     package func shown(_ file: (String) throws -> JSONValue) rethrows -> JSONValue {
         switch source {
         case .list(let values, let draw):
@@ -128,18 +128,18 @@ extension Pick {
     }
 }
 
-/// One of some places, each as often as its weight says beside the others'.
+/// A random index, in proportion to weights.
 ///
 /// Sums and products are single roundings of IEEE 754 in a fixed order, and so the same on any machine. Whole weights
-/// of a sum below 2^53 are exact.
+/// with a sum below 2^53 are exact.
 struct WeightedDraw: Sendable, Equatable {
     let weights: [Double]
     /// The sums of the weights up to each.
     private let sums: [Double]
-    /// The last place that has a weight.
+    /// The last index with a weight above 0.
     private let last: Int
 
-    /// - Throws: `SettingProblem` if they are no weights of `count` places.
+    /// - Throws: `SettingProblem` if they are no weights of `count` values.
     init(_ weights: [Double], count: Int) throws(SettingProblem) {
         guard weights.count == count else {
             throw SettingProblem("has \(weights.count) weights for \(count) values; each value needs one")
@@ -172,6 +172,6 @@ struct WeightedDraw: Sendable, Equatable {
 }
 
 extension UInt64 {
-    /// Uniform bits as a place of so many, to within 2^-64 of each's share.
+    /// Uniform bits as an index below `count`, to within 2^-64 of each share.
     func place(below count: Int) -> Int { Int(multipliedFullWidth(by: UInt64(count)).high) }
 }

@@ -2,15 +2,15 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// A file of which rows pick a line.
+/// A file of lines to pick from.
 struct PickedFile: Sendable, Equatable {
     let path: String
-    /// The field of each line that is picked; nil is all the line.
+    /// The field of each line to pick; nil for the whole line.
     let field: String?
     let lines: PickedLines
 
-    /// - Parameter reads: whether the file is read; without that there are no lines.
-    /// - Throws: `SettingProblem` if the file can't be read, or a line lacks what is picked.
+    /// - Parameter reads: whether the file is read; else there are no lines.
+    /// - Throws: `SettingProblem` if the file can't be read, or a line lacks the field.
     init(path: String, field: String?, reads: Bool) throws(SettingProblem) {
         (self.path, self.field) = (path, field)
         guard reads else {
@@ -26,7 +26,7 @@ struct PickedFile: Sendable, Equatable {
         if lines.count == 0 { throw SettingProblem("has nothing to pick from: \(path) has no lines") }
     }
 
-    /// Without a field lines are text, unless the file's name says that they are records.
+    /// Without a field, lines are text, unless the file's name is of another format.
     private static func format(of path: String, hasField: Bool) -> any InputFormat {
         let format = InputFormats.standard.format(for: path)
         guard format is OpenAILines || format is PlainLines else { return format }
@@ -36,7 +36,7 @@ struct PickedFile: Sendable, Equatable {
     }
 }
 
-/// What is picked of each line of a file, as JSON: in memory once, however many copies of the settings there are.
+/// The picked part of each line of a file, as JSON: in memory once for all copies of the settings.
 final class PickedLines: Sendable, Equatable {
     private let bytes: [UInt8]
     private let ends: [Int]
@@ -45,11 +45,11 @@ final class PickedLines: Sendable, Equatable {
 
     init() { (bytes, ends) = ([], []) }
 
-    /// - Throws: `SettingProblem` naming the file, and the line that lacks what is picked.
+    /// - Throws: `SettingProblem` naming the file, and the line that lacks the field.
     init(path: String, field: String?, format: any InputFormat) throws(SettingProblem) {
         var bytes: [UInt8] = []
         var ends: [Int] = []
-        // Growing by doubling would have it in memory twice; what is not touched costs nothing.
+        // Growth by doubling would need twice the memory; untouched memory costs nothing.
         if let size = (try? POSIXFileSystem().infoIfPresent(path))?.size, size <= Self.limit {
             bytes.reserveCapacity(size + size / 8)
         }

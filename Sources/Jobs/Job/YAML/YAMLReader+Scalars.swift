@@ -1,4 +1,4 @@
-/// Texts on one line or several, whose ends of lines become spaces.
+/// Texts on one line or several; line ends become spaces.
 extension YAMLReader {
     // MARK: Plain
 
@@ -49,8 +49,8 @@ extension YAMLReader {
         return byte == UInt8(ascii: "#") && at > start && Self.isBlank(bytes[at - 1])
     }
 
-    /// Takes the end of a line, empty lines after it, and the blanks before what follows.
-    /// - Returns: how many ends of lines.
+    /// Skips the line end, empty lines after it, and indentation.
+    /// - Returns: the number of line ends.
     private mutating func takeBreaks() -> Int {
         var breaks = 0
         while Self.isBreak(peek()) {
@@ -65,14 +65,14 @@ extension YAMLReader {
         breaks == 1 ? [0x20] : [UInt8](repeating: 0x0A, count: breaks - 1)
     }
 
-    // MARK: In quotes
+    // MARK: Quoted
 
     mutating func quoted() throws(YAMLFault) -> YAMLNode {
         let (startLine, quote) = (line, peek())
         let isSingle = quote == UInt8(ascii: "'")
         var text: [UInt8] = []
         at += 1
-        // Blanks at the end of a line don't count, but those that are written as escapes do.
+        // Blanks at the end of a line are dropped, except those written as escapes.
         var solid = 0
         while true {
             guard !isAtEnd, !isAtMarker else {
@@ -107,10 +107,10 @@ extension YAMLReader {
             content: .scalar(String(decoding: text, as: UTF8.self), isPlain: false), line: startLine)
     }
 
-    /// Where the blanks at the end begin.
+    /// Returns the index of the trailing blanks.
     private static func blankEnd(of text: [UInt8]) -> Int { (text.lastIndex { !isBlank($0) } ?? -1) + 1 }
 
-    /// What comes after a backslash.
+    /// Reads an escape after its backslash.
     private mutating func escape(_ text: inout [UInt8]) throws(YAMLFault) {
         let byte = peek()
         at += 1
@@ -165,16 +165,16 @@ extension YAMLReader {
 extension YAMLReader {
     private struct Header {
         var isFolded: Bool
-        /// How far the text's lines stand beyond what it belongs to; nil: as its first line.
+        /// Indentation of the text's lines below its parent; nil: the first line's.
         var indentation: Int?
-        /// `-`: no line's end after the text; `+`: all that there are. Else one.
+        /// Line ends after the text: none for `-`, all for `+`, else one.
         var end: UInt8?
     }
 
     mutating func blockScalar(in indent: Int) throws(YAMLFault) -> YAMLNode {
         let startLine = line
         let header = try header()
-        // Each line, and whether it begins with a blank, as those do that are not joined.
+        // Lines that begin with a blank are not joined.
         var text: [UInt8] = []
         var breaks = 0
         var wasBlank = false
@@ -240,7 +240,7 @@ extension YAMLReader {
         return header
     }
 
-    /// The column of the first line that is not empty, or of the longest row of spaces before it.
+    /// Returns the column of the first line that is not empty, or the most spaces before it.
     private mutating func findMargin(in indent: Int, _ breaks: inout Int) throws(YAMLFault) -> Int {
         var margin = max(indent + 1, 1)
         while true {

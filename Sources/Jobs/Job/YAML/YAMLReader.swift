@@ -1,10 +1,10 @@
-/// Reads the one document of a YAML 1.2 text.
+/// Reads the single document of a YAML 1.2 text.
 ///
-/// Mappings keep their order, and each key is there once. Tags, directives and keys that `?` begins are refused.
+/// Mappings keep their order and have distinct keys. Tags, directives and keys after `?` are errors.
 struct YAMLReader {
-    /// Values may lie so deep in each other.
+    /// The deepest nesting of values.
     static let depthLimit = 200
-    /// Aliases multiply: with this many, no more than some ten thousand values can come of them.
+    /// Aliases multiply: this many yield at most some ten thousand values.
     static let aliasLimit = 24
 
     let bytes: [UInt8]
@@ -12,7 +12,7 @@ struct YAMLReader {
     /// From 1.
     var line = 1
     private var lineStart = 0
-    /// How many brackets are open: there indentation says nothing.
+    /// The number of open brackets, within which indentation is ignored.
     var brackets = 0
     var depth = 0
     private var anchors: [[UInt8]: YAMLNode] = [:]
@@ -53,14 +53,14 @@ struct YAMLReader {
         return root
     }
 
-    // MARK: Places
+    // MARK: Position
 
     var isAtEnd: Bool { at >= bytes.count }
     var column: Int { at - lineStart }
 
     private var isFirstOnLine: Bool { bytes[lineStart..<at].allSatisfy(Self.isBlank) }
 
-    /// 0 beyond the end, which no text holds.
+    /// 0 beyond the end; texts contain none.
     func peek(_ offset: Int = 0) -> UInt8 { at + offset < bytes.count ? bytes[at + offset] : 0 }
 
     static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
@@ -96,8 +96,8 @@ struct YAMLReader {
     mutating func skipLine() { while !isAtEnd, !Self.isBreak(peek()) { at += 1 } }
     mutating func skipBlanks() { while Self.isBlank(peek()) { at += 1 } }
 
-    /// Goes on to what comes next, over blanks, comments and lines' ends.
-    /// - Returns: whether that is the first on its line.
+    /// Skips blanks, comments and line ends.
+    /// - Returns: whether the next text is the first on its line.
     @discardableResult
     mutating func skip() throws(YAMLFault) -> Bool {
         while true {
@@ -123,7 +123,7 @@ struct YAMLReader {
     private mutating func refuseControls() throws(YAMLFault) {
         for (index, byte) in bytes.enumerated() {
             if byte == 0x0A { line += 1 }
-            // U+0080 and on, but for the end of line U+0085, begin with C2 and one of these.
+            // U+0080 and above, except the line end U+0085, begin with C2 and one of these.
             let isControl =
                 byte < 0x20
                 ? byte != 0x09 && !Self.isBreak(byte)
@@ -136,7 +136,7 @@ struct YAMLReader {
         line = 1
     }
 
-    // MARK: Names
+    // MARK: Anchors
 
     struct Properties {
         var anchor: [UInt8]?
@@ -144,7 +144,7 @@ struct YAMLReader {
         var crossed = false
     }
 
-    /// Takes `&name`.
+    /// Reads `&name`.
     mutating func properties() throws(YAMLFault) -> Properties {
         var found = Properties()
         if peek() == UInt8(ascii: "&") {
@@ -191,31 +191,31 @@ struct YAMLReader {
 /// A value of a YAML document.
 struct YAMLNode {
     package indirect enum Content {
-        /// Plain is what stands without quotes; its type is for the reader to say.
+        /// Plain is unquoted; the reader of the value decides its type.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         case mapping([(key: YAMLNode, value: YAMLNode)])
     }
 
     var content: Content
-    /// From 1; of an alias the line of what it stands for.
+    /// From 1; an alias has the line of its anchor.
     var line: Int
 }
 
-/// What keeps a text from being read.
+/// A syntax error, or a limit passed.
 struct YAMLFault: Error {
     var line: Int
-    /// What is wrong with the text, as in "is not valid YAML: ...".
+    /// The message, as in "is not valid YAML: ...".
     var message: String
 }
 
-/// What is told apart by indentation.
+/// Values nested by indentation.
 extension YAMLReader {
     var empty: YAMLNode { YAMLNode(content: .scalar("", isPlain: true), line: line) }
 
-    /// The value that comes next, or an empty one if there is none.
+    /// Reads the next value, or an empty one if there is none.
     /// - Parameters:
-    ///   - indent: the column of what it belongs to; on a line of its own it stands further right.
+    ///   - indent: the parent's column; on a line of its own the value stands further right.
     ///   - mayBeCompact: whether a list or mapping may begin on the same line, as after `- `.
     ///   - isListIn: whether a list may stand in the same column, as after `key:`.
     mutating func node(
@@ -272,7 +272,7 @@ extension YAMLReader {
         return false
     }
 
-    /// A value that needs no indentation to be told.
+    /// Reads a value that is not nested by indentation.
     private mutating func inline(in indent: Int) throws(YAMLFault) -> YAMLNode {
         switch peek() {
         case UInt8(ascii: "*"): try alias()
@@ -282,7 +282,7 @@ extension YAMLReader {
         }
     }
 
-    /// After an entry at this column: whether another one follows.
+    /// Whether another entry follows in this column.
     private mutating func goesOn(at start: Int) throws(YAMLFault) -> Bool {
         let isFirst = try skip()
         if isAtEnd || isAtMarker || (isFirst && column < start) { return false }
@@ -305,7 +305,7 @@ extension YAMLReader {
         return YAMLNode(content: .sequence(elements), line: line)
     }
 
-    /// - Parameter first: its first key, which is read up to the colon.
+    /// - Parameter first: its first key, already read up to the colon.
     private mutating func mapping(at start: Int, _ first: YAMLNode) throws(YAMLFault) -> YAMLNode {
         var members = YAMLMembers(line: first.line)
         var key = first
@@ -330,7 +330,7 @@ extension YAMLReader {
     }
 }
 
-/// A mapping that is being read.
+/// A mapping while it is read.
 struct YAMLMembers {
     let line: Int
     private var members: [(key: YAMLNode, value: YAMLNode)] = []
@@ -340,7 +340,7 @@ struct YAMLMembers {
 
     var node: YAMLNode { YAMLNode(content: .mapping(members), line: line) }
 
-    /// - Throws: if the key is there already, with the line of the first one.
+    /// - Throws: `YAMLFault` with the line of the first one if the key is there already.
     mutating func add(_ key: YAMLNode, _ value: YAMLNode) throws(YAMLFault) {
         if case .scalar(let name, _) = key.content {
             if let line = lines[name] {
@@ -387,7 +387,7 @@ extension YAMLReader {
         return members.node
     }
 
-    /// Takes the closing bracket, if it is next.
+    /// Skips the closing bracket, if it is next.
     private mutating func closes(_ bracket: UInt8) throws(YAMLFault) -> Bool {
         try skip()
         guard !isAtEnd, !isAtMarker else {
@@ -398,7 +398,7 @@ extension YAMLReader {
         return true
     }
 
-    /// Takes the comma after an entry, unless the bracket closes.
+    /// Skips the comma after an entry, unless the bracket closes.
     private mutating func separate(_ bracket: UInt8) throws(YAMLFault) {
         try skip()
         if peek() == UInt8(ascii: ",") {
@@ -409,7 +409,7 @@ extension YAMLReader {
         }
     }
 
-    /// After a colon; empty if nothing comes before the next comma.
+    /// Reads the value after a colon; empty if a comma follows.
     private mutating func bracketedValue() throws(YAMLFault) -> YAMLNode {
         at += 1
         try skip()
