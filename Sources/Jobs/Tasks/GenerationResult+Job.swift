@@ -9,14 +9,14 @@ extension GenerationResult {
             kept: work.kept)
     }
 
-    /// What an engine says, in a fixed order.
+    /// Returns an engine's provenance in a fixed order.
     static func values(_ provenance: [String: String]) -> [NamedValue] {
         provenance.sorted { $0.key < $1.key }.map { NamedValue(name: $0.key, value: $0.value) }
     }
 }
 
 extension GenerationResult.Timing {
-    /// Has no time but the wait where a completion was computed for an equal request.
+    /// A completion computed for an equal request has no times but the wait.
     /// - Parameter made: the tokens that this run made.
     init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: Moment) {
         guard completion.isOwn(work) else {

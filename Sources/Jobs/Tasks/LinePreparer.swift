@@ -2,14 +2,14 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// From what a line says to what the model is asked: by the first of the job's tasks that does such lines.
+/// Prepares a line for the model, by the first of the job's tasks that accepts it.
 package struct LinePreparer: Sendable {
-    /// What is asked of a model.
+    /// The model's text coding, limits and constraints.
     package typealias Model = (text: any TextCoding, limits: ModelLimits, grammars: AnswerGrammars)
 
     private let builder: PromptBuilder
     private let tasks: [any LineTask]
-    /// Nil where results need nothing of what was asked, or a step says what.
+    /// Nil if results don't carry the prompt, or a step does.
     private let carried: CarriedPrompt?
     private let samples: Int
 
@@ -28,8 +28,8 @@ package struct LinePreparer: Sendable {
     /// All fields that the job's results can depend on.
     var names: [String] { builder.names + tasks.flatMap(\.names) }
 
-    /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
-    /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
+    /// - Parameter model: called only for lines without errors so far, as it may load the model.
+    /// - Throws: `LineError` for an error of the line; errors of `model`.
     package func prepare(_ record: PromptRecord, for model: () throws -> Model) throws -> any PreparedLine {
         if let request = record.request, request.prompts.count > 1 {
             let lines = try request.prompts.map { try tasks.prepare(record.asking($0), for: model) }
@@ -42,7 +42,7 @@ package struct LinePreparer: Sendable {
 }
 
 extension [any LineTask] {
-    /// By the first that takes the line.
+    /// By the first task that accepts the line.
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
     ) throws -> any PreparedLine {
@@ -53,7 +53,7 @@ extension [any LineTask] {
     }
 }
 
-/// A completion's line that has several prompts, each with so many samples.
+/// A line of a completion request with several prompts, each with the same number of samples.
 private struct LinesOfPrompts: PreparedLine {
     let lines: [any PreparedLine]
     let samples: Int
@@ -69,7 +69,7 @@ private struct LinesOfPrompts: PreparedLine {
     }
 }
 
-/// A line whose results carry what was asked.
+/// A line whose results carry the prompt.
 private struct CarryingLine: PreparedLine {
     let line: any PreparedLine
     let carried: GenerationResult.CarriedValue
@@ -88,11 +88,11 @@ private struct CarryingLine: PreparedLine {
     }
 }
 
-/// From texts of one line to a model's tokens.
+/// Converts texts of one line to a model's tokens.
 struct LineEncoder {
     let limits: ModelLimits
     let text: any TextCoding
-    /// What covers texts of control tokens in the line; nil where they are parsed.
+    /// Escapes texts of control tokens in the line; nil if they are parsed.
     private let shield: ControlTokenEscaper?
 
     init(_ record: PromptRecord, _ job: JobSettings, _ model: LinePreparer.Model) {
@@ -100,10 +100,10 @@ struct LineEncoder {
         shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
     }
 
-    /// Texts of control tokens in the line are taken as text.
+    /// Whether texts of control tokens in the line are taken as text.
     var isCovered: Bool { shield?.holdsToken ?? false }
 
-    /// The line with what covers control tokens in it; nil where nothing does.
+    /// Returns the line with control tokens escaped; nil if nothing escapes them.
     func covered(_ record: PromptRecord) -> PromptRecord? { shield.map(record.covered) }
 
     /// - Parameter limit: texts must have fewer tokens.
@@ -129,13 +129,13 @@ struct LineEncoder {
     }
 }
 
-/// What a line asks to be answered, on its way to tokens.
+/// A line's prompt before tokenization.
 struct RenderedPrompt {
     private let record: PromptRecord
     private let job: JobSettings
     private let builder: PromptBuilder
     private let content: Prompt
-    /// What one of OpenAI's requests asks for in vain, by name.
+    /// Names of unsupported fields of one of OpenAI's requests.
     private let missing: [String]
 
     /// - Throws: `LineError`.
@@ -180,18 +180,18 @@ struct RenderedPrompt {
     }
 }
 
-/// A question as token ids, and what is asked of its answer.
+/// A prompt as token ids, and settings of its answer.
 struct EncodedPrompt {
-    /// The prompt, with what covers control tokens.
+    /// The prompt with control tokens escaped.
     let content: Prompt
     let tokens: [Int32]
     let isCovered: Bool
     var missing: [String]
     /// The job's and the line's together.
     let settings: RequestSettings
-    /// The prompt's text, where it stands before the answer.
+    /// The prompt's text, if results begin with it.
     var echo: String?
-    /// No answer is wanted.
+    /// Whether no answer is wanted.
     var asksNothing = false
 
     var seed: Int { settings.seed ?? 0 }

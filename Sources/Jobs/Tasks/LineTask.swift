@@ -1,37 +1,37 @@
 import BatchEngine
 import PhiText
 
-/// What is done with a line: the requests that are made of it, how they go through the engine, and the result that
-/// comes of them. A task is a type and its name in `JobTask.all`.
+/// The processing of a line: its requests, their way through the engine, and their result. A task is a type and its
+/// name in `JobTask.all`.
 protocol LineTask: Sendable {
     associatedtype Made: TaskResult
 
     // MARK: Of a job
 
-    /// Whether it does all lines of a job. The default is that it does.
+    /// Whether it processes all lines of a job. By default it does.
     static func doesAll(of job: JobSettings) -> Bool
-    /// The columns of a table of a job's results; nil if they have no place in one. The default are those of its results.
+    /// The columns of a table of a job's results; nil if no table holds them. By default those of its results.
     static func columns(of job: JobSettings) -> [String]?
-    /// What is wrong with the first line of a job's input, so that none like it can be done; nil if nothing is, or it is
+    /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
     /// the prompt.
     static func problem(with line: FirstLine) -> String?
 
-    /// - Throws: `UserError` if what the job says of it is malformed.
+    /// - Throws: `UserError` if its settings are malformed.
     init(_ job: JobSettings, _ builder: PromptBuilder) throws
 
-    /// The fields of a line that it uses beside the prompt's. The default is none.
+    /// The fields of a line that it uses besides the prompt's. By default none.
     var fields: Set<String> { get }
-    /// All fields that its results can depend on beside the prompt's: the default is `fields`.
+    /// All fields that its results can depend on besides the prompt's; by default `fields`.
     var names: [String] { get }
-    /// The job's templates that it fills beside the prompt's. The default is none.
+    /// The job's templates that it fills besides the prompt's. By default none.
     var templates: [LineTemplate] { get }
 
     // MARK: Of a line
 
-    /// Whether it does this line, if no task before it in the list does. The default is that it does.
+    /// Whether it processes this line, if no task before it in the list does. By default it does.
     func takes(_ record: PromptRecord) -> Bool
-    /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
-    /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
+    /// - Parameter model: called only for lines without errors so far, as it may load the model.
+    /// - Throws: `LineError` for an error of the line; errors of `model`.
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
     ) throws -> any PreparedLine
@@ -48,20 +48,20 @@ extension LineTask {
     func takes(_ record: PromptRecord) -> Bool { true }
 }
 
-/// A line as token ids. Of it the requests of each of its samples are made.
+/// A line as token ids, from which the requests of its samples are made.
 package protocol PreparedLine: Sendable {
     /// The line's prompt.
     var prompt: [Int32] { get }
-    /// How many tokens the prompt and the completion of each request have, the completion at most.
+    /// Number of tokens of each request's prompt, and of its completion at most.
     var lengths: [(prompt: Int, completion: Int)] { get }
-    /// Texts of control tokens in the line are taken as text.
+    /// Whether texts of control tokens in the line are taken as text.
     var isCovered: Bool { get }
-    /// What one of OpenAI's requests asks for in vain, by name. The default is nothing.
+    /// Names of unsupported fields of one of OpenAI's requests. By default none.
     var missing: [String] { get }
-    /// What the answer must be like; nil if it may be anything, the default.
+    /// The constraint of the answer; nil by default, if it is free.
     var answer: GenerateTask.Answer? { get }
 
-    /// - Parameter saved: what an earlier run has made of this sample.
+    /// - Parameter saved: an earlier run's part of this sample.
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work]
 }
 
@@ -70,15 +70,15 @@ extension PreparedLine {
     package var answer: GenerateTask.Answer? { nil }
 }
 
-/// What requests are made of, beside their lines.
+/// Common parts of requests, besides their lines.
 package struct RequestMaker: Sendable {
     let text: any TextCoding
     let limits: ModelLimits
     let rope: RopeFactors
-    /// Who waits for what requests need that takes a while.
+    /// Notified when a slow part of a request is ready.
     let waiter: AnswerCompilation.Waiter
 
-    /// - Parameter asked: what the settings say of the outcome, `RequestSettings.content`; nil if that is not known.
+    /// - Parameter asked: the settings that change the outcome, `RequestSettings.content`; nil if unknown.
     func request(
         _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, for part: any WorkPart
     ) -> Request {
@@ -89,29 +89,28 @@ package struct RequestMaker: Sendable {
     }
 }
 
-/// What a request is for, a piece of work or a part of it: the label that a loop hands back. It says what becomes of the
-/// request's sequence.
+/// The purpose of a request: the label that a loop hands back, which makes an outcome of the request's sequence.
 protocol WorkPart: Sendable {
     var label: WorkLabel { get set }
-    /// Another request of the same sample has this prompt, too, and counts it. By default none has.
+    /// Whether another request of the same sample has this prompt, and counts it. By default none has.
     var sharesPrompt: Bool { get }
-    /// Whether the request may be made again once it is done. By default it is not.
+    /// Whether the request may be repeated when done. By default not.
     var mayComeAgain: Bool { get }
-    /// Whether its text is the result's from the first piece on. By default it is if the request isn't made again.
+    /// Whether its text is the result's from the first piece on. By default so if the request isn't repeated.
     var isCertain: Bool { get }
-    /// What was reasoning before the answer that begins, where results have that apart. By default it is nothing.
+    /// Returns the reasoning before the answer that begins, if results separate it. By default none.
     func reasoning(of sequence: TokenSequence) -> String?
-    /// Whether other rows of its line ask for the same, with the same random stream. By default none does.
+    /// Whether other rows of its line make the same request, with the same random stream. By default none.
     var isCommon: Bool { get }
 
-    /// The sequence has come to its end. It may have been computed for an equal request.
+    /// Returns the outcome of a complete sequence, which an equal request may have computed.
     func outcome(of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings)
         -> WorkOutcome
-    /// Nothing comes of it.
+    /// Returns the outcome of an error.
     /// - Parameter sequence: nil if none was admitted.
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome
 
-    /// What is saved of it while it is under way; nil if that would be nothing.
+    /// Returns its record while in flight; nil if there is nothing to save.
     func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord?
 }
 
@@ -130,16 +129,16 @@ extension WorkPart {
 }
 
 package enum WorkOutcome: Sendable {
-    /// - Parameter isOwn: something was computed for it.
+    /// - Parameter isOwn: whether it was computed for this line.
     case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
-    /// - Parameter text: the answer that is at fault.
+    /// - Parameter text: the answer with the error.
     case failed(LineError, text: String? = nil)
-    /// To be done anew.
+    /// To be repeated.
     case again(Request)
     /// To be done next, before there is a result.
     case more([Work])
-    /// To be decided once all rows before it have got as far.
+    /// Decided once all rows before it have come as far.
     case held(HeldRow)
-    /// Other parts are to come.
+    /// Other parts are missing.
     case open
 }

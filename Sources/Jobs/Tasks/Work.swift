@@ -1,63 +1,63 @@
 import BatchEngine
 import Errors
 
-/// One piece of work: one sample of one line. Names where it stands and what its result is filed under.
+/// A piece of work, one sample of one line: its place, and the key of its result.
 package struct WorkLabel: Sendable {
-    /// Where the result stands in the output.
+    /// The result's place in the output.
     var position: Int
-    /// The line's place among the input's lines that are not blank, from 0.
+    /// The line's index among lines that are not blank, from 0.
     var index: Int
     var sample: Int
     var key: WorkKey
     var file: String
     var lineNumber: Int
-    /// Fields of the line that go into the result.
+    /// Fields of the line that are copied to the result.
     var kept: [GenerationResult.CarriedValue] = []
     var readyAt = Moment.now
-    /// How many answers were turned down before.
+    /// Number of answers rejected before.
     var attempt = 0
-    /// How many times the result was made before, and not wanted: it has the seed that is so many further on.
+    /// Number of results made before and not wanted, which is added to the seed.
     var redo = 0
-    /// The store has its result, that it failed.
+    /// Whether the store has its result, a failure.
     var isDone = false
-    /// The step of the row; nil where a job has none.
+    /// The step of the row; nil if the job has none.
     var step: String?
 
-    /// Which of the line's rows it is one of, so far as they have become several; nil where they are all its samples.
+    /// The row's index among the line's rows made so far; nil if it is the sample.
     var branch: Int?
 
-    /// The sample that random streams know it by.
+    /// The sample in random streams.
     var streamSample: Int { branch ?? sample }
 
-    /// What random streams know it by. Names of lines have no such character.
+    /// The id in random streams. Ids of lines have no such character.
     var streamID: String { step.map { "\(key.id)\u{0}\($0)" } ?? key.id }
 }
 
 /// A request that can't begin yet.
 package protocol WaitingRequest: Sendable {
-    /// As far as it is known.
+    /// As far as known.
     var request: Request { get }
-    /// What it keeps in memory beside the request, in tokens.
+    /// Memory that it needs besides the request, in tokens.
     var weight: Int { get }
     var isReady: Bool { get }
 
-    /// The request, once it is ready.
+    /// Returns the request, once it is ready.
     /// - Throws: `LineError` if there is none.
     func begun() throws(LineError) -> Request
 }
 
-/// What the feeder hands to the job.
+/// Work from the feeder for the job.
 package enum Work: Sendable {
     /// Its label is a `WorkPart`.
     case request(Request)
     case failure(WorkLabel, LineError)
     case waiting(any WaitingRequest)
-    /// A row of which nothing need be computed before this.
+    /// A row that needs no computation now.
     case outcome(WorkLabel, WorkOutcome)
-    /// A row that an earlier run has done; others are decided by it.
+    /// A row of an earlier run, for decisions about others.
     case past(PastRow)
 
-    /// How many tokens it keeps in memory.
+    /// Memory that it needs, in tokens.
     var weight: Int {
         guard let request else { return 0 }
         let own = request.prompt.count + request.kind.weight
@@ -65,7 +65,7 @@ package enum Work: Sendable {
         return own + waiting.weight
     }
 
-    /// Nil if nothing is asked of the model.
+    /// Nil if it needs no model.
     var request: Request? {
         switch self {
         case .request(let request): request
@@ -74,7 +74,7 @@ package enum Work: Sendable {
         }
     }
 
-    /// The line's place; nil of one that is done.
+    /// The line's index; nil for one that is done.
     var index: Int? {
         switch self {
         case .failure(let label, _), .outcome(let label, _): label.index
@@ -94,11 +94,11 @@ package enum Work: Sendable {
     }
 }
 
-/// Which work may begin.
+/// The work that may begin.
 struct WorkTurn {
-    /// Positions from here on can't begin yet.
+    /// The first position that can't begin yet.
     var limit = Int.max
-    /// What rows of one line wait for; nil for nothing.
+    /// The condition for a line's further rows; nil for none.
     var quota: RowQuota?
 
     func holds(_ label: WorkLabel) -> Bool {
@@ -107,7 +107,7 @@ struct WorkTurn {
 }
 
 extension Request {
-    /// What it is for.
+    /// Its purpose.
     var part: any WorkPart {
         guard let part = label as? any WorkPart else { preconditionFailure("a request of another source") }
         return part

@@ -4,10 +4,10 @@ import PhiText
 /// Turns JSONL lines with `text` or `messages` into lines with token `ids`, or ids back into text.
 package struct TokenizeLines {
     package enum Direction: Sendable {
-        /// `addsSpecialTokens`: the tokens that the tokenizer puts around a text; with messages, the chat
-        /// template writes them. `generationPrompt`: end a conversation with the beginning of the answer.
+        /// `addsSpecialTokens`: the tokens that the tokenizer puts around a text; for messages, the chat template
+        /// writes them. `generationPrompt`: ends a conversation with the beginning of the answer.
         case encode(addsSpecialTokens: Bool, generationPrompt: Bool)
-        /// `skipsSpecialTokens`: leave out tokens such as the end of sequence.
+        /// `skipsSpecialTokens`: omits tokens such as the end of sequence.
         case decode(skipsSpecialTokens: Bool)
     }
 
@@ -19,8 +19,8 @@ package struct TokenizeLines {
         self.direction = direction
     }
 
-    /// Reads all lines of `inputs` and hands one line of JSON for each, without its line feed, to `output`.
-    /// - Throws: `UserError` naming file and line for the first line that is wrong.
+    /// Reads all lines of `inputs` and passes a line of JSON for each, without its line feed, to `output`.
+    /// - Throws: `UserError` with file and line for the first invalid line.
     package func run(inputs: [String], output: ([UInt8]) throws -> Void) throws {
         var reader = InputReader(paths: inputs)
         while let line = try reader.next() {

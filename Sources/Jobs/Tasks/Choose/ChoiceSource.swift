@@ -1,22 +1,21 @@
 import BatchEngine
 
-/// Where a job's lines have the answers to choose from: in the job, in a field that it names, or in their own
-/// `choices`.
+/// The source of a line's choices: the job, a field that it names, or the line's own `choices`.
 struct ChoiceSource: Sendable {
     private enum Place: Sendable {
         case job([String])
         case field(String)
         /// The line's `choices`, if it has any.
         case own
-        /// The job says otherwise what answers must be.
+        /// The job constrains answers in another way.
         case none
     }
     private let place: Place
 
     static let ownField = "choices"
 
-    /// - Parameter templateFields: the fields that the job's templates use. A line's `choices` that are shown to the
-    ///   model are not taken for its answers, unless the job says so.
+    /// - Parameter templateFields: the fields that the job's templates use. A line's `choices` that are in the prompt
+    ///   are not its choices, unless the job says so.
     init(_ job: JobSettings, templateFields: Set<String>) {
         let choices = job.choices ?? []
         if let name = ChoiceList.field(in: choices) {
@@ -30,7 +29,7 @@ struct ChoiceSource: Sendable {
         }
     }
 
-    /// Whether a line has answers to choose from, or must have some.
+    /// Whether a line chooses between answers, or must.
     func concerns(_ record: PromptRecord) -> Bool {
         switch place {
         case .job, .field: true
@@ -39,7 +38,7 @@ struct ChoiceSource: Sendable {
         }
     }
 
-    /// The answers that a line has to choose from; of one that they concern.
+    /// Returns the answers that such a line chooses from.
     func texts(of record: PromptRecord) throws(LineError) -> [String] {
         let name: String
         switch place {

@@ -2,7 +2,7 @@ import BatchEngine
 import OperatingSystem
 import PhiText
 
-/// The likeliest of some answers is chosen, as a whole.
+/// Chooses the likeliest of some whole answers.
 struct ChooseTask: LineTask {
     typealias Made = ChosenResult
 
@@ -49,7 +49,7 @@ struct ChooseTask: LineTask {
         return try choosing(texts, covered, after: question, encoder)
     }
 
-    /// The model thinks first, and the choices come after its reasoning.
+    /// Returns a request for the model's reasoning, after which it chooses.
     private func thinking(
         _ reasoning: Reasoning, before texts: [String], _ question: EncodedPrompt, maxTokens: Int,
         _ model: LinePreparer.Model
@@ -70,8 +70,8 @@ struct ChooseTask: LineTask {
             choice: PreparedChoice(question: question, prompt: question.tokens, texts: texts, tree: tree))
     }
 
-    /// From a line's choices to the tree of their tokens.
-    /// - Parameter covered: the texts with what covers control tokens in them.
+    /// Makes the tree of tokens of a line's choices.
+    /// - Parameter covered: the texts with control tokens escaped.
     private func choosing(
         _ texts: [String], _ covered: [String], after question: EncodedPrompt,
         _ encoder: LineEncoder
@@ -88,8 +88,7 @@ struct ChooseTask: LineTask {
         let all = try covered.map { choice in
             try encoder.tokens(of: question.content.followed(by: choice), below: limits.contextLength + 1)
         }
-        // A token that has something of the prompt and of one choice: then all begin before it, or they would not be
-        // likely after the same.
+        // Where a token spans prompt and choice, all choices begin before it, so that they follow equal tokens.
         let split = max(1, all.map { zip($0, own).prefix { $0 == $1 }.count }.min() ?? 0)
         let tree: LabelTree
         do throws(LabelTree.Fault) {
@@ -113,7 +112,7 @@ struct ChooseTask: LineTask {
         return PreparedChoice(question: question, prompt: Array(own.prefix(split)), texts: texts, tree: tree)
     }
 
-    /// - Throws: `LineError` if the line, or the job for a line with choices of its own, says how single tokens are
+    /// - Throws: `LineError` if the line, or the job of a line with its own choices, sets how single tokens are
     ///   chosen.
     private func refuseSettings(of question: EncodedPrompt) throws(LineError) {
         if let other = RequestSetting.all.first(where: {
@@ -153,7 +152,7 @@ extension LineError {
     }
 }
 
-/// One of some answers is chosen after a prompt.
+/// A line that chooses one of some answers after a prompt.
 struct PreparedChoice: PreparedLine {
     let question: EncodedPrompt
     let prompt: [Int32]
@@ -168,7 +167,7 @@ struct PreparedChoice: PreparedLine {
         [.request(request(label, after: nil, maker))]
     }
 
-    /// - Parameter reasoning: what the model reasoned before, and what becomes of it.
+    /// - Parameter reasoning: the model's reasoning, and its use in the result.
     func request(
         _ label: WorkLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
     ) -> Request {
@@ -182,12 +181,12 @@ struct PreparedChoice: PreparedLine {
     }
 }
 
-/// An answer that is chosen.
+/// The request of a choice.
 private struct ChoicePart: WorkPart {
     var label: WorkLabel
     let texts: [String]
     let tree: LabelTree
-    /// How many tokens the prompt has by itself.
+    /// Number of tokens of the prompt alone.
     let promptTokens: Int
     let seed: Int
     let temperature: Float
@@ -211,7 +210,7 @@ private struct ChoicePart: WorkPart {
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
             tokens: job.tokens == true ? reasoningTokens + tokens : nil,
             provenance: GenerationResult.values(provenance))
-        // The text is one of the choices, whatever else is to be kept.
+        // The text is one of the choices, even where reasoning is kept in it.
         if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
         let probabilities = zip(texts, weights.probabilities).map {
             ChosenResult.Probability(text: $0, value: $1)
@@ -222,11 +221,11 @@ private struct ChoicePart: WorkPart {
     }
 }
 
-/// How likely a model finds each of some answers, and which of them is the result. In Doubles, by fixed arithmetic and
-/// in the order given: the same bits on every machine.
+/// The probabilities of some answers, and the choice between them. In Doubles, by fixed arithmetic in the given order:
+/// the same bits on every machine.
 struct ChoiceWeights {
-    /// Natural logarithms of each choice's probability as the whole answer: the sum over its tokens, and of the end
-    /// after them, whichever of the tokens that end an answer it is.
+    /// Natural logarithms of each choice's probability as the whole answer: the sum over its tokens and its end, which
+    /// may be any of the tokens that end an answer.
     let logprobs: [Double]
     private let most: Double
 
@@ -251,16 +250,16 @@ struct ChoiceWeights {
         logprobs.map { FixedArithmetic.exp(($0 - most) / temperature) }
     }
 
-    /// How likely each choice is among all; they add up to 1, but for rounding.
+    /// The probability of each choice among all; they sum to 1, up to rounding.
     var probabilities: [Double] {
         let weights = weights()
         let sum = weights.reduce(0, +)
         return weights.map { $0 / sum }
     }
 
-    /// At temperature 0 the likeliest, of equals the first; else drawn with probabilities p^(1/temperature), which are
-    /// normalized again.
-    /// - Parameter stream: the request's own random stream, of which the first number is used.
+    /// Returns at temperature 0 the likeliest choice, the first of equals; else a random one with probabilities
+    /// p^(1/temperature), normalized again.
+    /// - Parameter stream: the request's random stream, of which the first number is used.
     func chosen(temperature: Float, stream: UInt64) -> Int {
         let likeliest = logprobs.indices.reduce(0) { logprobs[$1] > logprobs[$0] ? $1 : $0 }
         guard temperature > 0 else { return likeliest }
@@ -275,10 +274,10 @@ struct ChoiceWeights {
     }
 }
 
-/// What a model thinks before it chooses, as a request of its own.
+/// The reasoning before a choice, as a request of its own.
 struct PreparedReasoning: PreparedLine {
     let reasoning: ReasoningPlan
-    /// The most tokens of the reasoning and the choice together.
+    /// The most tokens of reasoning and choice together.
     let maxTokens: Int
     let use: Reasoning.Use
     let choice: PreparedChoice
@@ -304,14 +303,14 @@ struct PreparedReasoning: PreparedLine {
     }
 }
 
-/// Reasoning, after which one of some answers is chosen.
+/// The request of reasoning before a choice.
 private struct ReasoningPart: WorkPart {
     var label: WorkLabel
     let choice: PreparedChoice
     let use: Reasoning.Use
     let maker: RequestMaker
 
-    /// The choice comes after it.
+    /// The choice follows.
     var mayComeAgain: Bool { true }
 
     func outcome(
@@ -323,7 +322,7 @@ private struct ReasoningPart: WorkPart {
     }
 }
 
-/// After reasoning by itself nothing comes.
+/// Allows nothing after reasoning.
 private struct NothingMore: Constraint {
     let isComplete = true
     func allowed() -> TokenMask { TokenMask(count: 0) }

@@ -1,24 +1,24 @@
 import BatchEngine
 import TokenConstraints
 
-/// From what a line asks of its answer to what the loop is told.
+/// Compiles a line's constraint for the loop.
 extension GenerateTask {
-    /// What an answer must be like. To tell what that means for its tokens may take a while.
+    /// The constraint of an answer. Compiling it for tokens may take a while.
     package struct Answer: Sendable {
         let form: AnswerForm
-        /// The most that this line may have, all limits considered.
+        /// The most tokens for this line, by all limits.
         let maxTokens: Int
         let layout: AnswerGrammar.Layout
         let grammars: AnswerGrammars
 
-        /// Sees to it that the form gets compiled.
-        /// - Parameter waiter: told when it is.
+        /// Begins to compile the constraint.
+        /// - Parameter waiter: notified when done.
         func begin(for waiter: AnswerCompilation.Waiter) -> AnswerCompilation {
             grammars.begin(form, layout, for: waiter)
         }
 
         /// Waits until it is compiled.
-        /// - Throws: `LineError` if there is no such answer.
+        /// - Throws: `LineError` if no answer meets it.
         package func compiled() throws(LineError) -> CompiledAnswer { try compiled(nil) }
 
         fileprivate func compiled(_ begun: AnswerCompilation?) throws(LineError) -> CompiledAnswer {
@@ -39,8 +39,8 @@ extension GenerateTask {
         }
     }
 
-    /// - Parameter maxTokens: of this line, all limits considered.
-    /// - Throws: `LineError` if the line asks for what doesn't go with it.
+    /// - Parameter maxTokens: the most for this line, by all limits.
+    /// - Throws: `LineError` if another setting of the line conflicts with it.
     func answer(
         of record: PromptRecord, _ settings: RequestSettings, maxTokens: Int, _ grammars: AnswerGrammars
     ) throws(LineError) -> Answer? {
@@ -63,13 +63,13 @@ extension GenerateTask {
 }
 
 extension RequestSettings {
-    /// - Throws: `LineError` if they say something of tools, and there are none.
+    /// - Throws: `LineError` if `tool_choice` asks for tools, and there are none.
     fileprivate func refuseToolChoice() throws(LineError) {
         guard let toolChoice, toolChoice != "none", toolChoice != "auto" else { return }
         throw LineError(.badField, "`tool_choice` is \"\(toolChoice.prefix(64))\", but there are no `tools`.")
     }
 
-    /// - Throws: `LineError` if they ask for what doesn't go with a form of the answer.
+    /// - Throws: `LineError` if a setting conflicts with a constraint.
     func check(_ form: AnswerForm) throws(LineError) {
         if let other = formConflict(mayStop: form.isOfCalls) {
             throw LineError(
@@ -79,7 +79,7 @@ extension RequestSettings {
     }
 }
 
-/// A request that can begin once the form of its answer is compiled.
+/// A request that begins once its constraint is compiled.
 struct FormedRequest: WaitingRequest {
     /// Without its constraint.
     let request: Request
@@ -94,7 +94,7 @@ struct FormedRequest: WaitingRequest {
     var weight: Int { compilation.size / 4 }
     var isReady: Bool { compilation.isReady }
 
-    /// With its constraint, now that the form is compiled.
+    /// Returns the request with its compiled constraint.
     func begun() throws(LineError) -> Request {
         let compiled = try answer.compiled(compilation)
         var (request, kind, part) = (request, kind, part)

@@ -2,18 +2,18 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// A completion is sampled after the line's prompt.
+/// Generates a completion of the line's prompt.
 package struct GenerateTask: LineTask {
     typealias Made = GeneratedResult
 
     static func columns(of job: JobSettings) -> [String]? { Made.columns(of: job) }
 
     let job: JobSettings
-    /// What the job asks of answers.
+    /// The constraint of the job.
     let jobForm: AnswerForm?
     private let builder: PromptBuilder
     private let jobStops: StopSet
-    /// What the job's settings say of the outcome.
+    /// The job's settings that change the outcome.
     private let jobAsked: [UInt8]
 
     init(_ job: JobSettings, _ builder: PromptBuilder) {
@@ -60,7 +60,7 @@ private struct PreparedGeneration: PreparedLine {
     var missing: [String] { question.missing }
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
-        // A second attempt belongs to an answer that is judged.
+        // Only a checked answer has a second attempt.
         let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
         let saved = isFresh ? nil : saved
         var label = label
@@ -93,24 +93,24 @@ private struct PreparedGeneration: PreparedLine {
     }
 }
 
-/// A completion that is sampled.
+/// The request of a generated completion.
 struct GenerationPart: WorkPart {
     var label: WorkLabel
     let seed: Int
-    /// What becomes of reasoning; nil where nothing is taken for one.
+    /// Use of the reasoning; nil if none is recognized.
     var reasoning: Reasoning.Use?
-    /// How calls are written; nil where there can be none.
+    /// Format of tool calls; nil if there are none.
     var tools: ToolText?
-    /// What the answer must be like; nil if it may be anything.
+    /// The constraint of the answer; nil if it is free.
     var rule: (any CheckedRule)?
-    /// Text before the answer, and the first of its tokens.
+    /// The prompt's text before the answer, and the first of its tokens.
     var echo: (text: String, first: LogprobEntry)?
-    /// The answer is left out.
+    /// Whether the answer is omitted.
     var asksNothing = false
 
     var mayComeAgain: Bool { rule != nil }
 
-    /// reasoning that is kept in the text is known once it has ended.
+    /// Reasoning kept in the text is only known at its end.
     var isCertain: Bool { !mayComeAgain && reasoning != .keep && echo == nil && !asksNothing }
 
     func reasoning(of sequence: TokenSequence) -> String? {
@@ -153,7 +153,7 @@ struct GenerationPart: WorkPart {
         }
         if let echo {
             result.text = echo.text + result.text
-            // With the end of sequence, as other servers have it: who takes one answer's token away takes it from the end.
+            // With the end of sequence, as from other servers: a client that drops the answer's token drops the last.
             let end = asksNothing ? [] : [completion.endNote].compactMap { $0 }
             result.logprobs = result.logprobs.map {
                 [echo.first] + completion.promptNotes.map(Self.entry) + $0 + end.map(Self.entry)
@@ -164,20 +164,20 @@ struct GenerationPart: WorkPart {
             result, .init(sequence, label, made: made, end: .now), isOwn: sequence.isOwn(label))
     }
 
-    /// The words of an answer, the calls after them, which are nil where there are none, and what is wrong with either.
+    /// Returns the words of an answer, the calls after them, nil if there are none, and an error in either.
     private func read(_ answer: String) -> (text: String, calls: String?, problem: String?) {
         guard let tools else { return (answer, nil, rule?.problem(with: answer)) }
         let (words, calls) = tools.parts(of: answer)
         let problem = rule?.problem(with: calls ?? "")
         guard let form = rule?.beside else { return (words, calls, problem) }
-        // Beside a form calls stand alone; a text of the form may have their mark, too.
+        // Beside a constraint, calls stand alone; a constrained text may contain their mark.
         let hasCalls = calls != nil && words.isEmpty
         if hasCalls, problem == nil { return ("", calls, nil) }
         let other = form.problem(with: answer)
         return hasCalls && other != nil ? ("", calls, problem) : (answer, nil, other)
     }
 
-    /// Notes come from the job itself, or from a store that has looked at them.
+    /// Notes come from the job itself, or from a store that has checked them.
     private static func entry(_ note: String) -> LogprobEntry {
         guard let entry = LogprobEntry(encoded: note) else {
             preconditionFailure("a note of ours is a log-probability")
@@ -185,7 +185,7 @@ struct GenerationPart: WorkPart {
         return entry
     }
 
-    /// Has the answer generated anew, or makes an error of it.
+    /// Returns a request to generate the answer again, or an error.
     /// - Parameter problem: a part of a sentence.
     private func turnedDown(
         _ sequence: TokenSequence, _ answer: String, _ problem: String, in job: JobSettings

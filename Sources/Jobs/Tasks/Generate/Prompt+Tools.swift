@@ -2,8 +2,8 @@ import JSON
 import PhiText
 
 extension ToolsRule {
-    /// What the model is told of functions; nil where there are none.
-    /// - Parameter covered: the line with what covers control tokens in it.
+    /// Returns the functions to describe to the model; nil if there are none.
+    /// - Parameter covered: the line with control tokens escaped.
     static func asked(of record: PromptRecord, covered: PromptRecord?, in job: JobSettings) -> JSONValue? {
         if !job.forms.isEmpty { return (job.forms[name]?.form.rule as? ToolsRule)?.told }
         guard let rule = record.form?.rule as? ToolsRule else { return nil }
@@ -12,9 +12,9 @@ extension ToolsRule {
 }
 
 extension Prompt {
-    /// With calls and what they gave as the model knows them.
-    /// - Parameter functions: that the model is told of.
-    /// - Throws: `LineError` if there is no place for them.
+    /// Returns the prompt with calls and their results in the model's format.
+    /// - Parameter functions: the functions described to the model.
+    /// - Throws: `LineError` if the prompt can't hold them.
     func written(by tools: ToolText?, asking functions: JSONValue?) throws(LineError) -> Prompt {
         let conversation: [ChatMessage]
         switch self {

@@ -1,15 +1,15 @@
 import BatchEngine
 import PhiText
 
-/// What a model thinks before it answers a line, and what becomes of it in the result.
+/// A model's reasoning before its answer, and its use in the result.
 struct Reasoning: Sendable {
     typealias Use = RequestSettings.ReasoningUse
 
     let use: Use
-    /// With the limit that was asked for, before an answer that may be anything.
+    /// With the line's limit, before a free answer.
     let reasoning: ReasoningPlan
 
-    /// - Returns: nil if nothing is taken for reasoning.
+    /// - Returns: nil if no reasoning is recognized.
     /// - Throws: `LineError` if reasoning is limited where there is none.
     init?(_ question: EncodedPrompt, maxTokens: Int, _ model: LinePreparer.Model) throws(LineError) {
         let settings = question.settings
@@ -24,9 +24,9 @@ struct Reasoning: Sendable {
         (self.use, self.reasoning) = (use, reasoning)
     }
 
-    /// The reasoning before an answer of a form.
-    /// - Parameter least: the tokens that the answer has at least.
-    /// - Throws: `LineError` if there is no room for both.
+    /// Returns the reasoning before a constrained answer.
+    /// - Parameter least: the fewest tokens of the answer.
+    /// - Throws: `LineError` if there is no space for both.
     func formed(_ gap: [Int32], maxTokens: Int, least: Int) throws(LineError) -> ReasoningPlan {
         var reasoning = reasoning
         reasoning.gap = gap
@@ -40,14 +40,14 @@ struct Reasoning: Sendable {
         }
         let wanted = min(
             reasoning.limit ?? maxTokens * 3 / 4, maxTokens - reasoning.leastTokens - maxTokens / 8)
-        // With no room for reasoning its limit is the first token, as none at all would need other ones.
+        // Without space for reasoning, its limit is one token: none at all would need other tokens.
         if reasoning.limit != 0 { reasoning.limit = max(1, min(wanted, room)) }
         return reasoning
     }
 }
 
 extension RequestSettings {
-    /// What is wrong with what they say of reasoning, in a sentence; nil if nothing is.
+    /// An error in the settings of reasoning, as a sentence; nil if there is none.
     /// - Parameter reasoning: the model's; nil if it has no tokenizer.
     func reasoningProblem(_ reasonings: ReasoningText?) -> String? {
         if reasoning != nil {
@@ -63,7 +63,7 @@ extension RequestSettings {
 }
 
 extension GeneratedResult {
-    /// What becomes of reasoning before the answer.
+    /// Adds the reasoning before the answer, according to its use.
     mutating func add(_ completion: SamplingDecoding, as use: Reasoning.Use?) {
         guard let use else { return }
         reasoningTokens = completion.reasoningTokens

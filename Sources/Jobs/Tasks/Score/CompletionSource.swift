@@ -1,7 +1,7 @@
 import JSON
 import PhiText
 
-/// What a line gives to be scored.
+/// A line's completions to score.
 struct LineCompletions: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case texts([String])
@@ -10,11 +10,11 @@ struct LineCompletions: Sendable, Equatable {
     }
 
     var content: Content
-    /// The line has a list of them; so has its result.
+    /// Whether the line, and so its result, has a list of them.
     var isList = false
 }
 
-/// Where a job's lines have what is scored: in a field, or in a text that a template makes of several.
+/// The source of completions to score: a field, or a template over several.
 struct CompletionSource: Sendable {
     private enum Place: Sendable {
         /// The first that the line has.
@@ -22,15 +22,14 @@ struct CompletionSource: Sendable {
         case template(LineTemplate)
     }
     private let place: Place
-    /// The job's template; nil if it gives none.
+    /// The job's template; nil if it has none.
     let template: LineTemplate?
 
-    /// How many completions a line may have.
+    /// Number of completions that a line may have.
     static let countLimit = 1024
     static let standard = ["completion", "text"]
 
-    /// - Parameter source: the job's template. One that is a field and nothing else stands for the field's value,
-    ///   which may be a list.
+    /// - Parameter source: the job's template. A single field stands for its value, which may be a list.
     /// - Throws: `UserError` if it is malformed.
     init(_ source: String?) throws {
         guard let source else {
@@ -46,7 +45,7 @@ struct CompletionSource: Sendable {
         }
     }
 
-    /// The fields that are used.
+    /// The fields that it uses.
     var fields: Set<String> {
         switch place {
         case .fields(let names): Set(names)
@@ -54,7 +53,7 @@ struct CompletionSource: Sendable {
         }
     }
 
-    /// All fields that what is scored can depend on.
+    /// All fields that completions can depend on.
     var names: [String] {
         switch place {
         case .fields(let names): names
@@ -62,7 +61,7 @@ struct CompletionSource: Sendable {
         }
     }
 
-    /// - Parameter prompt: after what it is scored: token ids go with token ids.
+    /// - Parameter prompt: comes before the completion: token ids go with token ids.
     func completions(of record: PromptRecord, after prompt: Prompt) throws(LineError) -> LineCompletions {
         switch place {
         case .template(let template):
@@ -123,7 +122,7 @@ struct CompletionSource: Sendable {
 }
 
 extension Prompt {
-    /// With a text after it, where the model's answer would begin.
+    /// Returns the prompt with a text in place of the model's answer.
     func followed(by text: String) -> Prompt {
         switch self {
         case .messages(let messages): .continued(messages, prefix: text)

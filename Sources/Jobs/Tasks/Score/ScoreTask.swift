@@ -4,7 +4,7 @@ import JSON
 import PhiText
 import Synchronization
 
-/// A line's completions are scored, each after the line's prompt.
+/// Scores a line's completions, each after the line's prompt.
 struct ScoreTask: LineTask {
     typealias Made = ScoredResult
 
@@ -41,7 +41,7 @@ struct ScoreTask: LineTask {
         let encoder = LineEncoder(record, job, try model())
         let limits = encoder.limits
         if let covered = encoder.covered(record) { (prompt, completions) = try content(of: covered) }
-        // A text that is scored from its beginning has at most the beginning of a sequence before it.
+        // Without a prompt, at most the beginning of a sequence precedes the text.
         let own = try encoder.tokens(of: prompt, below: limits.contextLength)
         let parts: [PreparedScores.Part]
         switch completions.content {
@@ -72,8 +72,8 @@ struct ScoreTask: LineTask {
         return (prompt, try source.completions(of: record, after: prompt))
     }
 
-    /// Splits prompt and completion where they part from the prompt by itself: a token that has something of both
-    /// is the completion's.
+    /// Splits prompt and completion where they differ from the prompt alone: a token that spans both belongs to the
+    /// completion.
     private func part(
         _ all: [Int32], after own: [Int32], _ name: String, _ limits: ModelLimits
     ) throws(LineError) -> PreparedScores.Part {
@@ -85,7 +85,7 @@ struct ScoreTask: LineTask {
                 .badPrompt,
                 "\(name) has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1).")
         }
-        // The first token of a sequence comes after nothing that could say how likely it is.
+        // The first token of a sequence has no probability.
         let split = max(1, zip(all, own).prefix { $0 == $1 }.count)
         guard all.count > split else {
             throw LineError(
@@ -94,7 +94,7 @@ struct ScoreTask: LineTask {
                     ? "\(name) has \(counted(all.count, "token")), and the first of a text has no log-probability."
                     : "\(name) adds no token to the prompt.")
         }
-        // One array for all of a line's completions, as a rule.
+        // Usually one array for all of a line's completions.
         return .init(
             prompt: split == own.count ? own : Array(all[..<split]), completion: Array(all[split...]))
     }
@@ -117,9 +117,9 @@ struct ScoreTask: LineTask {
             guard let value = members[name], value != .null,
                 record.reading.isSetting(JSONMember(name: name, value: value))
             else { continue }
-            // A result of ours says with which seed it was made.
+            // One of our results has the seed that made it.
             if name == "seed", record.settings.seed == nil { continue }
-            // What is to be scored is often called so.
+            // Lines to score often have such a field.
             if name == ChoiceSource.ownField { continue }
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
@@ -134,12 +134,12 @@ private struct PreparedScores: PreparedLine {
         var completion: [Int32]
     }
 
-    /// The prompt by itself.
+    /// The prompt alone.
     let own: [Int32]
     let parts: [Part]
     let isList: Bool
     let isCovered: Bool
-    /// What the settings say of the outcome.
+    /// The settings that change the outcome.
     let asked: [UInt8]
 
     var prompt: [Int32] { own.isEmpty ? parts[0].prompt : own }
@@ -156,7 +156,7 @@ private struct PreparedScores: PreparedLine {
     }
 }
 
-/// One of a line's completions.
+/// The request of one of a line's completions.
 private struct ScorePart: WorkPart {
     var label: WorkLabel
     let number: Int
@@ -181,7 +181,7 @@ private struct ScorePart: WorkPart {
     }
 }
 
-/// The scores of one line, where they come together: its result is made when all are there.
+/// Collects the scores of one line; its result is made when all are there.
 private final class OpenScores: Sendable {
     private struct State {
         var parts: [Result<Score, LineError>?]
@@ -199,8 +199,7 @@ private final class OpenScores: Sendable {
     }
 
     /// - Parameter sequence: nil if none was computed for this line.
-    /// - Returns: the line's result if it is whole now. If some of its completions can't be scored, the first of them
-    ///   says why.
+    /// - Returns: the line's result once complete. If completions can't be scored, it is the first one's error.
     func add(
         _ part: Result<Score, LineError>, _ number: Int, _ label: WorkLabel, _ sequence: TokenSequence?
     ) -> WorkOutcome {

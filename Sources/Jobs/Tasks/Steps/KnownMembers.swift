@@ -2,26 +2,26 @@ import BatchEngine
 import Errors
 import JSON
 
-/// The members that a value may have which is not there yet: what a step will make.
+/// The members that a step's future result may have.
 struct KnownMembers: Sendable {
-    /// What is known of members besides those that are named.
+    /// Likelihood of members besides those named.
     enum Others: Sendable { case impossible, unlikely, likely }
 
     var named: [(name: String, members: KnownMembers)] = []
     var others = Others.likely
     var isList = false
 
-    /// A member that there is hardly, or never.
+    /// A member that probably or certainly doesn't exist.
     struct Fault {
-        /// What doesn't have it, as a template names it.
+        /// The value without the member, as a template names it.
         var owner: String
         var name: String
         var isCertain: Bool
-        /// What somebody may have meant.
+        /// A likely correction.
         var hint: String
     }
 
-    /// - Parameter path: the names that lead to a member, that of the value itself first.
+    /// - Parameter path: names down to a member, from one of the value itself.
     func fault(in path: [String]) -> Fault? {
         var members = self
         for (place, name) in path.enumerated().dropFirst() {
@@ -42,7 +42,7 @@ struct KnownMembers: Sendable {
 }
 
 extension KnownMembers {
-    /// Those of a value that a JSON Schema accepts.
+    /// The members of a value that a JSON Schema accepts.
     init(schema: JSONValue) {
         guard case .object(let keywords) = schema,
             !["$ref", "$dynamicRef", "$recursiveRef"].contains(where: { keywords[$0] != nil })
@@ -63,7 +63,7 @@ extension KnownMembers {
         }
     }
 
-    /// Where a schema has one, it may mean members that `properties` doesn't name.
+    /// Keywords that may allow members beyond `properties`.
     private static let openKeywords = [
         "additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "allOf",
         "anyOf", "oneOf", "if", "dependentSchemas", "dependencies",
@@ -71,7 +71,7 @@ extension KnownMembers {
 }
 
 extension StepPlan.Step {
-    /// Those of what it makes.
+    /// The members of its result.
     var members: KnownMembers {
         let made = job.task.types.first { $0.doesAll(of: job) }?.made
         var members = KnownMembers()
@@ -108,10 +108,10 @@ extension KnownMembers {
         named.append((name, members))
     }
 
-    /// Stands for the value: of members their names, as in `<question.text>`.
+    /// The value's placeholder; members are their names, as in `<question.text>`.
     /// - Parameters:
-    ///   - name: of the value itself, by the names that lead to it.
-    ///   - read: members that templates name, those of other values among them.
+    /// - name: the names that lead to the value.
+    /// - read: members that templates name, including those of other values.
     func placeholder(_ name: [String], read: [[String]]) -> JSONValue {
         var members = named
         for path in read where path.count > name.count && path.starts(with: name) {

@@ -1,20 +1,20 @@
 import FoundationShim
 
-/// What a job with other steps, and nothing else that is other, has made of rows as this one would make it.
+/// Reuses rows of a job that differs only in its steps.
 ///
-/// A step is kept if it is as it was, and so is all that its templates and conditions name. Then it has asked the same, with
-/// the same random streams, and what it made and what came of that is what a run from nothing would make.
+/// A step is kept if it is unchanged, and all that its templates and conditions name as well. Then it asked the same,
+/// with the same random streams, and a new run would make the same of it.
 struct StepChange: Sendable {
     /// The names of the steps that are kept.
     let kept: Set<String>
     private let names: [String]
-    /// How many rows come of one by the steps after those that both jobs begin with.
+    /// Number of rows made of one after the steps that both jobs begin with.
     private let rows: (earlier: Int, now: Int)
 
     /// - Parameters:
-    ///   - text: the other job's steps, as in its fingerprint.
-    ///   - plan: this job's steps.
-    /// - Returns: nil if the text is none of ours.
+    /// - text: the other job's steps, as in its fingerprint.
+    /// - plan: this job's steps.
+    /// - Returns: nil if the text is not of our format.
     init?(from text: String, to job: JobSettings, _ plan: StepPlan) {
         guard let earlier = ToldStep.steps(text),
             ToldStep.rows(of: earlier[...]) <= JobSettings.rowsOfLineRange.upperBound
@@ -23,11 +23,11 @@ struct StepChange: Sendable {
         let start = zip(earlier, job.steps).prefix { $0.text.utf8.elementsEqual($1.text.utf8) }.count
         rows = (ToldStep.rows(of: earlier[start...]), RowBranch.rows(of: job.steps[start...]))
         var kept = Set(names[..<start])
-        // Beyond, rows are the same branches of the same tree, or none is kept.
+        // From here on, rows are the same branches of the same tree, or none is kept.
         for (number, step) in plan.steps.enumerated().dropFirst(max(1, start)) where rows.earlier == rows.now
         {
             let text = job.steps[number].text
-            // The first step may ask what the line itself says.
+            // The first step may use the line's own prompt.
             guard let place = earlier.firstIndex(where: { $0.text.utf8.elementsEqual(text.utf8) }), place > 0,
                 ToldStep.rows(of: earlier[(place + 1)...]) == step.fork.below
             else { continue }
@@ -46,7 +46,7 @@ struct StepChange: Sendable {
         self.kept = kept
     }
 
-    /// The row of the other job that has in common with one of this job what both make of it.
+    /// Returns the other job's row that shares the most with a row of this job.
     /// - Parameter sample: one of the line's rows.
     func earlierRow(of sample: Int) -> Int {
         sample / rows.now * rows.earlier + min(sample % rows.now, rows.earlier - 1)

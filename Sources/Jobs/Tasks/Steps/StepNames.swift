@@ -9,16 +9,16 @@ extension StepPlan.Step {
             + (builder.templates + tasks.flatMap(\.templates)).map { ($0.name, $0) }
     }
 
-    /// All names that what it makes, and what is decided of that, can depend on.
+    /// All names that its result, and the decision about it, can depend on.
     var names: Set<String> { Set(templates.flatMap(\.template.names) + tasks.flatMap(\.names)) }
 }
 
-/// What templates and conditions of steps name, and what there is.
+/// Checks names in templates and conditions of steps.
 extension StepPlan {
-    /// A member that no result of its step has, in a sentence; nil if there is none.
+    /// An error about a member that no result of its step has; nil if there is none.
     var memberProblem: String? { memberFaults.first { $0.isCertain }?.text }
 
-    /// Members that are hardly meant, in sentences.
+    /// Warnings about unlikely members.
     var memberWarnings: [String] { memberFaults.filter { !$0.isCertain }.map(\.text) }
 
     private var memberFaults: [(text: String, isCertain: Bool)] {
@@ -39,14 +39,14 @@ extension StepPlan {
         return faults
     }
 
-    /// Names that stand for nothing, in sentences.
-    /// - Parameter fields: those that lines have.
+    /// Returns warnings about unknown names.
+    /// - Parameter fields: the lines' fields.
     func nameWarnings(_ fields: Set<String>) -> [String] {
         var warnings: [String] = []
         for part in parts {
             let known = fields.union(part.steps)
             for name in part.template.variables.subtracting(known).sorted() {
-                // The line's own; one that asks nothing is an error by itself.
+                // The line's own; a line without it is an error by itself.
                 if part.name == steps[0].name, part.key == "prompt", name == "prompt" { continue }
                 warnings.append(
                     "steps: \(part.name): \(part.key) names \(name), which is neither a field of any line nor a "
@@ -70,7 +70,7 @@ extension StepPlan {
         for step in steps {
             if step.fork.items != nil { before.insert(JobStep.item) }
             for (key, template) in step.templates {
-                // A later try sees what the one before it has made.
+                // A later try sees the result of the one before.
                 let seesOwn = ["accept", "distinct"].contains(key) || step.tries > 1 && key != "where"
                 parts.append(
                     Part(

@@ -10,16 +10,16 @@ struct StepRow: Sendable {
     private(set) var label: WorkLabel
 
     private var done: [StepsResult.Step] = []
-    /// What later templates see of it.
+    /// Its results for later templates.
     private var values: [(name: String, value: JSONValue)] = []
     private var timing: GenerationResult.Timing?
-    /// Something was computed for it.
+    /// Whether something was computed for it.
     private var isOwn = false
-    /// The step under way.
+    /// The step in flight.
     private var place = 0
-    /// How many times it was made in vain.
+    /// Number of tries without an accepted result.
     private var vain = 0
-    /// What earlier runs have made of steps to come, and of the first that none has made.
+    /// Results of earlier runs for later steps, and the record of the first step without one.
     private var earlier: [StepsResult.Step] = []
     private var saved: InFlightRecord?
 
@@ -31,7 +31,7 @@ struct StepRow: Sendable {
 
     var step: StepPlan.Step { plan.steps[place] }
 
-    /// Each try of each step has a random stream of its own.
+    /// Each try of each step has its own random stream.
     var stepLabel: WorkLabel {
         var label = label
         label.step = vain == 0 ? step.name : "\(step.name) \(vain)"
@@ -42,7 +42,7 @@ struct StepRow: Sendable {
 
     // MARK: Steps
 
-    /// Takes what the step under way has made.
+    /// Takes the result of the step in flight.
     func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) -> WorkOutcome {
         var row = self
         row.isOwn = row.isOwn || isOwn
@@ -67,13 +67,13 @@ struct StepRow: Sendable {
         do { return .more(try row.works()) } catch { return .failed(row.error(error)) }
     }
 
-    /// What comes after a step that is made and accepted.
+    /// Continues after a step with an accepted result.
     private mutating func passed() throws -> WorkOutcome {
         guard let (text, gate) = step.compared else { return try goOn() }
         return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: fields)))
     }
 
-    /// - Parameter original: the id of the row that it is too much like; nil if it goes on.
+    /// - Parameter original: the id of the row that it resembles; nil if it passes.
     func compared(with original: String?) -> WorkOutcome {
         var row = self
         if let original { return row.end(dropped: step.name, original: original) }
@@ -104,7 +104,7 @@ struct StepRow: Sendable {
         return end(dropped: nil)
     }
 
-    /// Whether the step under way has an item for the row, if it makes rows of a list.
+    /// Whether the step in flight has an item for the row, if it makes rows of a list.
     private mutating func takeItem() throws -> Bool {
         guard step.fork.items != nil else { return true }
         guard let item = try step.fork.item(of: label.sample, in: fields) else { return false }
@@ -132,16 +132,16 @@ struct StepRow: Sendable {
         return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
     }
 
-    /// What the step under way is asked with.
+    /// The prompt record of the step in flight.
     private var asked: PromptRecord {
         var asked = record
         asked.fields = fields
-        // A later step has a prompt of its own.
+        // A later step has its own prompt.
         if place > 0 { asked.content = .fields }
         return asked
     }
 
-    // MARK: What templates see
+    // MARK: Values for templates
 
     private var fields: JSONValue {
         guard case .object(var members) = record.fields else { return record.fields }
@@ -188,18 +188,18 @@ struct StepRow: Sendable {
         return error.inStep(step.name)
     }
 
-    // MARK: Rows under way
+    // MARK: Rows in flight
 
-    /// The steps that are made; nil if there are none.
+    /// The results of earlier steps; nil if there are none.
     var savedSteps: String? {
         done.isEmpty ? nil : StepsResult(done).savedText
     }
 
-    /// Whether tokens of the step under way may be saved: those of a later try are made anew.
+    /// Whether tokens of the step in flight may be saved: a later try starts again.
     var isFirstTry: Bool { vain == 0 }
 
-    /// Goes on with what earlier runs have made of it. What is decided of it by conditions is decided again.
-    /// - Returns: nil if the text is not what a run of this job has left.
+    /// Resumes from results of earlier runs, and evaluates their conditions again.
+    /// - Returns: nil if the text was not left by a run of this job.
     func resumed(_ text: String, _ saved: InFlightRecord) -> [Work]? {
         guard let steps = StepsReader.steps(saved: text), !steps.isEmpty,
             steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
@@ -210,8 +210,8 @@ struct StepRow: Sendable {
         return row.begun(saved)
     }
 
-    /// From before its first step.
-    /// - Parameter saved: what an earlier run has made of the step that comes first.
+    /// Begins with the first step.
+    /// - Parameter saved: an earlier run's part of the first step.
     func begun(_ saved: InFlightRecord?) -> [Work] {
         var row = self
         (row.place, row.saved) = (-1, saved)
@@ -230,7 +230,7 @@ struct StepRow: Sendable {
 }
 
 extension GenerationResult.Timing {
-    /// Nothing was asked of the model.
+    /// Nothing was computed.
     static let zero = Self(queued: 0, prefill: 0, decode: 0, tokensPerSecond: 0)
 
     /// The times of two steps, one after the other.
@@ -246,7 +246,7 @@ extension GenerationResult.Timing {
     }
 }
 
-/// A step's request that can't begin yet.
+/// A step's request that waits for its constraint.
 private struct WaitingStep: WaitingRequest {
     let waiting: any WaitingRequest
     let row: StepRow
@@ -260,9 +260,9 @@ private struct WaitingStep: WaitingRequest {
     }
 }
 
-/// A step of a row.
+/// The request of a step.
 private struct StepPart: WorkPart {
-    /// As it would be by itself.
+    /// As it would be without steps.
     var part: any WorkPart
     let row: StepRow
 

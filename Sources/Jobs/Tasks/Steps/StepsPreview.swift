@@ -1,9 +1,9 @@
 import JSON
 
-/// What can be told of a job's steps before any of them has made something.
+/// Checks a job's steps, and shows their prompts, before the first run.
 package struct StepsPreview {
     private let plan: StepPlan
-    /// Those that lines have.
+    /// The lines' fields.
     private var fields: Set<String> = []
 
     /// - Returns: nil if the job has no steps.
@@ -20,13 +20,13 @@ package struct StepsPreview {
         for member in members { fields.insert(member.name) }
     }
 
-    /// What templates and conditions name, but hardly mean, as far as lines were noted.
+    /// Warnings about names in templates and conditions, as far as lines were noted.
     package var warnings: [String] {
         plan.memberWarnings + (fields.isEmpty ? [] : plan.nameWarnings(fields))
     }
 
-    /// The prompts of the steps after the first as if all before them were made, with `<question.text>` and the like for
-    /// what those will have made; or why one can't be told before that is there.
+    /// Returns the prompts of the steps after the first, with `<question.text>` and the like for earlier results; or
+    /// the reason if a prompt depends on them.
     package func laterPrompts(
         of line: PromptRecord, _ model: LinePreparer.Model
     ) -> [(step: String, prompt: Result<[Int32], LineError>)] {

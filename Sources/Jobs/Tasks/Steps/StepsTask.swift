@@ -2,7 +2,7 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// A row goes through the steps of a job, one after the other. Each is done by the task that would do it by itself.
+/// Takes a row through the steps of a job in order, each run by its own task.
 struct StepsTask: LineTask {
     typealias Made = StepsResult
 
@@ -73,15 +73,15 @@ final class StepPlan: Sendable {
         let tasks: [any LineTask]
         let condition: LineTemplate?
         let accept: LineTemplate?
-        /// The text that is compared with earlier rows', and which of the steps that do so this is.
+        /// The text to compare with earlier rows', and the step's index among those that compare.
         let compared: (text: LineTemplate, gate: Int)?
         let tries: Int
         let fork: RowBranch
 
-        /// Whether the rows of a line may be asked different things in it, or nothing, before anything was made.
+        /// Whether a line's rows may ask different things in it, or nothing, before any result.
         var differs: Bool { fork.items != nil || condition != nil }
 
-        /// What the first row of a line is asked, if this is the first step; nil if that is nothing.
+        /// Returns the prompt record of a line's first row in the first step; nil if there is none.
         func asked(first record: PromptRecord) throws(LineError) -> PromptRecord? {
             guard case .object(var members) = record.fields else { return record }
             var record = record
@@ -95,14 +95,14 @@ final class StepPlan: Sendable {
     }
 
     let steps: [Step]
-    /// What templates and conditions name: fields of the line, and steps.
+    /// Names in templates and conditions: fields of the line, and steps.
     let used: Set<String>
     /// The line's fields among them.
     let fields: Set<String>
-    /// What results carry of what is asked in a step, the last that has a text sampled.
+    /// The prompt that results carry, and its step: the last that generates text.
     let carried: (prompt: CarriedPrompt, step: Int)?
 
-    /// What templates see of a row beside the line's fields.
+    /// Names that templates see besides the line's fields.
     fileprivate let made: Set<String>
 
     /// - Throws: `UserError` if a template or a condition is malformed.
@@ -148,7 +148,7 @@ private struct PreparedRow: PreparedLine {
     let plan: StepPlan
     let record: PromptRecord
     let model: LinePreparer.Model
-    /// What its first row is asked first; nil if it passes over the first step, or there is none.
+    /// The first row's first prompt; nil if it skips the first step, or there is none.
     let first: (any PreparedLine)?
 
     var prompt: [Int32] { first?.prompt ?? [] }
@@ -158,7 +158,7 @@ private struct PreparedRow: PreparedLine {
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
-        // What an earlier run has made of the row. If that can't be ours, it is made from its beginning.
+        // An earlier run's part of the row, if it is ours; else the row starts again.
         if let saved, let text = saved.row {
             return row.resumed(text, saved) ?? begun(row, saved: nil)
         }
@@ -167,7 +167,7 @@ private struct PreparedRow: PreparedLine {
 }
 
 extension PreparedRow {
-    /// Where all rows of a line are first asked the same, it is prepared but once.
+    /// Prepares a line once if all its rows begin with the same prompt.
     private func begun(_ row: StepRow, saved: InFlightRecord?) -> [Work] {
         guard !plan.steps[0].differs, plan.carried?.step != 0, let first else { return row.begun(saved) }
         return first.work(row.stepLabel, saved: saved, row.maker).map(row.wrapped)
@@ -175,7 +175,7 @@ extension PreparedRow {
 }
 
 extension StepPlan {
-    /// What was compared with earlier rows, of a row that has come to its end.
+    /// Returns the texts of an ended row that were compared with earlier rows.
     /// - Parameter fields: the line's.
     func comparedTexts(of result: StepsResult, _ fields: JSONValue) -> [PastRow.Text] {
         guard case .object(var members) = fields else { return [] }
@@ -198,14 +198,14 @@ extension LineError {
     func inStep(_ name: String) -> LineError { LineError(code, "\(name): \(message)") }
 }
 
-/// Where a row becomes several, each of which goes on by itself. What is before it they have in common: they ask for the
-/// same, with the same random streams, and it is computed once.
+/// A split of a row into several. The steps before it are theirs in common: equal requests with the same random
+/// streams, computed once.
 struct RowBranch: Sendable {
-    /// How many rows come of one.
+    /// Number of rows made of one.
     let count: Int
-    /// How many rows come of each of these, by the steps after this.
+    /// Number of rows made of each of these by later steps.
     let below: Int
-    /// Which makes a list that has an item for each row; nil where the rows differ by their random streams alone.
+    /// Makes a list with an item for each row; nil if rows differ only in their random streams.
     let items: LineTemplate?
 
     /// - Throws: `UserError` if the list is malformed.
@@ -215,14 +215,14 @@ struct RowBranch: Sendable {
         items = try step.each.map { try LineTemplate("each (\(step.name))", "{{ \($0) | tojson }}") }
     }
 
-    /// How many rows come of one by these steps.
+    /// Number of rows made of one by these steps.
     static func rows(of steps: ArraySlice<JobStep>) -> Int { steps.reduce(1) { $0 * $1.samples } }
 
-    /// Which of the line's rows up to this step a row is one of, from 0. Those of one line follow each other, and so it
-    /// holds for the positions of all lines' rows, too.
+    /// The index, from 0, of a row among the line's rows up to this step. Rows of one line are consecutive, so that it
+    /// also applies to positions among all rows.
     func branch(of row: Int) -> Int { row / below }
 
-    /// The item of one of the line's rows; nil if the list is shorter, or there is none.
+    /// Returns the item of one of the line's rows; nil if the list is shorter, or there is none.
     /// - Throws: `LineError` if it is no list.
     func item(of row: Int, in fields: JSONValue) throws(LineError) -> JSONValue? {
         guard let text = try items?.fill(from: fields) else { return nil }

@@ -2,15 +2,15 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// What is decided of rows in the order of the input, whichever is ready first: which are too much like earlier ones,
-/// and when enough are accepted. So what comes of them does not depend on timing.
+/// Decides in the order of the input, independent of timing, which rows are too similar to earlier ones, and when
+/// enough are accepted.
 struct AcceptFilter {
-    /// What is known of a row where texts are compared.
+    /// The state of a row where texts are compared.
     private enum Arrival {
         case row(HeldRow)
-        /// It was decided in an earlier run.
+        /// Decided in an earlier run.
         case decided(PastRow, PastRow.Text)
-        /// It does not get there.
+        /// It ends before.
         case absent
     }
 
@@ -18,13 +18,13 @@ struct AcceptFilter {
     private struct Gate {
         var arrivals = InOrder<Arrival>()
         var kept: AcceptedTexts
-        /// How many rows have come of one by the steps after it: they follow each other, and have one text.
+        /// Number of rows made of one by later steps: they are consecutive, and share one text.
         let below: Int
-        /// What was decided last, and of which of these.
+        /// The last decision, and the branch that it is about.
         var last: (branch: Int, original: String?)?
 
-        /// - Parameter isKept: it passed in an earlier run, and stays.
-        /// - Returns: the id of the row that it is like; nil if it passes.
+        /// - Parameter isKept: whether it passed in an earlier run, and stays.
+        /// - Returns: the id of the row that it resembles; nil if it passes.
         mutating func original(of text: String, _ id: String, _ position: Int, isKept: Bool = false)
             -> String?
         {
@@ -38,33 +38,33 @@ struct AcceptFilter {
 
     struct Decision {
         var row: HeldRow
-        /// The id of the row that it is like; nil of one that passes.
+        /// The id of the row that it resembles; nil if it passes.
         var original: String?
     }
 
-    /// How far beyond the first row that is not decided others may begin, so that what waits stays bounded.
+    /// Number of rows that may begin after the first undecided one, which bounds those that wait.
     private static let window = 4096
 
     private var gates: [Gate]
-    /// Nil where all rows of a line are wanted.
+    /// Nil if all rows of a line are wanted.
     private(set) var quota: RowQuota?
-    /// What was decided, and is to be acted on.
+    /// Decisions to act on.
     private var decisions: Queue<Decision> = []
-    /// Rows that have come to their end: whether they are accepted, and what this run counts them as.
+    /// Ended rows: whether they are accepted, and their outcome in this run.
     private var ends = InOrder<(isAccepted: Bool, tally: RowOutcome?)>()
-    /// What became of rows in this run, so far as all before them have come to their end, up to where it is enough.
+    /// Outcomes of this run's rows, as far as all before them have ended, up to the end.
     private(set) var tally: [RowOutcome: Int] = [:]
-    /// How many accepted rows are enough; nil where all are wanted.
+    /// Number of accepted rows that is enough; nil for all.
     let wanted: Int?
     private let samples: Int
-    /// Accepted rows, so far as all before them have come to their end.
+    /// Accepted rows, as far as all before them have ended.
     private(set) var accepted = 0
-    /// Enough rows are accepted before this position, and those from here on are not needed.
+    /// The position after enough accepted rows; later rows are not needed.
     private(set) var end: Int?
-    /// How many rows wait for earlier ones.
+    /// Number of rows that wait for earlier ones.
     private(set) var heldCount = 0
 
-    /// - Returns: nil if nothing is decided so.
+    /// - Returns: nil if there is nothing to decide.
     init?(_ job: JobSettings) {
         gates = job.steps.enumerated().compactMap { number, step in
             step.distinct.map {
@@ -76,13 +76,13 @@ struct AcceptFilter {
         if gates.isEmpty, wanted == nil, quota == nil { return nil }
     }
 
-    /// Whether rows wait for those of lines before theirs.
+    /// Whether rows wait for those of earlier lines.
     private var ordersLines: Bool { !gates.isEmpty || wanted != nil }
 
-    /// Whether all rows that are needed have come to their end.
+    /// Whether all rows that are needed have ended.
     var isEnough: Bool { end.map { ends.next >= $0 } ?? false }
 
-    /// Rows from this position on may not begin yet.
+    /// The first position that may not begin yet.
     var positionLimit: Int {
         guard ordersLines else { return .max }
         let next = gates.reduce(ends.next) { min($0, $1.arrivals.next) }
@@ -103,7 +103,7 @@ struct AcceptFilter {
         decide()
     }
 
-    /// A row has come to its end, or was at it before this run.
+    /// Notes the end of a row, in this run or an earlier one.
     mutating func ended(_ position: Int, isAccepted: Bool, tally: RowOutcome? = nil) {
         quota?.ended(position, isAccepted: isAccepted)
         guard ordersLines else { return }
@@ -121,7 +121,7 @@ struct AcceptFilter {
 
     mutating func nextDecision() -> Decision? { decisions.popFirst() }
 
-    /// A row was at its end before this run.
+    /// Notes a row that ended before this run.
     mutating func take(_ row: PastRow) {
         for text in row.texts {
             gates[text.gate].arrivals.add(.decided(row, text), at: row.position)
@@ -149,9 +149,9 @@ struct AcceptFilter {
         }
     }
 
-    /// Whether the rows of an output were decided as they would be now. They come in their order.
-    /// - Returns: what is wrong with the row; nil if nothing is.
-    /// - Parameter failed: rows before it that have no result.
+    /// Checks that an output's rows, taken in order, were decided as they would be now.
+    /// - Returns: the difference in a row; nil if there is none.
+    /// - Parameter failed: earlier rows without a result.
     mutating func fault(in row: PastRow, failed: Set<String>) -> (found: String?, right: String?)? {
         var fault: (String?, String?)?
         for text in row.texts {
@@ -164,10 +164,10 @@ struct AcceptFilter {
     }
 }
 
-/// A row whose way on is decided once all rows before it have got as far.
+/// A row that is decided once all rows before it have come as far.
 package struct HeldRow: Sendable {
     let row: StepRow
-    /// Which of the steps that compare texts it is.
+    /// The index of its step among those that compare texts.
     let gate: Int
     let text: String
 
@@ -175,17 +175,17 @@ package struct HeldRow: Sendable {
     var position: Int { label.position }
     var id: String { label.key.id }
 
-    /// What comes of it.
-    /// - Parameter original: the id of the row that it is too much like; nil if it passes.
+    /// Returns the row's outcome.
+    /// - Parameter original: the id of the row that it resembles; nil if it passes.
     func decided(_ original: String?) -> WorkOutcome { row.compared(with: original) }
 
-    /// As an earlier result says.
+    /// Decides as an earlier result does.
     func decided(as result: (any TaskResult)?) -> WorkOutcome {
         let known = result as? StepsResult
         return decided(known?.dropped == row.step.name ? known?.original : nil)
     }
 
-    /// What is saved of it while it waits.
+    /// Its record while it waits.
     var record: InFlightRecord {
         var record = InFlightRecord(key: label.key, tokens: [])
         record.row = row.savedSteps
@@ -193,12 +193,12 @@ package struct HeldRow: Sendable {
     }
 }
 
-/// What a finished row says where texts are compared.
+/// A finished row where texts are compared.
 package struct PastRow: Sendable {
     struct Text: Sendable {
         var gate: Int
         var text: String
-        /// The row that it was found to be like.
+        /// The row that it resembles.
         var original: String?
     }
 
@@ -217,13 +217,13 @@ package struct PastRow: Sendable {
     }
 }
 
-/// Things that come in any order, each with its number, and are given out by their numbers from 0 on.
+/// Numbered elements that come in any order, and leave in order from 0 on.
 struct InOrder<Element> {
-    /// The number of the next one that is given out.
+    /// The number of the next element to leave.
     private(set) var next = 0
     private var early: [Int: Element] = [:]
 
-    /// Takes one. What comes twice counts once.
+    /// Adds an element; a repeated one counts once.
     mutating func add(_ element: Element, at number: Int) {
         if number >= next, early[number] == nil { early[number] = element }
     }
@@ -235,14 +235,14 @@ struct InOrder<Element> {
         return element
     }
 
-    /// Those that wait for an earlier one.
+    /// Elements that wait for an earlier one.
     var waiting: some Sequence<Element> { early.values }
 }
 
-/// The texts of rows that a step let pass, so far as is needed to find one that is like another: not the texts.
+/// Finds texts similar to those that passed a step, without storing them.
 struct AcceptedTexts {
     private enum Texts {
-        /// Their digests, and the number of the row of each.
+        /// Their digests, and the number of each one's row.
         case equal([[UInt8]: Int])
         case similar(SimilarTexts)
     }
@@ -254,9 +254,9 @@ struct AcceptedTexts {
         texts = distinctness.similarity.map { .similar(SimilarTexts(similarity: $0)) } ?? .equal([:])
     }
 
-    /// Takes a text, unless there is one that is like it.
-    /// - Parameter isKept: it passed in an earlier run, and stays.
-    /// - Returns: the id of the first row whose text it is like; nil if it is taken.
+    /// Adds a text, unless a similar one is there.
+    /// - Parameter isKept: whether it passed in an earlier run, and stays.
+    /// - Returns: the id of the first row with a similar text; nil if it is added.
     mutating func take(_ text: String, of id: String, isKept: Bool = false) -> String? {
         switch texts {
         case .equal(var known):
@@ -277,33 +277,33 @@ struct AcceptedTexts {
     }
 }
 
-/// How many accepted rows of a line are enough, where a job says so: then the others are not made.
+/// The number of accepted rows that ends a line, if the job sets it: further rows are not made.
 ///
-/// A row begins once it is certain that it is needed: fewer of those before it are accepted, or may yet be. So none is
-/// made in vain, and which ones are made does not depend on which is ready first.
+/// A row begins once it is certain that it is needed, as too few of those before it are accepted, or may still be. So
+/// none is made in vain, and timing decides nothing.
 struct RowQuota {
     enum Need: Equatable {
         case needed, notNeeded
-        /// It depends on rows that are under way.
+        /// It depends on rows in flight.
         case open
     }
 
-    /// What is known of a line of which not all rows have come to their end.
+    /// The state of a line with rows in flight.
     private struct Line {
         var accepted = 0
-        /// Those that came to their end without.
+        /// Rows that ended without.
         var others = 0
     }
 
     let wanted: Int
     private let samples: Int
     private var lines: [Int: Line] = [:]
-    /// Lines of which all rows have come to their end, and fewer are accepted.
+    /// Lines whose rows all ended with too few accepted.
     private(set) var shortLines = 0
 
     init(_ wanted: Int, samples: Int) { (self.wanted, self.samples) = (wanted, samples) }
 
-    /// How many rows of a line wait for each that runs.
+    /// Number of rows of a line that wait for each that runs.
     var waitingRows: Int { (samples + wanted - 1) / wanted }
 
     func need(of position: Int) -> Need {
@@ -314,7 +314,7 @@ struct RowQuota {
         return line.accepted >= wanted ? .notNeeded : .open
     }
 
-    /// A row has come to its end, or was at it before this run.
+    /// Notes the end of a row, in this run or an earlier one.
     mutating func ended(_ position: Int, isAccepted: Bool) {
         var line = lines.removeValue(forKey: position / samples) ?? Line()
         if isAccepted { line.accepted += 1 } else { line.others += 1 }

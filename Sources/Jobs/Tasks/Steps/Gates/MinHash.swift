@@ -1,9 +1,9 @@
-/// How similar texts are, without the texts: of each a signature of 256 bytes.
+/// Estimates the similarity of texts from signatures of 256 bytes.
 ///
-/// The similarity is Jaccard's: of all the pieces of five characters that two texts have, the share that both have.
-/// Lower and upper case are the same, and so is white space of any length. For each of 128 hash functions a signature
-/// has the smallest hash of the text's pieces; the share of functions for which two signatures agree estimates the
-/// similarity, with a standard error of at most 0.045 (Broder, "On the resemblance and containment of documents", 1997).
+/// The similarity is Jaccard's: the share of all pieces of five characters in two texts that both have, ignoring case
+/// and the length of white space. A signature has the smallest hash of the text's pieces for each of 128 hash
+/// functions; the share of equal ones in two signatures estimates the similarity, with a standard error of at most
+/// 0.045 (Broder, "On the resemblance and containment of documents", 1997).
 struct MinHash: Equatable {
     static let functions = 128
     private static let pieceLength = 5
@@ -20,7 +20,7 @@ struct MinHash: Equatable {
         }
     }
 
-    /// The hashes of all pieces; of a shorter text there is one.
+    /// The hashes of all pieces; a shorter text has one.
     private static func pieces(of text: String) -> [UInt64] {
         var characters: [UInt32] = []
         for character in text.lowercased().unicodeScalars {
@@ -50,21 +50,21 @@ struct MinHash: Equatable {
         (mixed(UInt64(2 * number)) | 1, mixed(UInt64(2 * number + 1)))
     }
 
-    /// For how many functions two signatures agree.
+    /// Number of functions for which two signatures agree.
     static func agreement(_ a: some Sequence<UInt16>, _ b: some Sequence<UInt16>) -> Int {
         zip(a, b).reduce(0) { $0 + ($1.0 == $1.1 ? 1 : 0) }
     }
 }
 
-/// Signatures that were kept, by which one that is similar is found without a look at them all: two that agree in
-/// some band of functions are compared (Indyk and Motwani, 1998).
+/// Finds similar signatures without comparing all: only pairs that agree in some band of functions are compared (Indyk
+/// and Motwani, 1998).
 struct SimilarTexts {
     private let least: Int
     /// Functions in a band: as many as find a pair at the threshold with a probability of 0.999.
     private let width: Int
     private let bands: Int
     private var values: [UInt16] = []
-    /// For each content of a band the latest text that has it, and for each text and band the one before; from 1.
+    /// The latest text for each content of a band, and the one before for each text and band; from 1.
     private var latest: [UInt64: UInt32] = [:]
     private var before: [UInt32] = []
 
@@ -86,7 +86,7 @@ struct SimilarTexts {
         }
     }
 
-    /// The number of the first of those that are similar; nil if none is.
+    /// The number of the first similar one; nil if there is none.
     func first(like text: MinHash) -> Int? {
         var first: Int?
         for band in 0..<bands {
