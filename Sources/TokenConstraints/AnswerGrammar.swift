@@ -2,13 +2,13 @@ import BatchEngine
 import JSONSchema
 import OperatingSystem
 
-/// What answers must look like, compiled for one vocabulary. Requests share it; each has a constraint of its own, and
-/// masks are made by as many threads as ask for them.
+/// A constraint compiled for one vocabulary. Requests share it, each with a constraint state of its own; masks are made
+/// on the threads of their callers.
 package final class AnswerGrammar: Sendable {
-    /// How JSON is written, and with which members.
+    /// Layout of JSON, and its members.
     package struct Layout: Hashable, Sendable {
-        /// Each member and item on a line of its own, so many spaces deeper than what holds it; as Python's
-        /// `json.dumps(value, indent: n)` writes. Nil for no white space at all.
+        /// Spaces by which each member and item is indented on a line of its own, as in Python's `json.dumps(value,
+        /// indent: n)`. Nil for no white space at all.
         package var indent: Int?
         package var others = OtherMembers.asAllowed
 
@@ -20,17 +20,17 @@ package final class AnswerGrammar: Sendable {
         package static func indented(_ spaces: Int) -> Layout { Layout(indent: spaces) }
     }
 
-    /// The keywords that masks don't decide, or not wholly: they must be checked on the finished answer.
+    /// Keywords that masks decide partly or not at all: they are validated on the finished answer.
     package let validated: [SchemaMention]
-    /// The least max_tokens under which there is any answer.
+    /// The least max_tokens that allows an answer.
     package let leastTokens: Int
     let tokens: TokenTrie
-    /// Objects of a schema that may have members whose names the schema doesn't have.
+    /// Objects of a schema that may have unnamed members.
     package var openObjects: [SchemaMention] { schemaShape?.openObjects ?? [] }
-    /// Nil if it is no schema's.
+    /// Nil if there is no schema.
     let schemaShape: SchemaShape?
     private let makeWriter: @Sendable () -> any AnswerWriter
-    /// The writer and its number; states of another writer mean nothing to it.
+    /// The writer and its number; states of another writer are invalid for it.
     private let current: Guarded<(number: Int, writer: GrammarWriter)>
 
     /// JSON values that a schema accepts.
@@ -57,7 +57,7 @@ package final class AnswerGrammar: Sendable {
     }
 
     /// Texts of a context-free grammar.
-    /// - Throws: `ConstraintFault` that names the line.
+    /// - Throws: `ConstraintFault` with the line.
     package convenience init(
         _ source: GrammarSource, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
@@ -90,23 +90,23 @@ package final class AnswerGrammar: Sendable {
         leastTokens = max(1, plan.count)
     }
 
-    /// Before the first token of a completion.
-    /// - Parameter maxTokens: of the completion, the end of sequence not counted; at least `leastTokens`.
+    /// Returns the state before the first token of a completion.
+    /// - Parameter maxTokens: of the completion without its end of sequence; at least `leastTokens`.
     package func constraint(maxTokens: Int) -> any Constraint {
         GrammarConstraint(self, maxTokens: maxTokens)
     }
 
-    /// - Parameter body: is given the writer and its number; states of another writer mean nothing to it.
+    /// - Parameter body: receives the writer and its number; states of another writer are invalid for it.
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
         let (number, writer) = current.withLock { ($0.number, $0.writer) }
         guard writer.isLarge else { return body(number, writer) }
         let new = GrammarWriter(makeWriter(), tokens: tokens, former: writer.writer)
         let next = current.withLock { current in
-            // Unless another thread was here first.
+            // Unless another thread was first.
             if current.number == number { current = (number + 1, new) }
             return (current.number, current.writer)
         }
-        // To free what it keeps takes milliseconds, which no step should wait for. If no thread can be had, one does.
+        // Freeing its tables takes milliseconds, too long for a step. Without a thread it is done here.
         try? WorkerThread.start("phibatch frees", givesWay: true) { withExtendedLifetime(writer) {} }
         return body(next.0, next.1)
     }

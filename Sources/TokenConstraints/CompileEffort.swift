@@ -1,19 +1,19 @@
-/// What compiling one form may still take. Once that is used up, or nobody wants the result any more, all that is left
-/// comes to its end at once: values that were not looked at by then may be anything, and are left to validation.
+/// The budget for compiling one constraint. When it is used up, or the result is unwanted, compilation ends at once:
+/// values not yet read are free, and left to validation.
 ///
-/// It counts steps and bytes, and no time, so that the same form has the same masks on any machine. To be used by one thread.
+/// Counts steps and bytes, not time, so that masks are the same on any machine. For one thread.
 package final class CompileEffort {
     private var left: Int
     private var bytesLeft: Int
     private var untilLook = 0
     private let isUnwanted: () -> Bool
-    /// Whether it was given up: what came of it is nothing to go by.
+    /// Whether it was cancelled: its result is invalid.
     package private(set) var isCancelled = false
 
     /// - Parameters:
     ///   - steps: of some 10 ns each.
-    ///   - bytes: of what is kept.
-    ///   - isUnwanted: asked from time to time; once true, the work is given up.
+    ///   - bytes: the most bytes to keep.
+    ///   - isUnwanted: called from time to time; true cancels.
     package init(
         steps: Int = ConstraintLimits.allSteps, bytes: Int = ConstraintLimits.allBytes,
         isUnwanted: @escaping () -> Bool = { false }
@@ -24,10 +24,10 @@ package final class CompileEffort {
 
     package var isUsedUp: Bool { left < 0 || bytesLeft < 0 }
 
-    /// What is said of a form that can't do without more.
+    /// The error of a constraint that needs more.
     static let problem = "takes more than the 2 seconds or 256 MB that there are for compiling one"
 
-    /// Counts what is kept for as long as the form is.
+    /// Counts bytes that stay as long as the constraint.
     func keep(bytes: Int) { bytesLeft -= bytes }
 
     package func spend(_ steps: Int) {

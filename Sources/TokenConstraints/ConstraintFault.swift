@@ -1,18 +1,18 @@
-/// Why nothing can be generated under a schema or a regular expression.
+/// The reason why a schema, regular expression or grammar has no answers.
 package struct ConstraintFault: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Kind: Equatable, Sendable {
         /// No value satisfies it.
         case unsatisfiable
         /// Beyond a limit of `ConstraintLimits`.
         case tooLarge
-        /// It can't be used: malformed, or not known here.
+        /// It is malformed or unsupported.
         case unusable
     }
 
     package let kind: Kind
-    /// Where in a schema, as a URI fragment like `#/properties/a`; nil if there is no place to name.
+    /// The place in a schema, as a URI fragment like `#/properties/a`; nil for none.
     package let pointer: String?
-    /// What is wrong, and what would be right.
+    /// The error, and a valid alternative.
     package let problem: String
 
     package init(_ kind: Kind, at pointer: String? = nil, _ problem: String) {

@@ -2,7 +2,7 @@
 struct StringReader {
     private let texts: MachineText
     private var state: Int32
-    /// Whole ones so far.
+    /// Complete ones so far.
     private(set) var scalars = 0
 
     private static let anySpelling = ByteMachine.anySpelling.map { MachineText($0) }
@@ -18,7 +18,7 @@ struct StringReader {
 
     var isBetweenScalars: Bool { texts.isBetweenScalars(state) }
 
-    /// - Returns: false if the byte can't come here, or ends the string. Then nothing has changed.
+    /// - Returns: false if the byte is invalid here, or ends the string. Then nothing has changed.
     mutating func takes(_ byte: UInt8) -> Bool {
         let next = texts.next(state, byte)
         guard next >= 0 else { return false }

@@ -1,13 +1,12 @@
 import BatchEngine
 import OperatingSystem
 
-/// Text, and calls of functions in JSON once a mark has come; or calls alone, or an answer of another form. Requests
-/// share it.
+/// Text, and calls of functions in JSON after a mark; or only calls, or another constrained answer. Requests share it.
 package final class CallGrammar: Sendable {
-    /// Whether there are calls.
+    /// Whether calls are allowed.
     package enum Choice: String, Sendable { case none, auto, required }
 
-    /// What comes before the calls.
+    /// The text before the calls.
     package struct Mark: Sendable {
         package var text: String
         /// Its tokens.
@@ -20,14 +19,14 @@ package final class CallGrammar: Sendable {
     /// The calls after the mark.
     let calls: AnswerGrammar
     let opening: Mark
-    /// What an answer without calls must be like; nil where it may be any text.
+    /// The constraint of an answer without calls; nil if it is free.
     package let answer: AnswerGrammar?
     let mark: [UInt8]
     let anything: TokenMask
-    /// For each number of bytes of the mark that have come, the tokens that go beyond it, and all that come to its end.
+    /// For each number of matched bytes of the mark, the tokens that go beyond its end, and all that reach it.
     private let ends: [OnFirstUse<(beyond: TokenMask, all: TokenMask)>]
 
-    /// - Parameter answer: what an answer without calls must be like, where the model may choose.
+    /// - Parameter answer: the constraint of an answer without calls, if the model may choose.
     package init(
         _ calls: AnswerGrammar, _ choice: Choice, after opening: Mark, beside answer: AnswerGrammar? = nil
     ) {
@@ -63,19 +62,19 @@ package final class CallGrammar: Sendable {
             ?? CallConstraint(self, maxTokens: maxTokens)
     }
 
-    /// Text that may have calls after it: what may come next.
+    /// Returns the tokens allowed in text that calls may follow.
     /// - Parameters:
-    ///   - came: bytes of the mark that have come.
+    ///   - came: matched bytes of the mark.
     ///   - left: tokens that are left.
     func allowed(after came: Int, left: Int) -> TokenMask {
         let ends = ends[came].value
-        // With no room for calls none may begin.
+        // Without space for calls none may begin.
         var allowed = anything
         allowed.subtract(choice == .none || left - 1 < calls.leastTokens ? ends.all : ends.beyond)
         return allowed
     }
 
-    /// How many bytes of a token come after the mark's end; nil if it doesn't come to that.
+    /// Returns the bytes of a token after the mark's end; nil if it doesn't reach that.
     static func rest(of text: ArraySlice<UInt8>, after came: Int, of mark: [UInt8]) -> Int? {
         var came = came
         for (number, byte) in text.enumerated() {
@@ -85,19 +84,19 @@ package final class CallGrammar: Sendable {
         return nil
     }
 
-    /// How many bytes of the mark have come after one more. A mark begins with a byte that it has nowhere else.
+    /// Returns the matched bytes of the mark after one more. A mark's first byte occurs only once in it.
     static func next(_ came: Int, _ byte: UInt8, _ mark: [UInt8]) -> Int {
         byte == mark[came] ? came + 1 : byte == mark[0] ? 1 : 0
     }
 }
 
-/// A place in an answer that may have calls.
+/// A state in an answer that may have calls.
 private struct CallConstraint: Constraint {
     private let grammar: CallGrammar
-    /// Bytes of the mark that have come.
+    /// Matched bytes of the mark.
     private var came = 0
     private var left: Int
-    /// Tokens of the mark that come next whatever the model says.
+    /// The next tokens of the mark, which are forced.
     private var certain: ArraySlice<Int32>
     private var calls: (any Constraint)?
 
@@ -139,14 +138,14 @@ private struct CallConstraint: Constraint {
     var forced: ArraySlice<Int32> { certain.isEmpty ? calls?.forced ?? [] : certain }
 }
 
-/// A place in an answer that is calls alone, or of another form.
+/// A state in an answer that is only calls, or another constrained text.
 private struct EitherConstraint: Constraint {
     private let calls: AnswerGrammar
     /// The most tokens of the calls.
     private let room: Int
-    /// The rest of the mark, as long as it may come.
+    /// The rest of the mark, while it may still follow.
     private var mark: ArraySlice<Int32>
-    /// The answer, or the calls once the mark has come; nil where only the mark may go on.
+    /// The answer, or the calls after the mark; nil if only the mark may continue.
     private var text: (any Constraint)?
 
     init(_ grammar: CallGrammar, _ answer: AnswerGrammar, maxTokens: Int) {

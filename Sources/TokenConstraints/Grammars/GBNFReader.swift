@@ -1,7 +1,7 @@
 import Regex
 
-/// Reads GBNF, the notation of llama.cpp: rules of literals, sets of characters, groups and repetitions, of which `root`
-/// is what an answer is. A rule ends with its line, but for what stands between parentheses or around a `|`.
+/// Reads llama.cpp's GBNF: rules of literals, sets of characters, groups and repetitions; answers follow the rule
+/// `root`. A rule ends with its line, except within parentheses or around a `|`.
 struct GBNFReader {
     private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
         "t": "\t", "r": "\r", "n": "\n", "\\": "\\", "\"": "\"", "[": "[", "]": "]", "-": "-",
@@ -14,7 +14,7 @@ struct GBNFReader {
 
     private init(_ text: String) throws(ConstraintFault) { cursor = try GrammarCursor(text) }
 
-    /// - Throws: `ConstraintFault` that names the line.
+    /// - Throws: `ConstraintFault` with the line.
     static func read(_ text: String) throws(ConstraintFault) -> GrammarSource {
         var reader = try GBNFReader(text)
         reader.skip(newLines: true)
@@ -62,7 +62,7 @@ struct GBNFReader {
         }
         var all = [try sequence(isNested: isNested)]
         while true {
-            // The sign may stand at the end of a line, and at the beginning of the next one.
+            // The sign may stand at a line's end, or at the beginning of the next.
             let before = cursor
             skip(newLines: true)
             guard cursor.take("|") else {
@@ -84,7 +84,7 @@ struct GBNFReader {
         return .sequence(of: nodes)
     }
 
-    /// - Returns: nil if none stands here.
+    /// - Returns: nil if there is none here.
     private mutating func part() throws(ConstraintFault) -> GrammarNode? {
         let line = cursor.line
         switch cursor.current {
@@ -150,7 +150,7 @@ struct GBNFReader {
 
     // MARK: Characters
 
-    /// After the opening bracket.
+    /// Reads on after the opening bracket.
     private mutating func set(_ line: Int) throws(ConstraintFault) -> ScalarSet {
         let what = "the set that begins in line \(line)"
         let isNegated = cursor.take("^")
@@ -175,7 +175,7 @@ struct GBNFReader {
         return set
     }
 
-    /// - Parameter whole: of what the character is part.
+    /// - Parameter whole: what the character is part of.
     private mutating func scalar(_ whole: String) throws(ConstraintFault) -> Unicode.Scalar {
         guard let scalar = cursor.current else { throw cursor.unusable("\(whole) has no end") }
         cursor.advance()
@@ -184,7 +184,7 @@ struct GBNFReader {
 }
 
 extension ScalarSet {
-    /// Whether there is a character in it: surrogates are none.
+    /// Whether it has a character; surrogates are none.
     fileprivate var holdsCharacters: Bool {
         ranges.contains { $0.lowerBound < 0xD800 || $0.upperBound > 0xDFFF }
     }

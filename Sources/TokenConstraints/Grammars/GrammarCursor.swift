@@ -1,8 +1,8 @@
-/// A place in the text of a grammar.
+/// A position in the text of a grammar.
 struct GrammarCursor {
     private let scalars: [Unicode.Scalar]
     private var place = 0
-    /// The line of the place, from 1 on.
+    /// The line, from 1 on.
     private(set) var line = 1
 
     init(_ text: String) throws(ConstraintFault) {
@@ -43,11 +43,11 @@ struct GrammarCursor {
         return String(taken)
     }
 
-    // MARK: Faults
+    // MARK: Errors
 
     func unusable(_ problem: String) -> ConstraintFault { .grammar(.unusable, line: line, problem) }
 
-    /// What stands at the place, for messages.
+    /// The text at the position, for messages.
     var shown: String {
         switch current {
         case nil: "the end"
@@ -58,7 +58,7 @@ struct GrammarCursor {
 
     // MARK: Parts
 
-    /// Passes over spaces and comments.
+    /// Skips spaces and comments.
     mutating func skipSpace(newLines: Bool) {
         while let scalar = current {
             if scalar == "#" {
@@ -71,7 +71,7 @@ struct GrammarCursor {
         }
     }
 
-    /// - Returns: nil if no digit stands here.
+    /// - Returns: nil if no digit is here.
     private mutating func number() throws(ConstraintFault) -> Int? {
         let digits = take { "0"..."9" ~= $0 }
         guard !digits.isEmpty else { return nil }
@@ -81,7 +81,7 @@ struct GrammarCursor {
         return number
     }
 
-    /// Counts between braces, after the first of them: `2}`, `2,}` or `2,5}`.
+    /// Reads counts between braces, after the first of them: `2}`, `2,}` or `2,5}`.
     mutating func counts() throws(ConstraintFault) -> (min: Int, max: Int?) {
         skipSpaces()
         guard let low = try number() else {
@@ -101,10 +101,10 @@ struct GrammarCursor {
 
     private mutating func skipSpaces() { _ = take { $0 == " " || $0 == "\t" || $0 == "\r" } }
 
-    /// The character that stands behind a backslash, by its letter or by its number.
+    /// Reads the character after a backslash, by its letter or its number.
     /// - Parameters:
-    ///   - known: what letters stand for.
-    ///   - end: what is wrong where nothing follows.
+    ///   - known: characters by their letters.
+    ///   - end: the error if nothing follows.
     mutating func escaped(
         _ known: [Unicode.Scalar: Unicode.Scalar], end: String
     ) throws(ConstraintFault) -> Unicode.Scalar {
@@ -122,7 +122,7 @@ struct GrammarCursor {
         }
     }
 
-    /// The character that so many hexadecimal digits name.
+    /// Reads a character of so many hexadecimal digits.
     private mutating func hexadecimal(_ digits: Int) throws(ConstraintFault) -> Unicode.Scalar {
         var value: UInt32 = 0
         for _ in 0..<digits {

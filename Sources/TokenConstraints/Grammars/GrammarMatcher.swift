@@ -1,19 +1,19 @@
 import OperatingSystem
 
-/// Says whether finished texts are texts of a grammar. May be used from several threads.
+/// Checks finished texts against a grammar. Safe to use from several threads.
 package final class GrammarMatcher: Sendable {
     package enum Verdict: Equatable, Sendable {
         case isText
-        /// The grammar doesn't allow the byte at that place.
+        /// The grammar doesn't allow the byte at that index.
         case wrong(at: Int)
-        /// More would have to follow.
+        /// The text is incomplete.
         case unfinished
-        /// To tell would take too long.
+        /// The check would take too long.
         case tooCostly
     }
 
     private let source: GrammarSource
-    /// Reached by one thread at a time, as a verdict counts what it took.
+    /// Used by one thread at a time, as a verdict counts its steps.
     private let pushdown = Guarded<Pushdown?>(nil)
 
     package init(_ source: GrammarSource) { self.source = source }

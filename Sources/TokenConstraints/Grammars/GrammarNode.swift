@@ -12,22 +12,22 @@ indirect enum GrammarNode: Sendable {
 
     static let empty = GrammarNode.sequence([])
 
-    /// One text and no other.
+    /// A single text.
     static func text(_ scalars: [Unicode.Scalar]) -> GrammarNode {
         .regular(.sequence(scalars.map { .set(.one($0.value)) }))
     }
 
-    /// - Returns: the only one, if there is just one.
+    /// - Returns: the node itself, if there is just one.
     static func sequence(of nodes: [GrammarNode]) -> GrammarNode {
         nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
 
-    /// - Returns: the only one, if there is just one.
+    /// - Returns: the node itself, if there is just one.
     static func alternatives(of nodes: [GrammarNode]) -> GrammarNode {
         nodes.count == 1 ? nodes[0] : .alternatives(nodes)
     }
 
-    /// Calls `body` with the number of each rule that the node refers to, as often as it does.
+    /// Calls `body` with the number of each rule, once for each reference.
     func forEachReference(_ body: (Int) -> Void) {
         switch self {
         case .regular: break

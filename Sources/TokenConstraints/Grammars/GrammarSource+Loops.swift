@@ -1,10 +1,10 @@
-/// Recursion that is a repetition, written as one: a text of many parts then takes no more memory than one of few.
+/// Replaces recursion by repetition, so that memory doesn't grow with the number of parts.
 extension GrammarSource {
-    /// Alternatives that one rule may come to when it is looked at in this way.
+    /// The most alternatives that a rule may expand to.
     private static let most = 1_000
 
-    /// Where a rule refers to itself only at the very end of its alternatives, or only at their very beginning, the same
-    /// texts are a repetition: `a ::= x a | y` is `x* y`, and `a ::= a x | y` is `y x*`.
+    /// Replaces recursion only at the end, or only at the beginning, of a rule's alternatives: `a ::= x a | y` is `x*
+    /// y`, and `a ::= a x | y` is `y x*`.
     mutating func replaceLoops() {
         for rule in rules.indices where rules[rule].body.refers(to: rule) {
             if let body = loop(rule, atEnd: true) ?? loop(rule, atEnd: false) { rules[rule].body = body }
@@ -33,8 +33,8 @@ extension GrammarSource {
         return .sequence(atEnd ? [loop, end] : [end, loop])
     }
 
-    /// The alternatives of a node as lists, as far as that takes apart what refers to the rule at that end.
-    /// - Returns: nil if they are too many.
+    /// Returns the alternatives of a node as lists, expanded where they refer to the rule at that end.
+    /// - Returns: nil if there are too many.
     private func options(of node: GrammarNode, _ rule: Int, atEnd: Bool) -> [[GrammarNode]]? {
         guard node.refers(to: rule) else { return [[node]] }
         switch node {

@@ -1,11 +1,11 @@
 import Regex
 
-/// The parts of a grammar that are regular: each of them becomes one automaton.
+/// The regular parts of a grammar, each of which becomes one automaton.
 struct RegularParts {
-    /// What is known of a rule or a part of one.
+    /// Properties of a rule or a part of one.
     fileprivate struct Part {
         let node: RegexNode
-        /// Nodes, written out.
+        /// Nodes, expanded.
         let size: Int
         let depth: Int
     }
@@ -15,7 +15,7 @@ struct RegularParts {
 
     init(_ source: GrammarSource) {
         rules = [Part?](repeating: nil, count: source.rules.count)
-        // Rules are looked at once all that they refer to are known.
+        // Rules are read once all that they refer to are known.
         var missing = [Int](repeating: 0, count: source.rules.count)
         var users = [[Int]](repeating: [], count: source.rules.count)
         for (rule, definition) in source.rules.enumerated() {
@@ -38,14 +38,14 @@ struct RegularParts {
     /// - Returns: nil for a node that is not regular, or too large for one automaton.
     func regex(_ node: GrammarNode) -> RegexNode? { part(of: node)?.node }
 
-    /// Its nodes, written out; nil likewise.
+    /// Returns its nodes, expanded; nil likewise.
     func size(of node: GrammarNode) -> Int? { part(of: node)?.size }
 
     private func part(of node: GrammarNode) -> Part? {
         switch node {
         case .regular(let node):
             let size = Self.size(of: node)
-            // Looked at no further than that: what holds it asks again.
+            // Not read further: its parents ask again.
             return size > GrammarLimits.regularNodes ? nil : Self.part(node, size, Self.depth(of: node))
         case .rule(let rule): return rules[rule]
         case .sequence(let nodes):

@@ -1,10 +1,10 @@
-/// A context-free grammar as its text says it: rules that refer to each other by number.
+/// A context-free grammar as written: rules that refer to each other by number.
 ///
-/// The text is GBNF, as llama.cpp reads it.
+/// The text is llama.cpp's GBNF.
 package struct GrammarSource: Sendable {
     struct Rule: Sendable {
         let name: String
-        /// The line of the text where it is defined.
+        /// The line of the definition.
         let line: Int
         var body: GrammarNode
     }
@@ -17,7 +17,7 @@ package struct GrammarSource: Sendable {
         self.start = start
     }
 
-    /// - Throws: `ConstraintFault` that names the line.
+    /// - Throws: `ConstraintFault` with the line.
     package init(_ text: String) throws(ConstraintFault) {
         guard !Self.isLark(text) else {
             throw ConstraintFault(
@@ -27,7 +27,8 @@ package struct GrammarSource: Sendable {
         self = try GBNFReader.read(text)
     }
 
-    /// Whether the first statement is a rule `name:` or a `%` directive. Comments begin with `#`, in Lark with `//`, too.
+    /// Whether the first statement is a rule `name:` or a `%` directive. Comments begin with `#`, in Lark with `//`,
+    /// too.
     private static func isLark(_ text: String) -> Bool {
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }
@@ -40,7 +41,7 @@ package struct GrammarSource: Sendable {
     }
 }
 
-/// The rules of a grammar while its text is read: names may be used before they are defined.
+/// The rules of a grammar while it is read: names may be used before their definition.
 struct RuleTable {
     private var numbers: [String: Int] = [:]
     private var rules: [(name: String, firstUse: Int, definition: (line: Int, body: GrammarNode)?)] = []
@@ -65,7 +66,7 @@ struct RuleTable {
         rules[number].definition = (line, body)
     }
 
-    /// - Throws: `ConstraintFault` if a name is used that nothing defines.
+    /// - Throws: `ConstraintFault` if a name without a definition is used.
     func source(start: String) throws(ConstraintFault) -> GrammarSource {
         guard let first = numbers[start] else {
             throw ConstraintFault(.unusable, "a grammar begins with the rule \(start), and there is none")

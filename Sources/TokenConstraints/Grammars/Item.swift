@@ -1,15 +1,15 @@
-/// One way in which a text goes on: from a position in a production, and after that production with what follows it.
+/// A continuation of a text: from a position in a production, and then as the production's context continues.
 struct Item: Hashable, Comparable {
     /// -1 for the end of the text.
     var position: Int32
     /// The state of the terminal at the position; -1 before a rule.
     var state: Int32
-    /// The set of items with one of which the text goes on after the production.
+    /// The set of items that continue the text after the production.
     var rest: Int32
 
     static let end = Item(position: -1, state: -1, rest: -1)
 
-    /// Whether two items differ at most in what comes after the production.
+    /// Whether two items differ at most in the continuation after the production.
     func isLike(_ other: Item) -> Bool { position == other.position && state == other.state }
 
     static func < (a: Item, b: Item) -> Bool {

@@ -1,9 +1,9 @@
-/// What is to be known of productions before texts are followed.
+/// Properties of productions, computed once.
 struct ProductionAnalysis {
     private let rules: [ProductionBuilder.Rule]
     private let effort: CompileEffort
     private var symbols: [Productions.Symbol] = []
-    /// By rule, where its productions begin.
+    /// By rule, the positions of its productions.
     private var starts: [[Int32]] = []
 
     init(_ rules: [ProductionBuilder.Rule], _ effort: CompileEffort) {
@@ -46,10 +46,10 @@ struct ProductionAnalysis {
             corners: corners, groups: groups, members: members, isRecursive: isRecursive)
     }
 
-    /// By rule, the bytes of its shortest text (Knuth's generalization of Dijkstra's algorithm).
+    /// Returns by rule the bytes of its shortest text (Knuth's generalization of Dijkstra's algorithm).
     /// - Throws: `ConstraintFault` if a rule has no text.
     private func shortest(_ lengths: [Int]) throws(ConstraintFault) -> [Int] {
-        // What is known so far of each production, and how many rules in it are not known.
+        // For each production, its known bytes and its number of unknown rules.
         var productions: [(rule: Int, bytes: Int, missing: Int)] = []
         var users = [[Int]](repeating: [], count: rules.count)
         var ready = ByteQueue()
@@ -91,7 +91,7 @@ struct ProductionAnalysis {
         return shortest
     }
 
-    /// One of the rules without a text that is made of itself.
+    /// Returns one of the rules without a text that refers to itself.
     private func endless(from first: Int, _ shortest: [Int]) -> Int {
         var path: [Int] = []
         var known: Set<Int> = []
@@ -126,7 +126,7 @@ struct ProductionAnalysis {
         }
     }
 
-    /// The strongly connected parts of "may begin with" (Tarjan's algorithm, without recursion).
+    /// Returns the strongly connected components of "may begin with" (Tarjan's algorithm, without recursion).
     private func groups(_ corners: [[Int32]]) -> (of: [Int32], members: [[Int32]], isRecursive: [Bool]) {
         let next: [[Int]] = corners.map { corners in
             corners.compactMap { if case .rule(let rule) = symbols[Int($0)] { Int(rule) } else { nil } }

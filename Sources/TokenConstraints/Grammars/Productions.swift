@@ -1,27 +1,27 @@
 import Regex
 
-/// A context-free grammar in the form in which texts are followed: each rule has productions, which are lists of
-/// terminals and rules, and each terminal is an automaton over bytes.
+/// A context-free grammar for parsing: each rule has productions, which are lists of terminals and rules, and each
+/// terminal is an automaton over bytes.
 ///
-/// Positions are places in productions, all in one list; after a production's last symbol comes the position of its end.
+/// Positions index the symbols of all productions; after a production's last symbol comes the position of its end.
 struct Productions: Sendable {
-    /// What stands at a position.
+    /// The symbol at a position.
     enum Symbol: Hashable {
         case terminal(Int32)
         case rule(Int32)
         case end
     }
 
-    /// The first production, with which all begins, has one symbol: the grammar's first rule.
+    /// The first production has one symbol: the grammar's first rule.
     let symbols: [Symbol]
     let terminals: [MachineText]
-    /// By position, the bytes of the shortest text from it to the end of the production.
+    /// By position, the bytes of the shortest text to the end of the production.
     let fewest: [Int]
     /// By rule, whether it has the empty text.
     let isNullable: [Bool]
-    /// By rule, the positions of symbols with which a text of it may begin.
+    /// By rule, the positions of symbols with which its texts may begin.
     let corners: [[Int32]]
-    /// By rule, the number of the group of rules that may begin with each other; later groups never begin with earlier ones.
+    /// By rule, its group of rules that may begin with each other; later groups never begin with earlier ones.
     let groups: [Int32]
     /// By group, its rules.
     let members: [[Int32]]
@@ -41,10 +41,10 @@ struct Productions: Sendable {
     static let endless = 1 << 40
 }
 
-/// Makes productions out of a grammar's rules.
+/// Makes productions of a grammar's rules.
 struct ProductionBuilder {
     struct Rule {
-        /// As the grammar's text calls it, for messages.
+        /// The name in the grammar's text, for messages.
         let name: String
         let line: Int
         var productions: [[Productions.Symbol]] = []
@@ -54,13 +54,13 @@ struct ProductionBuilder {
     private let regular: RegularParts
     private let effort: CompileEffort
     private var rules: [Rule] = []
-    /// The source's rules that are needed, by number.
+    /// Numbers of the source's rules in use.
     private var numbers: [Int: Int32] = [:]
     private var waiting: [Int] = []
     private var terminals: [MachineText] = []
     private var terminalNumbers: [RegexNode: Int32?] = [:]
     private var positions = 0
-    /// The rule of the source that is being written out.
+    /// The rule of the source in progress.
     private var current = 0
 
     /// - Throws: `ConstraintFault` for a grammar without any text, or one that is too large.
@@ -110,7 +110,7 @@ struct ProductionBuilder {
         return Int32(rules.count - 1)
     }
 
-    /// A rule that the grammar's text has no name for.
+    /// A rule without a name in the grammar's text.
     private mutating func addInnerRule() -> Int32 {
         addRule(source.rules[current].name, source.rules[current].line)
     }
@@ -125,11 +125,11 @@ struct ProductionBuilder {
         rules[Int(rule)].productions.append(production)
     }
 
-    /// Writes a node's alternatives as productions of a rule.
+    /// Adds a node's alternatives as productions of a rule.
     private mutating func write(_ node: GrammarNode, as rule: Int32) throws(ConstraintFault) {
         if let symbols = try terminal(node) { return try add(symbols, to: rule) }
         guard case .alternatives(let nodes) = node else { return try add(try symbols(of: node), to: rule) }
-        // Those that are regular become one automaton, or a few.
+        // Regular alternatives become one automaton, or a few.
         var some: [GrammarNode] = []
         for node in nodes {
             if regular.size(of: node) != nil {
@@ -141,7 +141,7 @@ struct ProductionBuilder {
         for production in try joined(some, { .alternatives($0) }) { try add(production, to: rule) }
     }
 
-    /// The symbols of nodes that stand together: of those that are regular as many as may be are one automaton.
+    /// Returns symbols of nodes in a row, with as many regular ones as possible in one automaton.
     private mutating func joined(
         _ nodes: [GrammarNode], _ join: ([GrammarNode]) -> GrammarNode
     ) throws(ConstraintFault) -> [[Productions.Symbol]] {
@@ -155,7 +155,7 @@ struct ProductionBuilder {
             {
                 (end, size) = (end + 1, size + next)
             }
-            // What turns out to be too large is tried with half as many.
+            // If they are too large, half as many are tried.
             var symbols: [Productions.Symbol]?
             while symbols == nil, end > place + 1 {
                 symbols = try terminal(join(Array(nodes[place..<end])))
@@ -196,12 +196,12 @@ struct ProductionBuilder {
         }
     }
 
-    /// Neighbours that are regular become one automaton.
+    /// Regular neighbours become one automaton.
     private mutating func symbols(of nodes: [GrammarNode]) throws(ConstraintFault) -> [Productions.Symbol] {
         try joined(nodes) { .sequence($0) }.flatMap { $0 }
     }
 
-    /// Counts grow at their left end, so that a text is in one place whatever its count is.
+    /// Counts grow at their left end, so that a text is in one place for any count.
     private mutating func repetition(
         _ node: GrammarNode, _ min: Int, _ max: Int?
     ) throws(ConstraintFault) -> [Productions.Symbol] {
@@ -228,7 +228,7 @@ struct ProductionBuilder {
         return [.rule(all)]
     }
 
-    /// So many times, no more and no less.
+    /// Exactly so many times.
     private mutating func repetition(
         _ one: [Productions.Symbol], _ count: Int
     ) throws(ConstraintFault) -> [Productions.Symbol] {
@@ -261,7 +261,7 @@ struct ProductionBuilder {
 }
 
 extension RegexNode {
-    /// Whether it is written in a way that plainly says the empty text and nothing else.
+    /// Whether its form shows that it has only the empty text.
     fileprivate var isEmptyText: Bool {
         switch self {
         case .empty: true

@@ -1,21 +1,21 @@
-/// Two sets of which one may have all texts of the other.
+/// Two sets, of which the second may have all texts of the first.
 struct ComparedSets: Hashable {
     let a: Int32
     let b: Int32
 }
 
 extension Pushdown {
-    /// One comparison under way: pairs are taken to be so while it is asked what they rest on.
+    /// A comparison: pairs are assumed to hold while their conditions are checked.
     private struct Comparison {
         var assumed: Set<ComparedSets> = []
-        /// The assumed pairs in their order.
+        /// The assumed pairs in order.
         var trail: [ComparedSets] = []
         var left = GrammarLimits.comparisons
         var isGivenUp = false
     }
 
-    /// Whether the texts after set `a` are all among those after set `b`, as far as the sets' items show it: each of `a`
-    /// must be one of `b` that goes on in the same way. A text is finite, so pairs that rest on each other are so.
+    /// Whether the texts after set `a` are visibly all among those after set `b`: each item of `a` continues like one
+    /// of `b`. Texts are finite, so pairs that depend on each other hold.
     func isWithin(_ a: Int32, _ b: Int32) -> Bool {
         var comparison = Comparison()
         guard isWithin(a, b, &comparison, 0) else { return false }
@@ -36,7 +36,7 @@ extension Pushdown {
         let mark = comparison.trail.count
         comparison.trail.append(pair)
         comparison.assumed.insert(pair)
-        // Both are in order.
+        // Both are sorted.
         let others = items(b)
         var from = 0
         for item in items(a) {
@@ -60,6 +60,6 @@ extension Pushdown {
 }
 
 extension Item {
-    /// Whether it stands before another one, apart from what comes after their productions.
+    /// Whether it comes before another one, apart from the continuation after their productions.
     fileprivate func isBefore(_ other: Item) -> Bool { (position, state) < (other.position, other.state) }
 }

@@ -1,6 +1,6 @@
-/// The shortest ways to the end of a text, and where there is no choice.
+/// Shortest texts, and forced bytes.
 extension Pushdown {
-    /// The shortest text from a state to an end; of equals the one with the smallest bytes.
+    /// Returns the shortest text from a state to an end; of equally short ones the smallest.
     func shortestEnd(_ state: Int32) -> [UInt8] {
         var text: [UInt8] = []
         var state = state

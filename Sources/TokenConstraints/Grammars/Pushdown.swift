@@ -1,16 +1,15 @@
 import OperatingSystem
 import Synchronization
 
-/// Follows a text that is being written under a context-free grammar, byte by byte.
+/// Follows a text under a context-free grammar, byte by byte.
 ///
-/// A state is a set of items. An item knows what comes after its production as another set of items, which may refer to
-/// itself where a rule begins with itself. Sets are kept once and known by number. So an item whose production is at its
-/// end needs no place of its own (its set's items take it), a text that can be read in several ways is in one state, and
-/// a step that was taken before is a look into a table. This is Earley's algorithm with sets in place of the numbers of
-/// bytes; what differs only in how it came about is equal.
+/// A state is a set of items. An item's continuation after its production is another set of items, which may refer to
+/// itself in a rule that begins with itself. Sets are stored once and numbered. So an item at the end of its production
+/// is replaced by its set's items, all readings of a text are in one state, and a known step is a table lookup. This is
+/// Earley's algorithm with sets in place of byte positions; items that differ only in their origin are equal.
 ///
-/// Several threads may ask at the same time; what was found before is read without a lock. What it says depends on the
-/// text alone, not on what was asked before, nor by whom.
+/// Safe to use from several threads; known results are read without a lock. Results depend only on the text, not on
+/// earlier calls.
 final class Pushdown: Sendable {
     let grammar: Productions
     let sets = SharedList<ItemSet>()
@@ -18,7 +17,7 @@ final class Pushdown: Sendable {
     /// By set, its items within terminals, and those that its rules begin with.
     private let scans = OnceEach<Int32, [Item]>()
     private let groups = OnceEach<GroupKey, [Int32]>()
-    /// By set that a group of rules made for itself, where that group's sets begin.
+    /// By set that a group of rules made for itself, the group and its first set.
     private let groupStarts = OnceEach<Int32, (group: Int32, first: Int32)>()
     let tables = StateTables()
     let comparisons = OnceEach<ComparedSets, Bool>()
@@ -27,16 +26,16 @@ final class Pushdown: Sendable {
     private let itemCount = Atomic<Int>(0)
 
     struct ItemSet {
-        /// In order, none of them twice; what they lead to without a byte is in the set, too.
+        /// Sorted, without duplicates; includes all that follow without a byte.
         var items: [Item]
-        /// The bytes of the shortest way to the end of the text.
+        /// The bytes of the shortest text to the end.
         var fewestBytes: Int
     }
 
-    /// What a group of rules that begin with each other goes on with depends on this alone.
+    /// The key of the continuations in a group of rules that begin with each other.
     private struct GroupKey: Hashable {
         let group: Int32
-        /// By rule of the group, the set with which it goes on where another one asked for it; -1 for none.
+        /// By rule of the group, the set that continues it when another group asks; -1 for none.
         let outside: [Int32]
     }
 
@@ -49,10 +48,10 @@ final class Pushdown: Sendable {
 
     var start: Int32 { startNumber.load(ordering: .relaxed) }
 
-    /// Items that were looked at so far.
+    /// Number of items visited.
     var visits: Int { visitCount.load(ordering: .relaxed) }
 
-    /// About how many bytes the tables take.
+    /// The approximate bytes of the tables.
     var bytes: Int {
         tables.bytes + 300 * sets.count + 12 * itemCount.load(ordering: .relaxed) + 32 * comparisons.count
     }
@@ -74,7 +73,7 @@ final class Pushdown: Sendable {
         }
     }
 
-    /// A set's number is its place in two lists, so that both grow with the lock held.
+    /// A set's number is its index in two lists, so that both grow with the lock held.
     private func add(_ items: [Item]) -> Int32 {
         let fewest = items.reduce(Productions.endless) { min($0, bytes(of: $1)) }
         itemCount.wrappingAdd(items.count, ordering: .relaxed)
@@ -82,7 +81,7 @@ final class Pushdown: Sendable {
         return Int32(sets.append(ItemSet(items: items, fewestBytes: fewest)))
     }
 
-    /// The bytes of the shortest way to the end of the text from an item.
+    /// Returns the bytes of the shortest text from an item to the end.
     func bytes(of item: Item) -> Int {
         guard item.position >= 0 else { return 0 }
         let rest = fewestBytes(item.rest)
@@ -93,8 +92,8 @@ final class Pushdown: Sendable {
         return Productions.sum(own, rest)
     }
 
-    /// The items with those that they lead to without a byte, without those that lead nowhere else.
-    /// - Parameter reduces: whether items are left out whose texts another one has as well.
+    /// Adds items that follow without a byte, and removes those that only lead to such.
+    /// - Parameter reduces: whether items are removed whose texts another one has.
     private func closed(_ items: [Item], reduces: Bool = true) -> [Item] {
         var all: [Item] = []
         var known: Set<Item> = []
@@ -121,7 +120,7 @@ final class Pushdown: Sendable {
         return reduces ? reduced(all) : all
     }
 
-    /// The items behind the symbol at an item's position.
+    /// The items after the symbol at an item's position.
     private func after(_ item: Item) -> [Item] {
         let next = item.position + 1
         return switch grammar[next] {
@@ -132,8 +131,8 @@ final class Pushdown: Sendable {
         }
     }
 
-    /// Without items whose texts another one has as well.
-    /// - Parameter items: in order.
+    /// Removes items whose texts another one has.
+    /// - Parameter items: sorted.
     private func reduced(_ items: [Item]) -> [Item] {
         guard zip(items, items.dropFirst()).contains(where: { $0.isLike($1) }) else { return items }
         var reduced: [Item] = []
@@ -158,16 +157,16 @@ final class Pushdown: Sendable {
         return reduced
     }
 
-    // MARK: What rules begin with
+    // MARK: Beginnings of rules
 
-    /// The items of a set within terminals, those that its rules begin with among them.
+    /// The items of a set within terminals, including those that its rules begin with.
     func scans(of set: Int32) -> [Item] {
         scans.value(of: set) { findScans(of: set) }
     }
 
     private func findScans(of set: Int32) -> [Item] {
         var found: [Item] = []
-        // By rule, what comes after it; rules are taken in such an order that all is known when it is one's turn.
+        // By rule, its continuations; rules are taken in such an order that all are known in time.
         var asked: [Int32: [Item]] = [:]
         var waiting = PendingGroups()
         for item in items(set) where item.position >= 0 {
@@ -204,8 +203,8 @@ final class Pushdown: Sendable {
         return found
     }
 
-    /// What the rules of a group go on with, which may begin with each other: sets that refer to themselves.
-    /// - Parameter outside: by rule, what comes after it where it is asked for from outside of the group.
+    /// Returns the continuations of a group's rules, which may begin with each other: sets that refer to themselves.
+    /// - Parameter outside: by rule, its continuation for other groups.
     private func rests(of group: Int32, _ outside: [[Item]]) -> [Int32] {
         let key = GroupKey(group: group, outside: outside.map { $0.isEmpty ? -1 : number(of: closed($0)) })
         return groups.value(of: key) { findRests(of: key) }
@@ -214,9 +213,9 @@ final class Pushdown: Sendable {
     private func findRests(of key: GroupKey) -> [Int32] {
         let group = key.group
         let members = grammar.members[Int(group)]
-        // Until this returns nobody else knows of them.
+        // No other thread knows of them until this returns.
         let own = numbers.withLock { _ in members.map { _ in add([]) } }
-        // Where a rule of the group begins with which.
+        // For each rule of the group, the items where it begins others.
         var corners = [[Item]](repeating: [], count: members.count)
         for (rest, member) in zip(own, members) {
             for corner in grammar.corners[Int(member)] {
@@ -265,8 +264,8 @@ final class Pushdown: Sendable {
         sets.replace(Int(set), by: changed)
     }
 
-    /// The sets that the group made for itself before, if they are followed by the same texts and the new ones refer to
-    /// them. So a rule that goes on with itself again and again comes to a place where it was before.
+    /// Returns earlier sets of the group that have the same continuations and references as the new ones. So a rule
+    /// that repeats itself returns to an earlier state.
     private func equal(to own: [Int32], _ group: Int32) -> [Int32]? {
         var looked: Set<Int32> = []
         for item in own.lazy.flatMap({ self.items($0) }) {
@@ -281,7 +280,7 @@ final class Pushdown: Sendable {
 
     // MARK: Steps
 
-    /// The state after one more byte; -1 if no text goes on that way.
+    /// Returns the state after one more byte; -1 if no text continues so.
     @inline(__always) func next(_ state: Int32, _ byte: UInt8) -> Int32 {
         let known = tables.next(state, byte)
         return known != StateTables.unknown ? known : findNext(state, byte)
@@ -293,7 +292,7 @@ final class Pushdown: Sendable {
         return next
     }
 
-    /// The same, without keeping what was found.
+    /// As above, without storing the result.
     func step(_ state: Int32, _ byte: UInt8) -> Int32 {
         var items: [Item] = []
         for item in scans(of: state) {

@@ -1,17 +1,16 @@
 import OperatingSystem
 
-/// Values that are kept once and known by number. Threads add them side by side, and read them without a lock.
-// Unchecked, as the compiler can't see that `numbers` is reached with the lock held only.
+/// Values stored once and numbered. Threads add them concurrently, and read them without a lock.
+// Unchecked, as the compiler can't see that `numbers` is only used with the lock held.
 final class NumberedValues<Value: Hashable & Sendable>: @unchecked Sendable {
-    /// Numbers by the hashes of their values. A dictionary that grows asks all keys for theirs again, in the middle of a
-    /// mask.
+    /// Numbers by the hashes of their values. A growing dictionary would hash all keys again during a mask.
     private struct Numbers {
         /// By number.
         private var hashes: [Int] = []
-        /// By hash, at most half of them taken: a number and 1 more, 0 for none.
+        /// By hash, at most half of them in use: a number and 1 more, 0 for none.
         private var slots = [Int32](repeating: 0, count: 64)
 
-        /// The number of the value with a hash for which `isIt` holds, or else the slot that it would have.
+        /// Returns the number of the value with a hash for which `isIt` holds, or else its slot.
         func find(_ hash: Int, _ isIt: (Int) -> Bool) -> (number: Int32?, slot: Int) {
             var slot = hash & (slots.count - 1)
             while slots[slot] != 0 {
@@ -51,8 +50,8 @@ final class NumberedValues<Value: Hashable & Sendable>: @unchecked Sendable {
         return numbers.find(hash) { values[$0] == value }.number
     }
 
-    /// The number of a value, which it gets if it has none yet.
-    /// - Parameter addFacts: called if it gets one; adds what is known of the value to other lists, under the same number.
+    /// The number of a value, new if it has none yet.
+    /// - Parameter addFacts: called for a new number; adds the value's properties to other lists under it.
     func number(of value: Value, addFacts: () -> Void = {}) -> Int32 {
         let hash = value.hashValue
         lock.lock()

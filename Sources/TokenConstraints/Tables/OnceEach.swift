@@ -1,10 +1,9 @@
 import OperatingSystem
 import Synchronization
 
-/// Values by key, each made once and kept. Threads make them side by side: the lock is for looking up and for keeping,
-/// not for making. Of two that make the same value at the same time the first to be done is kept; so what is made must
-/// depend on the key alone.
-// Unchecked, as the compiler can't see that `values` is reached with the lock held only. No `Guarded`, which is not
+/// Values by key, each made once and kept. Threads make them concurrently: the lock guards only lookup and storage. Of
+/// two made at the same time the first is kept, so a value must depend only on its key.
+// Unchecked, as the compiler can't see that `values` is only used with the lock held. No `Guarded`, which is not
 // optimized: a mask looks up thousands of values.
 final class OnceEach<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
     private let lock = Lock()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that is made when it is first asked for. Threads may make it side by side: one of them is kept.
+/// A value made on first use. Threads may make it concurrently: one is kept.
 struct OnceMade<Value: Sendable>: ~Copyable, Sendable {
     private final class Box: Sendable {
         let value: Value

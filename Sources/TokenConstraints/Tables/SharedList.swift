@@ -1,20 +1,19 @@
 import OperatingSystem
 import Synchronization
 
-/// A list that only grows. Elements stay where they are, in blocks; so they are read without a lock, while others are
-/// added.
+/// A list that only grows. Elements stay in place, in blocks; so they are read without a lock while others are added.
 ///
-/// A thread may read an element once it was told its place by one that knows it.
-// Unchecked, as elements lie in memory of C's kind: each is written before others are told its place.
+/// A thread may read an element once it has the index from one that knows it.
+// Unchecked, as elements are in C memory: each is written before its index is shared.
 final class SharedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private let blocks = UnsafeMutablePointer<UnsafeMutablePointer<Element>>.allocate(capacity: mostBlocks)
-    /// The first block, which most reads are from.
+    /// The first block, which most reads use.
     private let first = UnsafeMutablePointer<Element>.allocate(capacity: blockLength)
     private let lock = Lock()
     private let length = Atomic<Int>(0)
 
     private static var blockLength: Int { 1024 }
-    /// For more elements than there is memory for. What is not touched of the list of blocks takes none.
+    /// For more elements than memory holds. Untouched parts of the list of blocks need none.
     private static var mostBlocks: Int { 1 << 14 }
 
     deinit {
@@ -28,7 +27,7 @@ final class SharedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
 
     var count: Int { length.load(ordering: .relaxed) }
 
-    /// - Returns: its place.
+    /// - Returns: its index.
     @discardableResult func append(_ new: consuming Element) -> Int {
         lock.lock()
         defer { lock.unlock() }
@@ -55,6 +54,6 @@ final class SharedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
 }
 
 extension SharedList {
-    /// Puts another element in the place of one that no other thread knows of.
+    /// Replaces an element that no other thread knows of.
     func replace(_ place: Int, by new: Element) { element(place).pointee = new }
 }

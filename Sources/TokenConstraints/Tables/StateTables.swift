@@ -2,23 +2,23 @@ import FoundationShim
 import OperatingSystem
 import Synchronization
 
-/// What is known of a writer's states once it was asked: by byte the state after it, and what is asked most. Threads ask
-/// side by side, without a lock; what two of them find at the same time is the same.
-// Unchecked, as steps lie in C memory, which is read and written by atomic operations alone.
+/// Known results of a writer's states: the next state by byte, and frequent queries. Threads query concurrently,
+/// without a lock; two that find a result at the same time find the same.
+// Unchecked, as steps are in C memory, which is only used by atomic operations.
 final class StateTables: @unchecked Sendable {
-    /// Where a step was not taken yet.
+    /// For a step not taken yet.
     static let unknown: Int32 = -2
 
-    /// By byte, the state after it and 2 more; 0 where the step was not taken yet.
+    /// By byte, the next state and 2 more; 0 for a step not taken yet.
     private typealias Steps = UnsafeMutablePointer<Atomic<Int32>>
 
     private struct Row: ~Copyable, Sendable {
-        // C memory, which is only reached by atomic operations.
+        // C memory, which is only used by atomic operations.
         nonisolated(unsafe) let steps: Atomic<Steps>
         let fewestBytes = Atomic<Int>(-1)
-        /// 0 while not known: bytes have fewer classes than there are bits, and the other bits are set.
+        /// 0 if unknown: bytes have fewer classes than there are bits, and the other bits are set.
         let loops = Atomic<UInt64>(0)
-        /// -1 if there are several, or the text may end; -2 while not known.
+        /// -1 if there are several, or the text may end; -2 if unknown.
         let onlyByte = Atomic<Int>(-2)
         let plan = AtomicLazyReference<Plan>()
     }
@@ -33,10 +33,10 @@ final class StateTables: @unchecked Sendable {
     /// The steps of all states from which none was taken yet.
     private let untaken: Steps
     private let planCount = Atomic<Int>(0)
-    /// How many states have steps of their own.
+    /// Number of states with steps of their own.
     private let tableCount = Atomic<Int>(0)
     private let lock = Lock()
-    // Guarded by `lock`. Steps of several states stand together, as many small blocks take long to free.
+    // Guarded by `lock`. Steps of several states share a block, as many small ones take long to free.
     private var slabs: [Steps] = []
     private static let slabTables = 32
 
@@ -47,7 +47,7 @@ final class StateTables: @unchecked Sendable {
         free(untaken)
     }
 
-    /// Those of so many states.
+    /// Allocates those of so many states.
     private static func newSteps(_ count: Int) -> Steps {
         guard let memory = calloc(256 * count, MemoryLayout<Atomic<Int32>>.stride) else {
             preconditionFailure("no memory for what is known of an answer's states")
@@ -55,17 +55,17 @@ final class StateTables: @unchecked Sendable {
         return memory.bindMemory(to: Atomic<Int32>.self, capacity: 256 * count)
     }
 
-    /// About how many bytes the tables take.
+    /// The approximate bytes of the tables.
     var bytes: Int { 1024 * tableCount.load(ordering: .relaxed) + 40 * rows.count + planBytes }
-    /// Bytes of the ways to the end that are kept.
+    /// Bytes of the stored ways to the end.
     var planBytes: Int { 4 * planCount.load(ordering: .relaxed) }
 
-    /// Adds a state, whose number is how many there were before.
+    /// Adds a state, whose number is the count before.
     func addState() { rows.append(Row(steps: Atomic(untaken))) }
 
     // MARK: Steps
 
-    /// The state after one more byte; `unknown` if that step was not taken yet.
+    /// Returns the state after one more byte; `unknown` for a step not taken yet.
     @inline(__always) func next(_ state: Int32, _ byte: UInt8) -> Int32 {
         rows[Int(state)].steps.load(ordering: .acquiring)[Int(byte)].load(ordering: .acquiring) &- 2
     }
@@ -91,9 +91,9 @@ final class StateTables: @unchecked Sendable {
         return new
     }
 
-    // MARK: What follows from a state alone
+    // MARK: Results of a state alone
 
-    /// - Parameter find: called if it is not known yet.
+    /// - Parameter find: called if the result is unknown.
     @inline(__always) func fewestBytes(_ state: Int32, _ find: () -> Int) -> Int {
         let known = rows[Int(state)].fewestBytes.load(ordering: .relaxed)
         if known >= 0 { return known }
