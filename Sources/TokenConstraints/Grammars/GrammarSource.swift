@@ -27,8 +27,7 @@ package struct GrammarSource: Sendable {
         self = try GBNFReader.read(text)
     }
 
-    /// Whether the first statement is a rule `name:` or a `%` directive. Comments begin with `#`, in Lark with `//`,
-    /// too.
+    /// Whether the first statement is a rule `name:` or a `%` directive. Lark's comments begin with `#` or `//`.
     private static func isLark(_ text: String) -> Bool {
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }

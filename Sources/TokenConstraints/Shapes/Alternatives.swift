@@ -1,9 +1,9 @@
 import JSONSchema
 
-/// Values, told by their types: those of the literals, and those that one of the parts describes. There may be
-/// more of them than meant, where parts say so, and literals that other schemas for the same value refuse.
+/// Values by type: literals, and values that one of the parts describes. They may include too many values, where parts
+/// say so, and literals that other schemas for the same value refuse.
 struct Alternatives {
-    /// Null, true and false stand here, too.
+    /// Includes null, true and false.
     var literals: [Literal] = []
     var numbers: [NumberPart] = []
     var strings: [StringPart] = []
@@ -35,7 +35,7 @@ struct Alternatives {
             && (Self.null + Self.booleans).allSatisfy(literals.contains)
     }
 
-    /// Whether a part may hold the literal.
+    /// Whether a part may include the literal.
     func hasPart(for literal: Literal) -> Bool {
         switch literal.value {
         case .null, .bool: false
@@ -56,12 +56,12 @@ struct Alternatives {
         }
     }
 
-    /// With another word for keywords that are left to validation.
+    /// Replaces all keywords left to validation by another one.
     func blaming(_ place: KeywordPlace) -> Alternatives {
         changingUnmasked { if !$0.isEmpty { $0 = [place] } }
     }
 
-    /// With a keyword that is left to validation.
+    /// Adds a keyword that is left to validation.
     func unmasking(_ place: KeywordPlace) -> Alternatives { changingUnmasked { $0.insert(place) } }
 
     private func changingUnmasked(_ change: (inout Set<KeywordPlace>) -> Void) -> Alternatives {
@@ -92,7 +92,7 @@ struct Alternatives {
         return union
     }
 
-    /// Without those that others include, as far as that is plain to see.
+    /// Removes parts that are visibly included in others.
     private static func joined<Part: ValuePart>(_ parts: [Part]) -> [Part] {
         guard parts.count > 1 else { return parts }
         if parts.contains(where: \.isAny) { return [Part()] }
@@ -107,7 +107,7 @@ struct Alternatives {
 
     // MARK: And
 
-    /// - Parameter place: left to validation where there would be too many parts; what `other` says is dropped there.
+    /// - Parameter place: left to validation if there would be too many parts, which drops the conditions of `other`.
     /// - Parameter limit: of the pairs of parts of one type.
     func and(
         _ other: Alternatives, limit: Int, orElse place: KeywordPlace, isPossible: (ObjectPart) -> Bool

@@ -1,6 +1,6 @@
-/// What an answer must look like, in the form in which it is written: goals, each a choice of shapes.
+/// The shape of an answer for writing: targets, each a choice of shapes.
 final class AnswerShape: Sendable {
-    /// What is being written; shapes refer to goals by their places here.
+    /// Values to write; shapes refer to them by their indices here.
     let targets: [MaskTarget]
     let root: MaskTargetID
 
@@ -12,13 +12,12 @@ final class AnswerShape: Sendable {
     subscript(id: MaskTargetID) -> MaskTarget { targets[id.index] }
 }
 
-/// The number of a goal.
+/// The number of a target.
 struct MaskTargetID: Hashable, Sendable {
     let index: Int
 }
 
-/// A value that is to be written: any of these shapes. There is at least one, and each of them can be brought to an
-/// end.
+/// A value to write: any of these shapes, of which there is at least one. Each has a complete text.
 struct MaskTarget: Sendable {
     var shapes: [Shape]
     /// Bytes of the shortest value in compact form.
@@ -26,7 +25,7 @@ struct MaskTarget: Sendable {
 }
 
 enum Shape: Sendable {
-    /// Numbers, and values of an enumeration, as they are written in compact form; or a text that is no JSON.
+    /// Numbers, and values of an enumeration, in compact form; or a text that is no JSON.
     case text(any ByteAutomaton)
     case string(StringText)
     case array(ArrayShape)
@@ -34,9 +33,9 @@ enum Shape: Sendable {
 }
 
 final class ArrayShape: Sendable {
-    /// For the first items one each. All of them can be satisfied.
+    /// One for each of the first items. All of them can be satisfied.
     let prefix: [MaskTargetID]
-    /// For the items after those; nil if there may be none.
+    /// For later items; nil if there may be none.
     let rest: MaskTargetID?
     let minCount: Int
     /// Not more than `prefix.count` if there is no `rest`.
@@ -59,11 +58,11 @@ final class ObjectShape: Sendable {
     }
 
     let members: [Member]
-    /// Names that a free member can't have: those of `members`, and those that are forbidden.
+    /// Names that a free member can't have: those of `members`, and forbidden ones.
     let reserved: [String]
-    /// nil if there may be no others.
+    /// Nil if there may be no others.
     let free: FreeNames?
-    /// The least number of members, free ones included. It can be reached, and is at least that of the required ones.
+    /// The least number of members, free ones included. It is reachable, and not below the number of required ones.
     let minCount: Int
     let maxCount: Int?
 
@@ -78,15 +77,14 @@ final class ObjectShape: Sendable {
     }
 }
 
-/// The names that members beside the known ones may have. Each name has one spelling (no escape that is not needed), so
-/// that names can be told apart by their bytes.
+/// The names that members besides the known ones may have. Each has one spelling, without unnecessary escapes, so that
+/// names are compared by their bytes.
 final class FreeNames: Sendable {
     /// Over the text between the quotes.
     let names: NameText
-    /// What members must be, by the patterns that their names match.
+    /// Targets of members, by the patterns that their names match.
     let targets: [[Int]: MaskTargetID]
-    /// Names with which the object's shortest value can be made, the cheapest members first; empty where all members
-    /// are alike.
+    /// Names for the object's shortest value, those of the cheapest members first; empty if all members are alike.
     let shortest: [(name: [UInt8], target: MaskTargetID)]
 
     init(
@@ -96,10 +94,10 @@ final class FreeNames: Sendable {
         (self.names, self.targets, self.shortest) = (names, targets, shortest)
     }
 
-    /// What a member with the name that ends in this final state must be.
+    /// The target of a member whose name ends in this final state.
     func target(_ state: Int32) -> MaskTargetID {
         guard let target = targets[names.matched(state)] else {
-            preconditionFailure("asked for the goal of a name that isn't one")
+            preconditionFailure("the state ends no name")
         }
         return target
     }

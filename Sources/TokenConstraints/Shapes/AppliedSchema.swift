@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// A schema that applies to a value, or that must not fit it.
+/// A schema that applies to a value, or that must not accept it.
 struct AppliedSchema: Hashable, Comparable {
     let id: SchemaID
     let isNegated: Bool
@@ -22,7 +22,7 @@ struct KeywordPlace: Hashable {
     let keyword: String
 }
 
-/// A value that is written out in the schema.
+/// A value that is written in the schema.
 struct Literal: Hashable {
     let value: JSONValue
     let key: ValueKey
@@ -39,7 +39,7 @@ struct Literal: Hashable {
 }
 
 extension Array where Element: Equatable {
-    /// Adds those that are not there yet.
+    /// Adds elements that are missing.
     mutating func addMissing(_ others: [Element]) {
         if isEmpty {
             self = others

@@ -4,9 +4,9 @@ import JSONSchema
 struct ArrayPart: ValuePart {
     /// Schemas with `prefixItems`, `items` or `unevaluatedItems`.
     var sources: [SchemaID] = []
-    /// For single items besides.
+    /// Further conditions on single items.
     var items: [ItemRule] = []
-    /// For all items besides.
+    /// Further conditions on all items.
     var all: [AppliedSchema] = []
     var minCount = 0
     var maxCount: Int?
@@ -32,14 +32,14 @@ struct ArrayPart: ValuePart {
 struct ObjectPart: ValuePart {
     /// Schemas with `properties`, `patternProperties`, `additionalProperties` or `unevaluatedProperties`.
     var sources: [SchemaID] = []
-    /// In the order they were met.
+    /// In the order of the schemas.
     var required: [ExactText] = []
     var absent: Set<ExactText> = []
-    /// For single members, if they are there, besides.
+    /// Further conditions on single members, if they are there.
     var members: [MemberRule] = []
     /// `propertyNames`.
     var names: [SchemaID] = []
-    /// Schemas of which one member or more must be unknown to `properties` and `patternProperties`.
+    /// Schemas that need at least one member unknown to `properties` and `patternProperties`.
     var outside: [SchemaID] = []
     var minCount = 0
     var maxCount: Int?

@@ -2,13 +2,13 @@ import JSON
 import JSONSchema
 import Regex
 
-/// What schemas say about values of one type, all of it at once.
+/// The combined conditions of schemas on values of one type.
 protocol ValuePart: Hashable {
-    /// Everything that the type has.
+    /// All values of the type.
     init()
     /// Keywords that it leaves to validation.
     var unmasked: Set<KeywordPlace> { get set }
-    /// Both at once; nil if no value can be both.
+    /// The intersection; nil if it is empty.
     func and(_ other: Self) -> Self?
 }
 
@@ -19,9 +19,9 @@ extension ValuePart {
 @dynamicMemberLookup
 struct NumberPart: ValuePart {
     var conditions = NumberConditions()
-    /// Has a fraction. That can't be masked.
+    /// Whether it has a fraction. That can't be masked.
     var isFraction = false
-    /// Where the conditions come from.
+    /// The origins of the conditions.
     var origins: [SchemaID] = []
     var unmasked: Set<KeywordPlace> = []
 
@@ -68,7 +68,7 @@ struct StringPart: ValuePart {
     var minLength = 0
     var maxLength: Int?
     var forbidden: [ExactText] = []
-    /// Where the conditions come from.
+    /// The origins of the conditions.
     var origins: [SchemaID] = []
     var unmasked: Set<KeywordPlace> = []
 

@@ -1,8 +1,8 @@
 import JSONSchema
 
-/// Looks for contradictions while shapes are being told apart.
+/// Finds contradictions between shapes early.
 extension SchemaReader {
-    /// Whether it may be that some value satisfies them; a look, not a proof.
+    /// Whether some value may satisfy them; a check, not a proof.
     func isPossible(_ key: [AppliedSchema]) -> Bool {
         if key.isEmpty { return true }
         if let found = impossible[key] { return !found }
@@ -21,7 +21,7 @@ extension SchemaReader {
             || all.arrays.contains { self.isPossible($0) } || all.objects.contains { self.isPossible($0) }
     }
 
-    /// Whether some value may be both, literals apart. It ends at the first pair that says so.
+    /// Whether some value may be both, literals apart. Ends at the first such pair.
     func mayOverlap(_ a: Alternatives, _ b: Alternatives) -> Bool {
         anyPair(a.numbers, b.numbers) { _ in true } || anyPair(a.strings, b.strings) { self.isPossible($0) }
             || anyPair(a.arrays, b.arrays) { self.isPossible($0) }
@@ -74,7 +74,7 @@ extension SchemaRules {
 
     var isEmpty: Bool { hasOnlyReferences && reference == nil && dynamicReference == nil }
 
-    /// The target of a `$ref` that has nothing beside it.
+    /// The target of a `$ref` that stands alone.
     var onlyReference: SchemaID? { hasOnlyReferences && dynamicReference == nil ? reference : nil }
 
     var isPlainEnumeration: Bool {

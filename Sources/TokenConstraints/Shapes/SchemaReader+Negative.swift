@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// What a schema refuses: whatever one of its keywords refuses.
+/// The values that a schema refuses: those that one of its keywords refuses.
 extension SchemaReader {
     func negative(_ id: SchemaID) -> Alternatives {
         let rules = schema[id].rules

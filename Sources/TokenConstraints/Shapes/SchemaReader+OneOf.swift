@@ -1,6 +1,6 @@
 import JSONSchema
 
-/// `oneOf`: each branch without what fits another one.
+/// `oneOf`: each branch without values that another one accepts.
 extension SchemaReader {
     func one(of branches: [SchemaID], _ id: SchemaID, beside all: Alternatives) -> Alternatives {
         let place = KeywordPlace(node: id, keyword: "oneOf")
@@ -9,7 +9,7 @@ extension SchemaReader {
         guard branches.count * (branches.count - 1) / 2 <= ShapeLimits.branchPairs else {
             return .union(parts.map { $0.hasParts ? $0.unmasking(place) : $0 })
         }
-        // What stands beside the oneOf often tells the branches apart: `required` above all.
+        // Keywords beside `oneOf` often separate the branches: above all `required`.
         let beside = parts.map { both(all, $0, orElse: place) }
         var overlaps = literalOverlaps(parts, branches)
         for i in parts.indices where beside[i].hasParts {
@@ -34,7 +34,7 @@ extension SchemaReader {
         return .union(terms)
     }
 
-    /// Which branches must do without the literals of which others. Literals themselves are checked later.
+    /// Returns for each branch others whose literals it must exclude. Literals themselves are checked later.
     private func literalOverlaps(_ parts: [Alternatives], _ branches: [SchemaID]) -> [[Int]] {
         parts.indices.map { i in
             guard parts[i].hasParts else { return [] }

@@ -2,7 +2,7 @@ import JSON
 import JSONSchema
 import Regex
 
-/// What schemas say about items and members.
+/// Conditions of schemas on items and members.
 extension SchemaReader {
     func itemSchemas(_ part: ArrayPart, _ index: Int) -> [AppliedSchema] {
         effort.spend(8 * (part.items.count + part.sources.count))
@@ -21,7 +21,7 @@ extension SchemaReader {
 
     func memberSchemas(_ part: ObjectPart, _ name: ExactText) -> [AppliedSchema] {
         effort.spend(16 * (part.sources.count + part.members.count))
-        // Nothing that comes of it is used then.
+        // Its result is unused then.
         if effort.isUsedUp { return [] }
         var all: [AppliedSchema] = []
         for source in part.sources {
@@ -62,7 +62,7 @@ extension SchemaReader {
         }
     }
 
-    /// Objects that must have a member which some schema doesn't know, as objects that must have a certain one.
+    /// Replaces a condition on members unknown to some schema by certain required names.
     func resolved(_ part: ObjectPart) -> [ObjectPart] {
         guard let source = part.outside.first, let rules = schema[source].rules.object else { return [part] }
         var rest = part
@@ -85,7 +85,7 @@ extension SchemaReader {
         return all
     }
 
-    /// Where that is left to validation.
+    /// Leaves that to validation.
     func unresolved(_ part: ObjectPart) -> ObjectPart {
         guard !part.outside.isEmpty else { return part }
         var rest = part
@@ -94,7 +94,7 @@ extension SchemaReader {
         return rest
     }
 
-    /// All names that members can have, if these are written out in a schema.
+    /// All names that members can have, if a schema lists them.
     private func finiteNames(_ part: ObjectPart) -> [ExactText]? {
         for source in part.sources {
             guard let rules = schema[source].rules.object, rules.patterns.isEmpty,

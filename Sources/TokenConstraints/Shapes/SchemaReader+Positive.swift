@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// What a schema allows.
+/// The values that a schema accepts.
 extension SchemaReader {
     func positive(_ id: SchemaID) -> Alternatives {
         let rules = schema[id].rules
@@ -93,7 +93,7 @@ extension SchemaReader {
         part.minLength = rules.minLength
         part.maxLength = rules.maxLength
         part.patterns = rules.pattern.map { [.init(regex: $0)] } ?? []
-        // One that nobody knows asserts nothing.
+        // An unknown format asserts nothing.
         if let format = rules.format, Formats.names.contains(format) { part.formats = [format] }
         if part != StringPart() { part.origins = [id] }
         return part
@@ -136,7 +136,7 @@ extension SchemaReader {
 
     // MARK: Objects with and without certain members
 
-    /// Whatever is no object, and objects without the member.
+    /// Values that are no objects, and objects without the member.
     func without(_ name: String) -> Alternatives {
         var all = Alternatives.any
         all.objects[0].absent = [ExactText(name)]
@@ -159,19 +159,19 @@ extension Alternatives {
 }
 
 extension SchemaRules {
-    /// Whether other schemas apply to the same value, and may look at its members and items.
+    /// Whether other schemas apply to the same value, and may see its members and items.
     private var hasMore: Bool {
         combined != nil || reference != nil || dynamicReference != nil
             || object?.dependentSchemas.isEmpty == false
     }
 
-    /// What holds for items after the prefix.
+    /// The schema of items after the prefix.
     var extraItems: SchemaID? {
         guard let array else { return nil }
         return array.rest ?? (hasMore || array.contains != nil ? nil : array.unevaluated)
     }
 
-    /// What holds for members that nothing else in the schema names.
+    /// The schema of members that nothing else in the schema names.
     var extraMembers: SchemaID? {
         guard let object else { return nil }
         return object.additional ?? (hasMore ? nil : object.unevaluated)

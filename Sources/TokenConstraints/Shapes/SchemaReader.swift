@@ -1,26 +1,26 @@
 import JSON
 import JSONSchema
 
-/// Says which values schemas allow, as far as that can be told while they are written. What it can't tell it allows,
-/// and names the keyword that must be validated.
+/// Finds the values that schemas allow, as far as writing can follow. The rest it allows, and names the keyword to
+/// validate.
 final class SchemaReader {
     let schema: Schema
     let effort: CompileEffort
     let others: OtherMembers
-    /// Without regard to what else applies to a value; literals are not checked yet.
+    /// Without other schemas that apply to the value; literals are not checked yet.
     private var known: [AppliedSchema: Alternatives] = [:]
     /// The alternatives of values to which all of these apply.
     private var expanded: [[AppliedSchema]: Alternatives] = [:]
     private var plain: [SchemaID: AppliedSchema?] = [:]
     var impossible: [[AppliedSchema]: Bool] = [:]
     var names: [NameQuestion: Bool] = [:]
-    /// What is left to validation wherever it stands.
+    /// Keywords left to validation everywhere.
     var unmasked: Set<KeywordPlace> = []
     private var depth = 0
-    /// What is being read.
+    /// Schemas in progress.
     private var open: Set<AppliedSchema> = []
     private var cuts = 0
-    /// Pairs of parts that were looked at.
+    /// Pairs of parts compared.
     var pairs = 0
     var allowedNames: [AllowedName: Bool] = [:]
     var emptinessDepth = 0
@@ -46,7 +46,7 @@ final class SchemaReader {
         effort.spend(32)
         if effort.isUsedUp { return .any }
         if emptinessDepth > 0, open.contains(applied) {
-            // A look into members has led back here: it ends, and nothing that rests on it is kept.
+            // Its members led back here: the recursion ends, and results that depend on it are not stored.
             cuts += 1
             return .any
         }
@@ -79,7 +79,7 @@ final class SchemaReader {
 
     // MARK: Several schemas
 
-    /// In order, each once, without those that say nothing; nil if nothing can satisfy them.
+    /// Returns them sorted, without duplicates and without true schemas; nil if nothing can satisfy them.
     func normal(_ all: [AppliedSchema]) -> [AppliedSchema]? {
         var normal: [AppliedSchema] = []
         for applied in all {
@@ -106,7 +106,7 @@ final class SchemaReader {
         return each
     }
 
-    /// Where references lead if nothing stands beside them; nil if the schema says nothing.
+    /// The end of references that stand alone; nil if the schema is true.
     private func target(_ id: SchemaID) -> AppliedSchema? {
         if let found = plain[id] { return found }
         var end = id
@@ -116,7 +116,7 @@ final class SchemaReader {
         return found
     }
 
-    /// - Parameter key: as `normal` makes it.
+    /// - Parameter key: as returned by `normal`.
     func expand(_ key: [AppliedSchema]) -> Alternatives {
         if let found = expanded[key] { return found }
         if effort.isUsedUp { return .any }
@@ -161,7 +161,7 @@ final class SchemaReader {
 
     // MARK: Dynamic references
 
-    /// Where it leads; nil if that depends on what is being applied.
+    /// The schema that it refers to; nil if that depends on the schemas applied.
     func target(of reference: DynamicReference) -> SchemaID? {
         guard let anchor = reference.anchor else { return reference.fallback }
         for resource in schema.resources {

@@ -2,8 +2,8 @@ import JSON
 import JSONSchema
 
 extension SchemaShape {
-    /// A value with the members of its objects in the order in which they would be written. Where the value has no
-    /// such shape its parts are put into order as far as they have.
+    /// Returns a value with the members of its objects in the order of writing. A value without a shape is ordered as
+    /// far as its parts have one.
     package func ordered(_ value: JSONValue) -> JSONValue {
         var order = MemberOrder(shape, literals)
         let tree = order.tree(value)
@@ -18,9 +18,9 @@ extension SchemaShape {
     }
 }
 
-/// Looks for the shapes of a value. Each part of the value is looked at once for each goal.
+/// Finds the shapes of a value. Each part of the value is checked once for each target.
 private struct MemberOrder {
-    /// A value whose parts have numbers.
+    /// A value whose parts are numbered.
     final class Tree {
         let number: Int
         let value: JSONValue
@@ -84,7 +84,7 @@ private struct MemberOrder {
         case (.text(let text), .object), (.text(let text), .array):
             return literal(tree, text)
         case (.text(let text), _):
-            // Not with a conditional expression, as `nil` there would be JSON's null.
+            // No conditional expression, in which `nil` would be JSON's null.
             guard text.end(of: TextBuilder.text(of: tree.value)) != nil else { return nil }
             return tree.value
         case (.string(let text), .string(let string)):
@@ -118,7 +118,7 @@ private struct MemberOrder {
         return .array(ordered)
     }
 
-    /// Members in the order of a shape; nil if they don't fit it by their names.
+    /// Members in the order of a shape; nil if their names don't fit it.
     private func parts(
         _ members: [(name: ExactText, value: Tree)], _ object: ObjectShape
     ) -> [(name: String, value: Tree, target: MaskTargetID)]? {
@@ -145,7 +145,7 @@ private struct MemberOrder {
         return parts
     }
 
-    /// An array or object of an enumeration, whose members may stand in any order.
+    /// An array or object of an enumeration, whose members may be in any order.
     private func literal(_ tree: Tree, _ text: any ByteAutomaton) -> JSONValue? {
         if text.end(of: TextBuilder.text(of: tree.value)) != nil { return tree.value }
         guard let key = ValueKey(tree.value) else { return nil }
@@ -154,7 +154,7 @@ private struct MemberOrder {
 
     // MARK: Values without a shape
 
-    /// The members that the goal knows first, in its order.
+    /// The members that the target knows first, in its order.
     mutating func anyhow(_ tree: Tree, _ target: MaskTargetID) -> JSONValue {
         if let value = fitting(tree, target) { return value }
         switch tree.value {

@@ -1,18 +1,18 @@
 import JSON
 import JSONSchema
 
-/// What answers that follow a schema look like, as far as that can be told while they are written.
+/// The shape of answers under a schema, as far as writing can follow it.
 package struct SchemaShape: Sendable {
     let shape: AnswerShape
-    /// Keywords that the shapes don't decide, or not wholly: they are checked on the finished answer.
+    /// Keywords that the shapes decide partly or not at all: they are validated on the finished answer.
     package let validated: [SchemaMention]
-    /// Objects that may have members whose names the schema doesn't have.
+    /// Objects that may have unnamed members.
     package let openObjects: [SchemaMention]
     let literals: TextBuilder.CompoundLiterals
     /// Whether 1.0 is no integer, and so must not be written as 1.
     private let keepsFractions: Bool
 
-    /// - Throws: `ConstraintFault`, if no value obeys the schema or it goes beyond a limit.
+    /// - Throws: `ConstraintFault` if no value obeys the schema or it exceeds a limit.
     package init(
         _ schema: Schema, others: OtherMembers = .asAllowed, effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
@@ -38,19 +38,19 @@ package struct SchemaShape: Sendable {
         keepsFractions = schema[schema.root].draft == .draft4
     }
 
-    /// A value as it would be written: `ordered`, in compact form.
+    /// Returns a value as written: `ordered`, in compact form.
     package func text(of value: JSONValue) -> [UInt8] {
         TextBuilder.text(of: ordered(value), keepsFractions: keepsFractions)
     }
 }
 
-/// Members beside those that a schema names in `properties` and `required`.
+/// Members besides those that a schema names in `properties` and `required`.
 package enum OtherMembers: Hashable, Sendable {
     /// Wherever JSON Schema allows them.
     case asAllowed
-    /// The same, but for names that begin with one that the schema has.
+    /// The same, except names that begin with a name in the schema.
     case apart
-    /// Like `apart`, and only where the schema says something of them: `additionalProperties`, `patternProperties` or
+    /// Like `apart`, and only where the schema mentions them: `additionalProperties`, `patternProperties` or
     /// `unevaluatedProperties`, or no member has a name.
     case ifAsked
 }

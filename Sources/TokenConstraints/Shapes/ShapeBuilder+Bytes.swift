@@ -1,8 +1,8 @@
 import JSONSchema
 
-/// The fewest bytes of each goal: where there are none, no value comes to an end.
+/// The fewest bytes of each target; one without a number has no complete value.
 extension ShapeBuilder {
-    /// Fills `fewestBytes` and `depth` of goals and shapes: the least fixpoint.
+    /// Fills `fewestBytes` and `depth` of targets and shapes: the least fixpoint.
     /// - Throws: `ConstraintFault` if that takes too long.
     func countBytes() throws(ConstraintFault) {
         var parents = [[Int]](repeating: [], count: drafts.count)
@@ -13,7 +13,7 @@ extension ShapeBuilder {
                 }
             }
         }
-        // What was met last stands deepest as a rule, so that its parents find it done.
+        // The last one is usually deepest, so that its parents find it done.
         var waiting = Array(drafts.indices)
         var isWaiting = [Bool](repeating: true, count: drafts.count)
         var steps = 0
@@ -60,7 +60,7 @@ extension ShapeBuilder {
 
     private static let tooLong = "even its shortest value takes more than \(ShapeLimits.answerBytes) bytes"
 
-    /// What is plain to see without counting.
+    /// Limits that are exceeded without counting.
     private func excess(_ kind: ShapeDraft.Kind) -> String? {
         switch kind {
         case .text: return nil
@@ -131,8 +131,8 @@ extension ShapeBuilder {
                     others.append((Self.sum(name.count + 4, value), drafts[target].depth))
                 }
                 optional += others
-                // Names get longer as they get more; this is about right. Names of several kinds are counted
-                // one by one, as some may not do.
+                // Names get longer as they get more; this is an estimate. Names of several kinds are counted one by
+                // one, as some may be invalid.
                 let isOne =
                     free.targets.count == 1
                     && free.targets.values.allSatisfy { drafts[$0].fewestBytes != nil }

@@ -1,22 +1,22 @@
 import JSONSchema
 import Regex
 
-/// What an automaton of names is built from.
+/// The key of an automaton of names.
 struct NameSignature: Hashable {
     let patterns: [ObjectIdentifier]
     let conditions: StringPart
-    /// For each schema its patterns' places, and whether what they lead to is false.
+    /// For each schema, its patterns' indices, and whether their schemas are false.
     let rules: [[Int]]
     let isClosed: Bool
     let spared: [String]
 }
 
 extension ShapeBuilder {
-    /// The schemas of one object part that tell free names by patterns.
+    /// The schemas of one object part that distinguish free names by patterns.
     private struct Sources {
         var patterns: [ECMARegex] = []
         var rules: [(patterns: [(place: Int, schema: SchemaID)], extra: SchemaID?)] = []
-        /// Patterns that can't be told while a name is written: each may match or not.
+        /// Patterns that can't be followed while a name is written: each may match or not.
         var leftOut: Set<Int> = []
 
         mutating func leave(out conditions: [TextCondition]) {
@@ -63,8 +63,8 @@ extension ShapeBuilder {
 
     /// - Parameters:
     ///   - isClosed: whether names must match a pattern.
-    ///   - spared: no name begins with one of these: who writes `nam` may go on to `name`, which is no free one, and would
-    ///     have to go on to a name that nobody means.
+    ///   - spared: no name begins with one of these: after `nam`, `name` may follow, which is no free name, and the
+    ///     model would be forced to a meaningless one.
     func freeNames(
         _ part: ObjectPart, _ names: StringPart, _ unmasked: inout Set<KeywordPlace>, isClosed: Bool,
         sparing spared: [String] = []
@@ -121,7 +121,7 @@ extension ShapeBuilder {
         return targets.isEmpty ? nil : FreeDraft(text, rule, targets)
     }
 
-    /// Which keyword a condition on names comes from.
+    /// The keyword of a condition on names.
     private func places(_ condition: TextCondition, _ part: ObjectPart) -> Set<KeywordPlace> {
         if case .pattern(let pattern) = condition {
             let places = part.sources.filter { source in

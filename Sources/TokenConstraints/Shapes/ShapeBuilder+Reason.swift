@@ -1,12 +1,12 @@
 import JSONSchema
 
-/// Why no value obeys a schema.
+/// The reason why no value obeys a schema.
 extension ShapeBuilder {
-    /// - Parameter goal: one that can't be brought to an end.
+    /// - Parameter target: one without a complete value.
     func reason(_ target: Int) -> ConstraintFault {
         var seen: Set<Int> = []
         var target = target
-        // Down to what is required and can't be.
+        // Down to a required part that is impossible.
         while seen.insert(target).inserted {
             if let excess = drafts[target].shapes.lazy.compactMap(\.excess).first {
                 return ConstraintFault(.tooLarge, at: places(drafts[target].key).first, excess)
@@ -27,7 +27,7 @@ extension ShapeBuilder {
         return (key.first.map { schema[$0.id].pointer } ?? "#", Array(all.dropFirst().prefix(3)))
     }
 
-    /// A goal that each value of the goal's only shapes needs.
+    /// A target that each value of the target's only shapes needs.
     private func blocked(_ target: Int) -> Int? {
         for shape in drafts[target].shapes {
             switch shape.kind {
@@ -45,7 +45,7 @@ extension ShapeBuilder {
         return nil
     }
 
-    /// A required member or item that can't be there.
+    /// A required member or item that is impossible.
     private func contradiction(_ key: [AppliedSchema]) -> ConstraintFault? {
         for part in reader.expand(key).objects {
             for name in part.required {

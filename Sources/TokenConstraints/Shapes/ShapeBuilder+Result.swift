@@ -1,10 +1,10 @@
 import JSONSchema
 
-/// What is left when everything that can't be brought to an end is gone.
+/// The shapes that have complete values.
 extension ShapeBuilder {
     /// After `countBytes`.
-    /// - Returns: the goals that can be met from the root, what must be validated, and the objects that may have members
-    ///   of names that the schema doesn't have.
+    /// - Returns: the targets reachable from the root, keywords to validate, and objects that may have unnamed
+    ///   members.
     func result(_ root: Int) -> (shape: AnswerShape, validated: [SchemaMention], open: [SchemaMention]) {
         var places: [Int: Int] = [root: 0]
         var order = [root]
@@ -90,7 +90,7 @@ extension ShapeBuilder {
         return names.map { ($0.name, $0.target) }
     }
 
-    /// The names whose members can be brought to an end.
+    /// The names whose members have complete values.
     private func pruned(_ free: FreeDraft) -> NameText? {
         if free.targets.values.allSatisfy(isReachable) { return free.text }
         return free.conditions.build { matched in

@@ -1,8 +1,7 @@
 import JSON
 import JSONSchema
 
-/// Turns a schema into goals and shapes: first all that its values may consist of, then without what can't be brought
-/// to an end.
+/// Turns a schema into targets and shapes: first all parts of its values, then only those with complete values.
 final class ShapeBuilder {
     let reader: SchemaReader
     let schema: Schema
@@ -18,9 +17,9 @@ final class ShapeBuilder {
         reader = SchemaReader(schema, effort, others)
     }
 
-    // MARK: Goals
+    // MARK: Targets
 
-    /// - Parameter unmasked: gets what is left to validation if there are too many goals.
+    /// - Parameter unmasked: receives keywords left to validation if there are too many targets.
     func target(_ key: [AppliedSchema], _ unmasked: inout Set<KeywordPlace>) -> Int {
         if let known = ids[key] { return known }
         var key = key
@@ -34,8 +33,8 @@ final class ShapeBuilder {
         return drafts.count - 1
     }
 
-    /// Makes the drafts of all goals that can be met on the way from the root.
-    /// - Returns: the root's number; nil if it says false.
+    /// Makes the drafts of all targets reachable from the root.
+    /// - Returns: the root's number; nil if it is false.
     func draft() throws(ConstraintFault) -> Int? {
         guard let key = reader.normal([AppliedSchema(schema.root)]) else { return nil }
         var none: Set<KeywordPlace> = []
@@ -52,7 +51,7 @@ final class ShapeBuilder {
         guard let first = key.first else { return try ownShapes([]) }
         if partCount < ShapeLimits.parts, !effort.isUsedUp {
             let own = try ownShapes(key)
-            // What came after the effort was used up says too little.
+            // Results after the budget is used up are incomplete.
             if !effort.isUsedUp { return own }
         }
         reader.unmasked.insert(KeywordPlace(node: first.id, keyword: ""))
@@ -79,7 +78,7 @@ final class ShapeBuilder {
         let objects = all.objects.compactMap { part in
             self.shape(part).map { (shape: $0, isNamed: namesRequired(part)) }
         }
-        // An object that must have what no schema names does where there is no other.
+        // An object that needs unnamed members is the last resort.
         let isAnyNamed = objects.contains(where: \.isNamed)
         return shapes + objects.filter { $0.isNamed || !isAnyNamed }.map(\.shape)
     }
@@ -162,8 +161,8 @@ final class ShapeBuilder {
         return ShapeDraft(.object(draft), unmasked: unmasked)
     }
 
-    /// Whether members that no schema names may only have names of `patternProperties`. Else the object must have more
-    /// members than are named, or a schema says what others are like.
+    /// Whether unnamed members must match `patternProperties`. Else the object needs more members than are named, or a
+    /// schema describes others.
     private func isClosed(_ part: ObjectPart, _ draft: ObjectDraft) -> Bool {
         guard reader.others == .ifAsked else { return false }
         var (isNamed, hasPatterns) = (false, false)
@@ -176,7 +175,7 @@ final class ShapeBuilder {
         return isNamed && (hasPatterns || draft.members.count >= draft.minCount)
     }
 
-    /// Whether the schemas name all members that it must have.
+    /// Whether the schemas name all members that it needs.
     private func namesRequired(_ part: ObjectPart) -> Bool {
         guard reader.others == .ifAsked, !part.members.isEmpty else { return true }
         return part.members.allSatisfy { member in

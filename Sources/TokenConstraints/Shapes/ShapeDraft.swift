@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// A goal while it is not known yet whether it can be reached.
+/// A target that may turn out unreachable.
 struct MaskTargetDraft {
     let key: [AppliedSchema]
     var shapes: [ShapeDraft] = []
@@ -11,7 +11,7 @@ struct MaskTargetDraft {
     var depth = 0
 }
 
-/// Goals are numbers in the builder's list here.
+/// Targets are numbers in the builder's list here.
 final class ShapeDraft {
     enum Kind {
         case text(any ByteAutomaton)
@@ -25,7 +25,7 @@ final class ShapeDraft {
     var fewestBytes: Int?
     /// Levels of nesting of the shortest value.
     var depth = 0
-    /// The limit that its shortest value is beyond: then `fewestBytes` is nil.
+    /// The limit that its shortest value exceeds: then `fewestBytes` is nil.
     var excess: String?
 
     init(_ kind: Kind, unmasked: Set<KeywordPlace>) {
@@ -58,22 +58,22 @@ struct ObjectDraft {
     }
 
     var members: [Member] = []
-    /// Beside those of members.
+    /// Besides those of members.
     var forbidden: [ExactText] = []
     var free: FreeDraft?
-    /// The schemas that say which members there are.
+    /// The schemas of its members.
     var origins: [SchemaID] = []
     var minCount: Int
     var maxCount: Int?
 }
 
-/// Names beside the known ones.
+/// Names besides the known ones.
 final class FreeDraft {
     var text: NameText
     let conditions: NameConditions
     /// By the patterns that a name matches.
     let targets: [[Int]: Int]
-    /// How many names there are that are not taken by known ones; nil if there is no end to them.
+    /// Number of names without the known ones; nil for infinitely many.
     var count: Int?
     /// Some of the shortest names, without the known ones, and the patterns they match.
     private(set) var shortest: [(name: [UInt8], matched: [Int])] = []
@@ -85,14 +85,14 @@ final class FreeDraft {
         self.targets = targets
     }
 
-    /// Looks which names there are.
+    /// Counts the names.
     func look(besides known: [ExactText]) {
         guard let all = text.nameCount(text.start) else { return }
         let taken = known.count { text.end(of: JSONSpelling.contents(of: $0.text)) != nil }
         count = max(0, all - taken)
     }
 
-    /// Fills `shortest` with names for each of the goals; with the very shortest alone if they are many.
+    /// Fills `shortest` with names for each of the targets, or with only the shortest if they are many.
     func findShortest(besides known: Set<[UInt8]>) {
         guard !hasLooked else { return }
         hasLooked = true
@@ -101,7 +101,7 @@ final class FreeDraft {
             return
         }
         for matched in targets.keys {
-            // An automaton of those names alone leads straight to them.
+            // An automaton of only those names leads straight to them.
             guard let names = targets.count == 1 ? text : conditions.build(accepts: { $0 == matched }).names
             else {
                 continue
@@ -111,7 +111,7 @@ final class FreeDraft {
     }
 
     private func findShortest(in names: NameText, _ matched: [Int]?, besides known: Set<[UInt8]>) {
-        // By the bytes they come to at least; of equals the last first, as it is nearest to its end.
+        // By their least bytes; of equals the last first, as it is nearest to its end.
         var waiting: [[(state: Int32, text: [UInt8])]] = []
         var steps = 0
         var count = 0

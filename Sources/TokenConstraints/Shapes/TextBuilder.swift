@@ -45,7 +45,7 @@ final class TextBuilder {
         return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
     }
 
-    /// - Throws: `ConstraintFault` if they are too many.
+    /// - Throws: `ConstraintFault` if there are too many.
     func literal(_ values: [Literal], at pointer: String) throws(ConstraintFault) -> LiteralText {
         guard values.count <= ShapeLimits.literals - literalCount else {
             throw Self.tooManyLiterals(at: pointer)
@@ -79,7 +79,7 @@ final class TextBuilder {
         origins.map { KeywordPlace(node: $0, keyword: "") }
     }
 
-    /// Which keywords of the schemas a condition comes from.
+    /// The keywords of a condition's schemas.
     func places(of conditions: [TextCondition], _ origins: [SchemaID]) -> Set<KeywordPlace> {
         var places: Set<KeywordPlace> = []
         for condition in conditions {
@@ -118,8 +118,8 @@ final class TextBuilder {
 
     // MARK: Spelling
 
-    /// A value in compact form, as it is written in answers; members in their own order.
-    /// - Parameter keepsFractions: whether a number that was no integer stays none, like 1.0.
+    /// Returns a value in compact form, as in answers; members in their own order.
+    /// - Parameter keepsFractions: whether a number that is no integer, such as 1.0, stays so.
     static func text(of value: JSONValue, keepsFractions: Bool = false) -> [UInt8] {
         var bytes: [UInt8] = []
         append(value, keepsFractions, to: &bytes)

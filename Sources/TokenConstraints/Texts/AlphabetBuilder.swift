@@ -1,6 +1,6 @@
 import Regex
 
-/// Puts together the tree of a `ScalarAlphabet`.
+/// Builds the tree of a `ScalarAlphabet`.
 struct AlphabetBuilder {
     private struct Uniform: Hashable {
         let classIndex: UInt16
@@ -14,7 +14,7 @@ struct AlphabetBuilder {
     private(set) var narrow: [[Int32]] = []
     private var uniform: [Uniform: Int32] = [:]
     private var known: [[Int32]: Int32] = [:]
-    // The run of scalars that the last block lay in; blocks come in order.
+    // The run of scalars of the last block; blocks come in order.
     private var run = 0
 
     init(_ classifier: ScalarClassifier, wideCount: Int) {
@@ -44,7 +44,7 @@ struct AlphabetBuilder {
         }
     }
 
-    /// ASCII and all escapes, where there is but one class.
+    /// Adds ASCII and all escapes, if there is only one class.
     mutating func addAllEscapes() {
         func set(_ node: Int, _ bytes: String, _ entry: Int32) {
             for byte in bytes.utf8 { wide[node][Int(byte)] = entry }
@@ -54,10 +54,10 @@ struct AlphabetBuilder {
         set(0, "\\", 1)
         set(1, "\"\\/bfnrt", -2)
         set(1, "u", 2)
-        // A node leads to later ones only. 10, 11, 12: three, two and one digit are missing.
+        // A node leads only to later ones. 10, 11, 12: three, two and one digit are missing.
         set(2, hex, 10)
         set(2, "dD", 3)
-        // \ud: a scalar of its own, or the first half of a pair, which needs the second one.
+        // \ud: a scalar, or the first half of a pair, which needs the second one.
         set(3, "01234567", 11)
         set(3, "89abAB", 4)
         set(4, hex, 5)
@@ -94,7 +94,7 @@ struct AlphabetBuilder {
         }
     }
 
-    /// The entry that leads to the 64^level scalars from `start` on.
+    /// Returns the entry that leads to the 64^level scalars from `start` on.
     private mutating func block(_ start: UInt32, _ level: Int) -> Int32 {
         let starts = classifier.starts
         while run + 1 < starts.count, starts[run + 1] <= start { run += 1 }

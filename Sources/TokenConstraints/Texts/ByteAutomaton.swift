@@ -1,22 +1,22 @@
-/// A set of texts, told byte by byte. States are numbers.
+/// A set of texts, as an automaton over bytes. States are numbers.
 ///
-/// No state is a dead end: from each of them some text leads to a final one. Several threads may ask at the same time.
+/// No state is a dead end: a final one can be reached from each. Safe to use from several threads.
 package protocol ByteAutomaton: AnyObject, Sendable {
     /// The state before the first byte.
     var start: Int32 { get }
-    /// The state after one more byte; -1 if no text goes on that way.
+    /// Returns the state after one more byte; -1 if no text continues so.
     func next(_ state: Int32, _ byte: UInt8) -> Int32
     /// Whether the text may end here.
     func isFinal(_ state: Int32) -> Bool
     /// Bytes of the shortest way to an end; 0 where the text may end.
     func fewestBytes(_ state: Int32) -> Int
-    /// Whether this is no place within a scalar or an escape. Only asked where texts are the contents of strings.
+    /// Whether this is not within a scalar or an escape. Only for the contents of strings.
     func isBetweenScalars(_ state: Int32) -> Bool
 }
 
 extension ByteAutomaton {
-    /// The state at the end of a text; nil if it is none of the set's.
-    /// - Parameter state: where it begins; the start by default.
+    /// Returns the state at the end of a text; nil if it is not in the set.
+    /// - Parameter state: the state before it; the start by default.
     func end(of text: [UInt8], from state: Int32? = nil) -> Int32? {
         var state = state ?? start
         for byte in text {
@@ -26,7 +26,7 @@ extension ByteAutomaton {
         return isFinal(state) ? state : nil
     }
 
-    /// The shortest way from a state to an end; of equals the one with the smallest bytes.
+    /// Returns the shortest text from a state to an end; of equally short ones the smallest.
     package func shortestEnd(_ state: Int32) -> [UInt8] {
         var text: [UInt8] = []
         var state = state

@@ -1,12 +1,12 @@
 import Regex
 
-/// An automaton over classes of scalars, and how those are spelled, together asked byte by byte.
+/// An automaton over bytes: one over classes of scalars, and their spelling.
 ///
 /// A state is that of the automaton before the scalar, times the alphabet's nodes, plus the node within the scalar.
 struct ByteMachine: Sendable {
     let automaton: ScalarAutomaton
     let alphabet: ScalarAlphabet
-    /// From the automaton's states; -1 where there is no end.
+    /// From the automaton's states; -1 for no end.
     let fewest: [Int32]
     private let nodeCount: UInt32
 
@@ -41,7 +41,7 @@ struct ByteMachine: Sendable {
         return -1
     }
 
-    /// What `MachineText.next(_:ofKind:)` says.
+    /// The result of `MachineText.next(_:ofKind:)`.
     func next(_ state: Int32, ofKind kind: UInt8) -> Int32 {
         let nexts: [Int32]
         if ScalarKind.ofASCII.contains(kind) {
@@ -63,7 +63,7 @@ struct ByteMachine: Sendable {
         return node == 0 && automaton.isFinal[scalarState]
     }
 
-    /// Whether a text may go on from a state.
+    /// Whether a text may continue from a state.
     func goesOn(_ state: Int32) -> Bool {
         let (scalarState, node) = parts(state)
         return node != 0 || (0..<automaton.classCount).contains { automaton.next(scalarState, $0) >= 0 }
@@ -84,14 +84,14 @@ struct ByteMachine: Sendable {
 
     /// Every string, in all spellings that JSON allows.
     static let anySpelling = ScalarAlphabet.anySpelling.flatMap { everything($0) }
-    /// Every string, as JSON spells it here.
+    /// Every string, in the spelling of answers.
     static let ownSpelling = ScalarAlphabet.anyScalar.flatMap { everything($0) }
 
     private static func everything(_ alphabet: ScalarAlphabet) -> ByteMachine? {
         ByteMachine(ScalarAutomaton(repeating: [true]), alphabet)
     }
 
-    /// Whether it is but one state, so that lengths are free.
+    /// Whether it has only one state, so that lengths are free.
     var isRepeatedSet: Bool {
         let state = Int(automaton.start)
         return automaton.isFinal[state]

@@ -1,6 +1,6 @@
 import Regex
 
-/// Conditions on a string's contents, put together into one automaton. Those that take too much are left out.
+/// Conditions on a string's contents, combined in one automaton. Those that take too much are left out.
 struct ContentConditions {
     private(set) var minLength: Int
     private(set) var maxLength: Int?
@@ -14,7 +14,7 @@ struct ContentConditions {
     private var setConditions: [TextCondition] = []
     private var forbidden: [[Unicode.Scalar]] = []
     private var beginnings: [[Unicode.Scalar]] = []
-    /// Others that are to be told apart.
+    /// Others to distinguish.
     private let others: [RegexNode]
     private let effort: CompileEffort
     private(set) var program: RegexProgram?
@@ -62,7 +62,7 @@ struct ContentConditions {
         }
     }
 
-    /// The texts in order, but for the empty one; nil if they are too many.
+    /// The sorted texts without the empty one; nil if there are too many.
     private static func few(_ texts: [String]) -> [[Unicode.Scalar]]? {
         let scalars = Set(texts.map { Array($0.unicodeScalars) }).filter { !$0.isEmpty }
         let isSmall =
@@ -71,7 +71,7 @@ struct ContentConditions {
         return isSmall ? scalars.sorted { $0.lexicographicallyPrecedes($1) } : nil
     }
 
-    /// The classes of scalars, and how they are spelled.
+    /// Makes the classes of scalars, and their spelling.
     private mutating func prepare() -> Bool {
         let singles = Set((forbidden + beginnings).joined()).sorted().map { ScalarSet.one($0.value) }
         program = try? RegexProgram(nodes.map(\.node) + others, tellingApart: sets + singles)
@@ -87,7 +87,7 @@ struct ContentConditions {
         return program != nil
     }
 
-    /// - Returns: nil if there is none or every string will do.
+    /// - Returns: nil if there is none or every string is allowed.
     mutating func automaton() -> (ScalarAutomaton, ScalarAlphabet)? {
         guard !isImpossible, prepare(), let program, let alphabet else { return nil }
         let classCount = program.classifier.classCount
@@ -153,13 +153,13 @@ struct ContentConditions {
         classifier.classes.firstIndex(of: UInt16(classIndex)).map { classifier.starts[$0] } ?? 0
     }
 
-    /// All texts but these.
+    /// All texts except these.
     /// - Parameter goesOn: whether others may begin with them.
     private func exclusion(
         of texts: [[Unicode.Scalar]], _ classifier: ScalarClassifier, _ isUsable: [Bool], goesOn: Bool = true
     ) -> ScalarAutomaton {
         var automaton = ScalarAutomaton(classCount: classifier.classCount)
-        // 0 is where none of them is left.
+        // 0 is for none of them left.
         _ = automaton.addState(isFinal: true)
         func addNode() -> Int32 {
             let state = automaton.addState(isFinal: true)
@@ -187,7 +187,7 @@ struct ContentConditions {
 }
 
 extension ScalarAutomaton {
-    /// Whether the start already is where nothing can go wrong any more.
+    /// Whether every text is accepted.
     func acceptsAll(_ isUsable: [Bool]) -> Bool {
         start >= 0 && isFinal[Int(start)]
             && isUsable.indices.allSatisfy { !isUsable[$0] || next(Int(start), $0) == start }

@@ -2,7 +2,7 @@ import JSONSchema
 import Regex
 import Synchronization
 
-/// Formats as regular expressions. Each takes all usual texts, and none that `Formats` does not take.
+/// Formats as regular expressions. Each accepts all usual texts, and none that `Formats` refuses.
 enum FormatPatterns {
     /// Usual texts where `FormatSyntax` has more: fewer letters beyond ASCII, no quotes, no rare addresses.
     private static let usual: [String: String] = [
@@ -17,14 +17,14 @@ enum FormatPatterns {
         "uri-template": template,
     ]
     private static let patterns = FormatSyntax.patterns.merging(usual) { $1 }
-    /// Scalars of a text. A whole address of at most 254 leaves no host name that is too long.
+    /// Scalars of a text. An address of at most 254 has no host name that is too long.
     private static let maxLengths = ["hostname": 253, "email": 254, "idn-email": 254]
 
     static let names: Set<String> = Set(patterns.keys)
 
     private static let known = Mutex<[String: ByteMachine]>([:])
 
-    /// The expression for a whole text; nil for a format that no expression tells.
+    /// The expression for a whole text; nil for a format that needs more.
     static func node(_ format: String) -> (node: RegexNode, maxLength: Int?)? {
         patterns[format].flatMap { try? RegexParser.parse("^(?:\($0))$") }.map { ($0, maxLengths[format]) }
     }
@@ -47,7 +47,7 @@ enum FormatPatterns {
         #"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,12})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)"#
         + #"|23:59:60(?:\.\d{1,12})?[Zz]"#
 
-    /// Letters beyond ASCII that stand for themselves wherever they are: no marks that join with their neighbours.
+    /// Letters beyond ASCII that stand alone everywhere: no marks that join with their neighbours.
     private static let otherLetters =
         #"\u00A1-\u00AC\u00AE-\u02FF\u0370-\u0482\u048A-\u052F\u05D0-\u05EA\u0620-\u064A\u0904-\u0939\u0E01-\u0E30"#
         + #"\u1E00-\u1FFF\u3041-\u3096\u30A1-\u30FA\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7A3"#
@@ -58,8 +58,8 @@ enum FormatPatterns {
         return "\(FormatSyntax.dotted(other: other))@\(host)"
     }
 
-    /// IPv6 addresses with all groups, or with a gap between at most four and at most three: all of them would make
-    /// this ten times as large.
+    /// IPv6 addresses with all groups, or with a gap between at most four and at most three: all would make it ten
+    /// times as large.
     private static let address: String = {
         let group = "[0-9A-Fa-f]{1,4}"
         return "(?:(?:\(group):){7}\(group)|(?:\(group)(?::\(group)){0,3})?::(?:\(group)(?::\(group)){0,2})?)"

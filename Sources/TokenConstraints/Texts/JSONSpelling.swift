@@ -1,6 +1,6 @@
-/// How strings are spelled in answers: each in one way, so that texts can be told apart by their bytes.
+/// Spelling of strings in answers: each in one way, so that texts are compared by their bytes.
 ///
-/// Everything stands as UTF-8 but the quotation mark, the backslash and U+0000 to U+001F, which have the short escape
+/// All characters are UTF-8 except the quotation mark, the backslash and U+0000 to U+001F, which have the short escape
 /// if there is one, and else `\u00` with two lower-case digits.
 package enum JSONSpelling {
     /// The text between the quotes.
@@ -13,7 +13,7 @@ package enum JSONSpelling {
         return bytes
     }
 
-    /// The escape of an ASCII character; nil if it stands as it is.
+    /// The escape of an ASCII character; nil if it needs none.
     static func escape(_ byte: UInt8) -> [UInt8]? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]

@@ -1,13 +1,13 @@
-/// The shortest ways to an end from each state of an automaton and each number of scalars so far, under bounds on
-/// that number.
+/// The shortest ways to an end from each state of an automaton and each number of scalars so far, within bounds on that
+/// number.
 struct LengthTable {
     private let minLength: Int
     private let maxLength: Int?
-    /// Bytes where the bounds are not in the way; -1 for none.
+    /// Bytes if the bounds don't matter; -1 for none.
     private let free: [Int32]
     /// For the counts from `minLength - 1` down.
     private var low: [Int32] = []
-    /// For the counts from `maxLength` down, as far as they differ from `free`.
+    /// For the counts from `maxLength` down, if different from `free`.
     private var high: [Int32] = []
 
     /// - Returns: nil beyond the limits.
@@ -55,12 +55,12 @@ struct LengthTable {
         }
     }
 
-    /// Whether the bounds are in the way of none of so many scalars after `count`.
+    /// Whether the bounds don't matter for so many scalars after `count`.
     func isFree(from count: Int, by scalars: Int) -> Bool {
         count >= minLength && maxLength.map { count + scalars <= $0 - high.count / free.count } ?? true
     }
 
-    /// nil where there is no way.
+    /// Nil if there is no way.
     func fewestBytes(_ state: Int, count: Int) -> Int? {
         let rowLength = free.count
         var bytes = free[state]
@@ -79,7 +79,7 @@ extension ByteMachine {
     var lengths: (min: Int, max: Int?) {
         let weights = alphabet.fewestBytes(classCount: automaton.classCount).map { Int32($0 > 0 ? 1 : 0) }
         let shortest = Int(automaton.fewestBytes(weights)[Int(automaton.start)])
-        // By the length of the longest way: states are done when all ways on from them are.
+        // By the length of the longest way: a state is done after all that follow it.
         let (edges, starts) = automaton.edges(weights)
         var longest = [Int](repeating: -1, count: automaton.count)
         var isOpen = [Bool](repeating: false, count: automaton.count)

@@ -1,6 +1,6 @@
 /// A list of texts.
 ///
-/// Where only one text is left, the state is the place in it; so there are nodes only for what several share.
+/// If only one text is left, the state is the index in it; so only shared beginnings have nodes.
 package final class LiteralText: ByteAutomaton {
     /// Edges of a node, in the order of their bytes, are `edgeStarts[node]..<edgeStarts[node + 1]`.
     private let edgeStarts: [Int32]
@@ -8,11 +8,11 @@ package final class LiteralText: ByteAutomaton {
     private let edgeStates: [Int32]
     private let finals: [Bool]
     private let fewest: [Int32]
-    /// All texts, each with one byte more that is its end.
+    /// All texts, each with one byte more at its end.
     private let bytes: [UInt8]
-    /// Where each text begins in `bytes`, and where all end.
+    /// The index of each text in `bytes`, and the end of all.
     private let starts: [Int32]
-    /// Up to here states are nodes, beyond places in `bytes`.
+    /// States below are nodes, others indices in `bytes`.
     private let nodeCount: Int32
 
     /// - Precondition: there is at least one.
@@ -32,7 +32,7 @@ package final class LiteralText: ByteAutomaton {
 
         var (edgeStarts, edgeBytes, edgeStates): ([Int32], [UInt8], [Int32]) = ([0], [], [])
         var finals: [Bool] = []
-        // Nodes in the order of their depth: each stands for texts in a row that are alike so far.
+        // Nodes in the order of their depth: each stands for consecutive texts that are equal so far.
         var nodes: [(texts: Range<Int>, depth: Int)] = [(0..<count, 0)]
         // States of texts are negative until the nodes are counted.
         var node = 0
@@ -77,7 +77,7 @@ package final class LiteralText: ByteAutomaton {
         (self.finals, self.fewest) = (finals, fewest)
     }
 
-    /// The places of the texts in the order of their bytes, each text once.
+    /// The indices of the texts in the order of their bytes, each text once.
     private static func order(_ texts: [[UInt8]]) -> [Int] {
         var flat: [UInt8] = []
         var ends = [0]
@@ -123,15 +123,15 @@ package final class LiteralText: ByteAutomaton {
         return Self.end(place, starts) - place
     }
 
-    /// By the byte that would follow: no text goes on with a byte of UTF-8 that goes on within a scalar.
+    /// By the byte that would follow: no text has a UTF-8 continuation byte there.
     package func isBetweenScalars(_ state: Int32) -> Bool {
         (UInt8(0x80)...0xBF).allSatisfy { next(state, $0) < 0 }
     }
 
-    // The end's byte may stand in a text as well, so only the places tell.
+    // A text may contain the end's byte as well, so only the indices decide.
     private func isEnd(_ place: Int) -> Bool { bytes[place] == 0 && Self.end(place, starts) == place }
 
-    /// Where the text ends that this place is in.
+    /// The end of the text that contains an index.
     private static func end(_ place: Int, _ starts: [Int32]) -> Int {
         var low = 0
         var high = starts.count - 1

@@ -1,7 +1,6 @@
-/// Which bytes lead from a state between two scalars back to it.
+/// The bytes that lead from a state between two scalars back to it.
 struct LoopClasses {
-    /// The classes of bytes that do so alone or as the first of a scalar, whatever comes within it; and a mark above all
-    /// classes.
+    /// The classes of bytes that do so alone or as the first of any scalar; and a mark above all classes.
     let bits: UInt64
 
     private static let isKnown: UInt64 = 1 << 63

@@ -1,8 +1,8 @@
 import Regex
 
-/// Texts that a regular expression matches as a whole; in UTF-8, as they are.
+/// Texts that a regular expression matches as a whole, in UTF-8.
 extension MachineText {
-    /// - Throws: `ConstraintFault` for a pattern that can't be used, that is too large, or that matches no text.
+    /// - Throws: `ConstraintFault` for a pattern that is invalid, too large, or matches no text.
     package convenience init(
         whole pattern: String, _ effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
@@ -15,7 +15,7 @@ extension MachineText {
         try self.init(regex.parsed, effort)
     }
 
-    /// - Throws: `ConstraintFault` for an expression that is too large, or that matches no text.
+    /// - Throws: `ConstraintFault` for an expression that is too large, or matches no text.
     convenience init(_ node: RegexNode, _ effort: CompileEffort) throws(ConstraintFault) {
         try self.init(RegexPattern(node: node).whole, effort)
     }

@@ -2,31 +2,31 @@ import FoundationShim
 import Regex
 import Synchronization
 
-/// A machine as an automaton that keeps what it was asked, by whichever thread.
+/// A machine as an automaton with a cache, shared by threads.
 package final class MachineText: ByteAutomaton {
     let machine: ByteMachine
-    /// Nil where rows would be too many.
-    // C memory, which is only reached by atomic operations once it is made.
+    /// Nil if there would be too many rows.
+    // C memory, which is only used by atomic operations after its creation.
     private nonisolated(unsafe) let memory: Memory?
-    /// States, those within scalars included.
+    /// States, including those within scalars.
     let rows: Int
     private let knownFreedom = AtomicLazyReference<ScalarFreedom>()
 
     private struct Memory {
-        /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet.
+        /// At state * 256 + byte: the next state plus 2; 0 if unknown.
         let known: UnsafeMutablePointer<Atomic<Int32>>
-        /// At state * 16 + kind: the state after any scalar of it plus 3; 0 where it was not asked yet.
+        /// At state * 16 + kind: the state after any scalar of it plus 3; 0 if unknown.
         let kinds: UnsafeMutablePointer<Atomic<Int32>>
-        /// By state: what `loops` said; 0 where it was not asked yet.
+        /// By state: the result of `loops`; 0 if unknown.
         let loops: UnsafeMutablePointer<Atomic<UInt64>>
-        /// By state: whether it is none within a scalar. Never changed.
+        /// By state: whether it is not within a scalar. Constant.
         let isBetween: UnsafeMutablePointer<Bool>
     }
 
     init(_ machine: ByteMachine) {
         self.machine = machine
         rows = machine.automaton.count * machine.alphabet.nodeCount
-        // Fresh zeros take no memory before they are touched.
+        // Untouched zeros need no memory.
         guard rows <= ConstraintLimits.knownRows, let known = Self.zeros(rows * 256, of: Atomic<Int32>.self),
             let kinds = Self.zeros(rows * 16, of: Atomic<Int32>.self),
             let loops = Self.zeros(rows, of: Atomic<UInt64>.self),
@@ -50,7 +50,7 @@ package final class MachineText: ByteAutomaton {
         free(memory?.isBetween)
     }
 
-    /// Its size in memory, about: of large tables only states between scalars are asked, as a rule.
+    /// Its approximate size: of large tables usually only states between scalars are used.
     var bytes: Int { (rows > 100 ? machine.automaton.count : rows) * 1_100 }
 
     package var start: Int32 { machine.start }
@@ -67,10 +67,10 @@ package final class MachineText: ByteAutomaton {
         return next
     }
 
-    /// Where scalars of one kind lead to several states.
+    /// For scalars of one kind that lead to several states.
     static let several: Int32 = -2
 
-    /// The state after any scalar of a kind; -1 if no text goes on with one, `several` where they are not alike.
+    /// The state after any scalar of a kind; -1 if no text continues with one, `several` if they differ.
     @inline(__always) func next(_ state: Int32, ofKind kind: UInt8) -> Int32 {
         guard let memory else { return machine.next(state, ofKind: kind) }
         let place = Int(state) << 4 | Int(kind - ScalarKind.first)
@@ -88,9 +88,9 @@ package final class MachineText: ByteAutomaton {
         memory?.isBetween[Int(state)] ?? machine.isBetweenScalars(state)
     }
 
-    /// An automaton of one state that goes on where this one does from a state between two scalars, for texts of whatever
-    /// length; and the most bytes that a way to the end takes after one. Nil where scalars may come in some of the states
-    /// that it leads to, and not in others.
+    /// Returns an automaton of one state that continues wherever this one does from a state between two scalars, for
+    /// texts of any length; and the most bytes of a way to the end after one. Nil if scalars are allowed in only some
+    /// of the states that it leads to.
     func oneState(from state: Int32) -> (text: MachineText, mostBytes: Int)? {
         var waiting = [Int32(machine.parts(state).state)]
         var known = Set(waiting)
@@ -108,17 +108,17 @@ package final class MachineText: ByteAutomaton {
             .map { (MachineText($0), Int(most) + Self.restBytes) }
     }
 
-    /// The most bytes that are left of a scalar which has begun: of `\u0000`.
+    /// The most bytes left of a scalar: those of `\u0000`.
     private static let restBytes = 5
-    /// The most bytes of a way to an end, from whichever state.
+    /// The most bytes of a way to an end, from any state.
     var mostBytes: Int { Int(machine.fewest.max() ?? 0) + Self.restBytes }
 
-    /// Nil where states are very many.
+    /// Nil if there are very many states.
     var freedom: ScalarFreedom? {
         memory == nil ? nil : knownFreedom.load() ?? knownFreedom.storeIfNil(ScalarFreedom(machine))
     }
 
-    /// Which bytes lead from a state between two scalars back to it.
+    /// The bytes that lead from a state between two scalars back to it.
     func loops(_ state: Int32) -> LoopClasses {
         guard let memory else { return LoopClasses(machine, state) }
         let known = memory.loops[Int(state)].load(ordering: .relaxed)

@@ -1,15 +1,14 @@
 import Regex
 
-/// What a schema asks of the names of members, and the patterns by which it treats them differently.
+/// A schema's conditions on the names of members, and the patterns that distinguish them.
 package struct NameConditions {
-    /// Those that are told apart.
+    /// The patterns to distinguish.
     package var patterns: [ECMARegex] = []
     package var conditions = StringConditions()
     var effort = CompileEffort()
 
-    /// - Parameter accepts: whether there may be names that match exactly these of `patterns`.
-    /// - Returns: nil if there is no name; and what was left out. A pattern that is told apart and left out counts as
-    ///   never matched.
+    /// - Parameter accepts: whether names may match exactly these of `patterns`.
+    /// - Returns: nil if there is no name; and what was left out. A pattern left out counts as never matched.
     package func build(
         accepts: (_ matched: [Int]) -> Bool
     ) -> (names: NameText?, unmasked: [TextCondition]) {
@@ -49,7 +48,7 @@ package struct NameConditions {
             (product.min, product.max) = (0, nil)
             result = product.build(accepts)
         }
-        // The last patterns go first, of many half at once; without any it is the conditions alone.
+        // The last patterns go first, half of many at once; without any it has only the conditions.
         while result == nil, !product.patterns.isEmpty {
             let kept = product.patterns.count > 8 ? product.patterns.count / 2 : product.patterns.count - 1
             for (_, pattern) in product.patterns[kept...] {
@@ -66,7 +65,7 @@ package struct NameConditions {
 }
 
 extension StringConditions {
-    /// Whether every string satisfies those that an automaton could tell.
+    /// Whether every string satisfies the conditions that an automaton follows.
     fileprivate var asksNothing: Bool {
         patterns.isEmpty && forbidden.isEmpty && forbiddenBeginnings.isEmpty && minLength == 0
             && maxLength == nil
@@ -74,7 +73,7 @@ extension StringConditions {
     }
 }
 
-/// Conditions on names, bounds on their lengths and patterns, walked together.
+/// The product of conditions on names, bounds on their lengths and patterns.
 struct NameProduct {
     let own: ScalarAutomaton
     var min: Int
@@ -107,7 +106,7 @@ struct NameProduct {
         var done = 0
         while done < keys.count {
             let key = keys[done]
-            // Counted no further than the bounds ask.
+            // Counted only up to the bounds.
             let length = max == nil ? Swift.min(key[1] + 1, Int32(clamping: min)) : key[1] + 1
             for i in 0..<own.classCount where Int(length) <= max ?? .max {
                 let next = own.next(Int(key[0]), i)

@@ -1,12 +1,12 @@
-/// Names of members, each in its one spelling.
+/// Names of members, each in one spelling.
 package final class NameText: ByteAutomaton {
     package let isAny: Bool
-    /// All but what the patterns say.
+    /// Without the patterns.
     let contents: MachineText
     private var machine: ByteMachine { contents.machine }
     /// By the automaton's states.
     private let matches: [[Int]]
-    /// How many names go on from each of the automaton's states; -1 for more than an Int32 can say.
+    /// The number of names after each of the automaton's states; -1 beyond an Int32.
     private let counts: [Int32]
 
     init(_ machine: ByteMachine, isAny: Bool, _ matches: [[Int]]) {
@@ -25,11 +25,11 @@ package final class NameText: ByteAutomaton {
     package func fewestBytes(_ state: Int32) -> Int { contents.fewestBytes(state) }
     package func isBetweenScalars(_ state: Int32) -> Bool { contents.isBetweenScalars(state) }
 
-    /// The patterns, by their places, that the name which ends in a final state matches. In order.
+    /// The indices of the patterns, in order, that a name matches which ends in a final state.
     package func matched(_ state: Int32) -> [Int] { matches[machine.parts(state).state] }
 
-    /// How many names begin with the bytes that led to a state, itself included where it is final; nil if they are
-    /// more than an Int32 can say.
+    /// The number of names that begin with the bytes before a state, including itself if it is final; nil beyond an
+    /// Int32.
     package func nameCount(_ state: Int32) -> Int? {
         let (scalarState, node) = machine.parts(state)
         guard node > 0 else { return counts[scalarState] < 0 ? nil : Int(counts[scalarState]) }
@@ -38,7 +38,7 @@ package final class NameText: ByteAutomaton {
 }
 
 extension ByteMachine {
-    /// How many texts go on from each state; -1 if they are endless or more than an Int32 can say.
+    /// The number of texts after each state; -1 if infinite or beyond an Int32.
     fileprivate var textCounts: [Int32] {
         enum Progress { case unseen, open, done }
         var counts = [Int32](repeating: -1, count: automaton.count)
@@ -57,7 +57,7 @@ extension ByteMachine {
             let next = Int(automaton.next(state, classIndex))
             guard next >= 0 else { continue }
             switch progress[next] {
-            // A way back: it can be gone again and again, and leads to an end, as all ways do.
+            // A loop: it may be repeated, and leads to an end, as all ways do.
             case .open: stack[stack.count - 1].isEndless = true
             case .done: break
             case .unseen:
@@ -68,7 +68,7 @@ extension ByteMachine {
         return counts
     }
 
-    /// Those that go on from within a scalar, or with at least one scalar more.
+    /// The texts that continue within a scalar, or with at least one more.
     fileprivate func textCount(_ state: Int, _ node: Int, _ counts: [Int32]) -> Int? {
         var sum = 0
         for ending in alphabet.endings(node) {

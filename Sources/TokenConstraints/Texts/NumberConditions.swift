@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// What a schema asks of a number.
+/// A schema's conditions on a number.
 package struct NumberConditions: Hashable {
     package var isInteger = false
     package var minimum: ExactNumber?
@@ -14,9 +14,9 @@ package struct NumberConditions: Hashable {
 }
 
 package struct NumberOutcome {
-    /// nil if no number satisfies the conditions that are not left out.
+    /// Nil if no number satisfies the conditions that are not left out.
     package let text: (any ByteAutomaton)?
-    /// What the text leaves out, as it would take too much.
+    /// Conditions that are left out, as they would take too much.
     package let unmasked: [TextCondition]
 }
 
@@ -27,8 +27,8 @@ struct NumberBound: Hashable {
 }
 
 extension NumberConditions {
-    /// The numbers that satisfy all conditions, but for those that the outcome names. Each text is read as a number
-    /// that the validator judges as the text says.
+    /// Builds the numbers that satisfy all conditions, except those left out. Each text is read as a number that the
+    /// validator judges likewise.
     package func build(_ effort: CompileEffort = CompileEffort()) -> NumberOutcome {
         var rules = NumberRulesOfText(self)
         var unmasked: [TextCondition] = []
@@ -47,7 +47,7 @@ extension NumberConditions {
             unmasked.append(.multipleOf)
             rules.grid = NumberGrid([], isInteger: isInteger)
         }
-        // What takes too much goes, the grid first.
+        // Conditions that take too much are dropped, the grid first.
         while true {
             if rules.isCertainlyEmpty { return NumberOutcome(text: nil, unmasked: unmasked) }
             if let text = rules.listed() { return NumberOutcome(text: text, unmasked: unmasked) }
@@ -94,7 +94,7 @@ struct NumberGrid: Hashable {
             guard !isTooLarge, product < 1 << 62 else { return nil }
             step = product
         }
-        // 1.0 has no places, whatever the divisors were written with.
+        // 1.0 has no places, in any spelling of the divisors.
         while places > 0, step % 10 == 0 {
             step /= 10
             places -= 1
@@ -122,7 +122,7 @@ extension ExactNumber {
         return sign * (quotient + (rest > 0 && up != isNegative ? 1 : 0))
     }
 
-    /// Whether it has so few digits before and after the point that an automaton may follow them.
+    /// Whether it has few enough digits before and after the point for an automaton.
     var isShort: Bool { digits.count <= 400 && abs(exponent) <= 400 }
 
     /// Its magnitude's digits before and after the point.

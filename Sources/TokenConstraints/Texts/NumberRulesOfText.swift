@@ -2,7 +2,7 @@ import FoundationShim
 import JSON
 import JSONSchema
 
-/// The conditions on a number, as one text can be told by them.
+/// The conditions on a number that a text can satisfy.
 struct NumberRulesOfText {
     let isInteger: Bool
     var lower: NumberBound?
@@ -26,7 +26,7 @@ struct NumberRulesOfText {
         return isLower ? (b.value < a.value ? a : b) : (a.value < b.value ? a : b)
     }
 
-    /// Nothing is asked but perhaps a sign.
+    /// Whether there is at most a condition on the sign.
     var isPlain: Bool {
         (lower?.value.isZero ?? true) && (upper?.value.isZero ?? true) && forbidden.isEmpty
             && (grid.map { !$0.isGrid || ($0.step == 1 && $0.places == 0 && isInteger) } ?? true)
@@ -38,7 +38,7 @@ struct NumberRulesOfText {
         return !forbidden.contains(number)
     }
 
-    /// The first and the last place of the grid between the bounds, if there are both.
+    /// The first and the last point of the grid between the bounds, if there are both.
     private var gridRange: (first: Int128, last: Int128)? {
         guard let lower, let upper, let grid, grid.isGrid,
             var low = lower.value.scaled(by: grid.places, up: true),
@@ -54,7 +54,7 @@ struct NumberRulesOfText {
         return (floor(low + step - 1), floor(high))
     }
 
-    /// Whether no number at all satisfies the rules; where it can't be told, not.
+    /// Whether certainly no number satisfies the rules.
     var isCertainlyEmpty: Bool {
         if let lower, let upper {
             if upper.value < lower.value { return true }
@@ -77,7 +77,7 @@ struct NumberRulesOfText {
         return texts
     }
 
-    /// Their texts, unless the grid is so simple that its automaton takes more of them.
+    /// Their texts, unless the grid is so simple that its automaton accepts more of them.
     func listed() -> LiteralText? {
         guard let grid, grid.step > 1, let texts = list(), !texts.isEmpty else { return nil }
         return LiteralText(texts)

@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// How the digits so far compare with those of a bound: -1 for less, 0 for equal, 1 for greater.
+/// The digits so far compared with those of a bound: -1 for less, 0 for equal, 1 for greater.
 typealias DigitOrder = Int8
 
 /// The digits of a bound on the magnitude.
@@ -15,7 +15,7 @@ struct NumberEdge {
         self.isExclusive = isExclusive
     }
 
-    /// - Parameter isFraction: zeros follow the digits of the edge.
+    /// - Parameter isFraction: whether zeros follow the digits of the edge.
     static func order(
         _ order: DigitOrder, _ digit: Int, _ edge: [UInt8]?, _ place: Int, isFraction: Bool = false
     ) -> DigitOrder {
@@ -45,7 +45,7 @@ struct NumberSide {
     var forbidden: [NumberEdge] = []
 
     init(_ rules: NumberRulesOfText, isNegative: Bool) {
-        // The bounds as they lie for the magnitude.
+        // The bounds as seen from the magnitude.
         let near = isNegative ? rules.upper : rules.lower
         let far = isNegative ? rules.lower : rules.upper
         func isBeyond(_ bound: NumberBound) -> Bool {
@@ -63,9 +63,9 @@ struct NumberSide {
             if near.value.isZero, !near.isExclusive { low = nil }
         }
         let isFree = rules.isPlain && rules.lower == nil && rules.upper == nil
-        // -0 is written only where nothing is asked.
+        // -0 is only written without conditions.
         if isNegative, !isFree, low == nil { low = NumberEdge(ExactNumber(0), isExclusive: true) }
-        // So that integers are read exactly.
+        // Lets integers be read exactly.
         if !rules.isPlain, high.map({ $0.whole.count > 18 && Self.isAboveInt($0, isNegative) }) ?? true {
             high = NumberEdge(ExactNumber(isNegative ? Int.min : Int.max), isExclusive: false)
         }

@@ -21,7 +21,7 @@ final class NumberText: ByteAutomaton {
     private let fewest: [Int32]
     private let columnOfByte = NumberText.columnOfByte
 
-    /// Those that ask for no more than a sign; they are everywhere.
+    /// Texts with at most a condition on the sign, which are frequent.
     private static let known = Mutex<[String: NumberText]>([:])
 
     private init?(_ rules: NumberRulesOfText) {

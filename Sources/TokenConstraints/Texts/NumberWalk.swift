@@ -1,9 +1,9 @@
 import Regex
 
-/// Walks all beginnings of numbers under conditions, and makes the automaton of it.
+/// Walks all beginnings of numbers under conditions, and builds their automaton.
 ///
-/// The digits are bounded so that the number that the reader makes of a text, an Int or the nearest Double, is judged
-/// as the text is. A Double keeps 15 digits of any decimal.
+/// Digits are bounded so that the number read from a text, an Int or the nearest Double, is judged as the text is. A
+/// Double keeps 15 digits of any decimal.
 struct NumberWalk {
     fileprivate enum Phase: UInt8 {
         case start, minus, zero, whole, point, fraction, exponent, plusSign, minusSign, plusDigits,
@@ -13,14 +13,14 @@ struct NumberWalk {
     fileprivate struct Key: Hashable {
         var phase = Phase.start
         var isNegative = false
-        /// Digits before the point, and after it; only as far as they matter.
+        /// Digits before the point, and after it, as far as they matter.
         var whole: UInt8 = 0
         var places: UInt8 = 0
         var low: DigitOrder = 0
         var high: DigitOrder = 0
-        /// Which of the forbidden numbers begin like this.
+        /// The forbidden numbers that begin like this.
         var alike: UInt64 = 0
-        /// Modulo the grid's step; in an exponent, what matters of it.
+        /// Modulo the grid's step; in an exponent, its relevant part.
         var rest: UInt64 = 0
     }
 
@@ -34,7 +34,7 @@ struct NumberWalk {
     private let step: UInt64
     private let places: Int
     private let isGrid: Bool
-    /// For each rest the smallest one that is as good; empty if that was not looked for.
+    /// For each rest the smallest equivalent one; empty if unknown.
     private let restClasses: [UInt64]
     private var result = ScalarAutomaton(classCount: NumberText.columns)
     private var indices: [Key: Int32] = [:]
@@ -58,7 +58,7 @@ struct NumberWalk {
         mostPlaces = isGrid ? places + 1 : 40
         var most = isPlain ? 40 : 19
         if step > 1 {
-            // Fewer digits where each of them takes as many states as there are rests; but enough for any rest.
+            // Fewer digits if each takes as many states as there are rests; but enough for any rest.
             let (rests, count) = places == 0 ? RestClasses.of(step) : ([], step)
             restClasses = rests
             let signs = UInt64(sides.count { $0.isOpen })
@@ -152,13 +152,13 @@ struct NumberWalk {
         guard allowsFraction, key.whole <= 15 || isPlain else { return nil }
         var after = wholeEnded(key, side)
         after.phase = .point
-        // The zero alone is no digit that counts.
+        // A lone zero is no significant digit.
         if key.phase == .zero || mostDigits >= mostPlaces + 15 { after.whole = 0 }
         if isPlain { after.whole = key.whole > 8 ? 9 : 0 }
         return after
     }
 
-    /// How all digits before the point compare.
+    /// Compares all digits before the point.
     private func wholeEnded(_ key: Key, _ side: NumberSide) -> Key {
         var after = key
         func order(_ order: DigitOrder, _ edge: NumberEdge?) -> DigitOrder {
@@ -190,7 +190,7 @@ struct NumberWalk {
         return after
     }
 
-    /// Only where nothing is asked but a sign: then the exponent does not matter.
+    /// Only with at most a condition on the sign: then the exponent does not matter.
     private func exponent(_ key: Key, _ side: NumberSide) -> Key? {
         guard isPlain, allowsFraction, key.whole <= 8 else { return nil }
         var after = key.phase == .fraction ? key : wholeEnded(key, side)
@@ -199,7 +199,7 @@ struct NumberWalk {
         return after
     }
 
-    /// At most e299 and e-259, so that no number is too large, and none so small that it is read as 0.
+    /// At most e299 and e-259, so that no number overflows, or is read as 0.
     private func exponentDigit(_ key: Key, _ digit: Int, _ phase: Phase) -> Key? {
         var after = key
         after.phase = phase

@@ -1,16 +1,16 @@
 import Regex
 
-/// How the scalars of each class are spelled in bytes: a tree that leads from the first byte of a scalar to its class.
-/// Its inner nodes are shared where they lead on alike.
+/// The spelling in bytes of each class of scalars: a tree from the first byte of a scalar to its class. Equal inner
+/// nodes are shared.
 final class ScalarAlphabet: Sendable {
     enum Spelling {
         /// UTF-8.
         case raw
-        /// The contents of JSON strings, as `JSONSpelling` has it.
+        /// The contents of JSON strings, as in `JSONSpelling`.
         case json
     }
 
-    /// What a node leads to: a class, the bytes of the shortest way there, and how many of its scalars.
+    /// A node's result: a class, the bytes of the shortest way there, and the number of its scalars.
     struct Ending {
         let classIndex: Int
         var fewest: Int32
@@ -18,8 +18,8 @@ final class ScalarAlphabet: Sendable {
     }
 
     let nodeCount: Int
-    // Node 0 is the place between scalars. The first nodes have an entry for each byte, the others only for those that
-    // go on within a scalar in UTF-8. An entry is a node; or -1 for nothing; or a class, as -2 - class.
+    // Node 0 is between scalars. The first nodes have an entry for each byte, the others only for UTF-8's continuation
+    // bytes. An entry is a node; or -1 for nothing; or a class, as -2 - class.
     private let wideCount: Int
     private let entries: [Int32]
     private let endings: [Ending]
@@ -97,7 +97,7 @@ final class ScalarAlphabet: Sendable {
         return entry < 0 ? (entry < -1 ? [Int(-2 - entry)] : []) : endings(Int(entry)).map(\.classIndex)
     }
 
-    /// The classes of the scalars of a kind, which is none of ASCII's.
+    /// The classes of the scalars of a kind beyond ASCII.
     func classes(ofKind kind: UInt8) -> [Int] { kinds.value(findKinds)[Int(kind - Self.firstKind)] }
 
     private static let firstKind = ScalarKind.ofASCII.upperBound
@@ -119,14 +119,14 @@ final class ScalarAlphabet: Sendable {
         return isIn.map { own in own.indices.filter { own[$0] } }
     }
 
-    /// Bytes of each class's shortest scalar; 0 for a class without any.
+    /// Bytes of each class's shortest scalar; 0 for an empty class.
     func fewestBytes(classCount: Int) -> [Int32] {
         var fewest = [Int32](repeating: 0, count: classCount)
         for ending in endings(0) { fewest[ending.classIndex] = ending.fewest }
         return fewest
     }
 
-    /// All scalars in one class, as JSON spells them here.
+    /// All scalars in one class, in the spelling of answers.
     static let anyScalar = AlphabetBuilder.oneClass.map { ScalarAlphabet($0, .json) }
 
     /// All scalars in one class, in all spellings that JSON allows.

@@ -1,14 +1,14 @@
 import Regex
 
 extension ScalarAutomaton {
-    /// Texts that one of the program's expressions matches somewhere within.
+    /// Texts with a match of one of the program's expressions.
     /// - Returns: nil beyond the limits.
     init?(_ program: RegexProgram, _ pattern: Int, isUsable: [Bool], _ effort: CompileEffort) {
         var steps = 0
         var determinizer = Determinizer(program, pattern, isUsable: isUsable)
         let automaton = determinizer.run { automaton, more in
             steps += more
-            // What is kept counts, too: memory has no other bound over all of a schema's texts.
+            // Memory counts, too: it has no other bound over all of a schema's texts.
             effort.spend(more + 4 * isUsable.count)
             return automaton.isSmall && steps <= ConstraintLimits.steps && !effort.isUsedUp
         }
@@ -30,13 +30,13 @@ extension ScalarAutomaton {
 
     // MARK: Ways to an end
 
-    /// One way on for all classes that lead from one state to another: the bytes of the cheapest.
+    /// One way for all classes that lead from one state to another: the bytes of the cheapest.
     struct Edge {
         let next: Int32
         var bytes: Int32
     }
 
-    /// The edges of all states, and where those of each state begin.
+    /// The edges of all states, and the first of each state.
     func edges(_ weights: [Int32]) -> (all: [Edge], starts: [Int]) {
         var all: [Edge] = []
         var starts = [0]
@@ -60,11 +60,11 @@ extension ScalarAutomaton {
         return (all, starts)
     }
 
-    /// Bytes of the shortest way to an end from each state; -1 where there is none.
+    /// Bytes of the shortest way to an end from each state; -1 for none.
     /// - Parameter weights: bytes of each class's shortest scalar; 0 if it has none.
     func fewestBytes(_ weights: [Int32]) -> [Int32] {
         let (edges, starts) = edges(weights)
-        // The edges the other way round.
+        // The reversed edges.
         var firsts = [Int](repeating: 0, count: count + 1)
         for edge in edges { firsts[Int(edge.next) + 1] += 1 }
         for i in 0..<count { firsts[i + 1] += firsts[i] }
@@ -95,7 +95,7 @@ extension ScalarAutomaton {
         return fewest
     }
 
-    /// Takes out all ways that lead to no end.
+    /// Removes all ways that lead to no end.
     /// - Returns: `fewestBytes`.
     mutating func trim(_ weights: [Int32]) -> [Int32] {
         let fewest = fewestBytes(weights)

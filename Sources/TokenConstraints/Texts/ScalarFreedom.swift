@@ -1,23 +1,22 @@
-/// How long scalars may come whatever they are, from each state of a machine: walks need not look at what is below a
-/// node if it makes no difference.
+/// The number of arbitrary scalars allowed from each state of a machine: walks may skip a subtree of that height.
 final class ScalarFreedom: Sendable {
-    /// Sets of scalars, by the classes of the bytes with which they begin: letters and digits; the wide ones as well; all.
+    /// Sets of scalars by the classes of their first bytes: letters and digits; wide ones as well; all.
     private static let sets = [
         ByteClass.alphanumeric, ByteClass.alphanumeric | ByteClass.wide, .max,
     ]
-    /// By state and set, so many of its scalars; none within a scalar.
+    /// By state and set, the number of its scalars allowed; none within a scalar.
     private let counts: [UInt8]
 
     init(_ machine: ByteMachine) {
         let (automaton, alphabet) = (machine.automaton, machine.alphabet)
-        // The classes of the bytes with which each of the automaton's classes begins.
+        // The classes of the first bytes of each of the automaton's classes.
         var bytes = [UInt64](repeating: 0, count: automaton.classCount)
         for byte in UInt8.min...UInt8.max {
             for found in alphabet.classes(from: byte) { bytes[found] |= 1 << UInt64(ByteClass.of(byte)) }
         }
         var counts = [UInt8](repeating: 0, count: automaton.count * alphabet.nodeCount * Self.sets.count)
         for (number, set) in Self.sets.enumerated() {
-            // As far as it is to a state from which one of them is missing.
+            // The distance to a state that lacks one of them.
             let weights = bytes.map { $0 & set == 0 ? 0 : 1 as Int32 }
             let own = weights.indices.filter { weights[$0] > 0 }
             var missing = automaton
@@ -32,9 +31,9 @@ final class ScalarFreedom: Sendable {
         self.counts = counts
     }
 
-    /// Whether texts may come, whatever they are.
+    /// Whether any texts are allowed.
     /// - Parameters:
-    ///   - classes: of their bytes, but those within scalars.
+    ///   - classes: of their bytes, except those within scalars.
     ///   - more: the most scalars that they have after the first one.
     @inline(__always) func allows(_ classes: UInt64, _ more: UInt8, after state: Int32) -> Bool {
         let set =

@@ -1,9 +1,9 @@
 import JSONSchema
 import Regex
 
-/// What a schema asks of a string.
+/// A schema's conditions on a string.
 package struct StringConditions {
-    /// All of them match somewhere in it.
+    /// Each of them matches somewhere in it.
     package var patterns: [ECMARegex] = []
     package var formats: [String] = []
     /// In scalars.
@@ -25,14 +25,14 @@ package enum TextCondition: Hashable, Sendable {
 }
 
 package struct StringOutcome {
-    /// nil if no string satisfies the conditions that are not left out.
+    /// Nil if no string satisfies the conditions that are not left out.
     package let text: StringText?
-    /// What the text leaves out, as it would take too much.
+    /// Conditions that are left out, as they would take too much.
     package let unmasked: [TextCondition]
 }
 
 extension StringConditions {
-    /// The strings that satisfy all conditions, but for those that the outcome names.
+    /// Builds the strings that satisfy all conditions, except those left out.
     package func build(_ effort: CompileEffort = CompileEffort()) -> StringOutcome {
         if patterns.isEmpty, forbiddenBeginnings.isEmpty, forbidden.allSatisfy(\.isEmpty) {
             let own = forbidden.isEmpty ? minLength : max(minLength, 1)
@@ -56,7 +56,7 @@ extension StringConditions {
             machine, min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
     }
 
-    /// Formats that are known, but that no automaton can tell.
+    /// Known formats without an automaton.
     var unmaskedFormats: [TextCondition] {
         formats.filter { Formats.names.contains($0) && !FormatPatterns.names.contains($0) }.map {
             .format($0)

@@ -1,13 +1,12 @@
-/// Contents of JSON strings: an automaton over their JSON text (escapes and all, without the quotes), and bounds on the
-/// number of scalars, which are counted beside it.
+/// Contents of JSON strings: an automaton over their JSON text (with escapes, without the quotes), and bounds on the
+/// number of scalars, counted separately.
 ///
-/// Whoever writes keeps a state and the number of whole scalars so far. A way on is open if `fewestBytes` has a number
-/// there.
+/// A caller keeps a state and the number of complete scalars. A way is open if `fewestBytes` has a number there.
 package final class StringText: Sendable {
     private enum Lengths {
-        /// There are none, or the contents keep to them by themselves.
+        /// There are none, or the contents satisfy them.
         case free
-        /// One set again and again; the bytes of its shortest scalar, nil if it is empty.
+        /// Repetition of a set; the bytes of its shortest scalar, nil if it is empty.
         case set(unit: Int?)
         case table(LengthTable)
     }
@@ -15,10 +14,9 @@ package final class StringText: Sendable {
     let contents: MachineText
     let minLength: Int
     let maxLength: Int?
-    /// Whether `contents` is every string, in every spelling that JSON allows (lone surrogates apart).
+    /// Whether `contents` is every string, in every spelling that JSON allows (except lone surrogates).
     let isAny: Bool
-    /// Whether bounds and contents can't get into each other's way: then `fewestBytes` need be asked only where
-    /// `maxLength` is reached.
+    /// Whether bounds and contents are independent: then `fewestBytes` only matters at `maxLength`.
     var isFree: Bool {
         if case .table = lengths { false } else { true }
     }
@@ -56,7 +54,7 @@ package final class StringText: Sendable {
         return (StringText(machine, isAny: isAny, min, max, .table(table)), false)
     }
 
-    /// Whether bounds are in the way of none of so many scalars after `count`.
+    /// Whether bounds don't matter for so many scalars after `count`.
     func isFree(from count: Int, by scalars: Int) -> Bool {
         switch lengths {
         case .free: true
@@ -65,8 +63,8 @@ package final class StringText: Sendable {
         }
     }
 
-    /// Bytes of the shortest way to an end, the closing quote left out; 0 where the string may end, nil if there
-    /// is no way. Within a scalar `count` is that of the scalars before it.
+    /// Bytes of the shortest way to an end without the closing quote; 0 where the string may end, nil if there is no
+    /// way. Within a scalar, `count` excludes it.
     func fewestBytes(_ state: Int32, count: Int) -> Int? {
         let (scalarState, node) = machine.parts(state)
         switch lengths {
@@ -89,7 +87,7 @@ package final class StringText: Sendable {
 }
 
 extension ByteMachine {
-    /// Whether all its texts keep to bounds on their scalars.
+    /// Whether all its texts satisfy bounds on their scalars.
     fileprivate func keeps(min: Int, max: Int?) -> Bool {
         let own = lengths
         return min <= own.min && (max == nil || own.max ?? .max <= max ?? .max)
