@@ -1,12 +1,12 @@
 import BatchEngine
 
-/// What each token does in a JSON string at a place between two scalars, where every text is allowed: it stays within
-/// the string, or ends it and goes on after it.
+/// The effect of each token in a JSON string of any text, between two scalars: it stays in the string, or ends it and
+/// continues after it.
 struct StringTokens: Sendable {
     /// A token that ends the string.
     struct Exit: Sendable {
         let token: Int32
-        /// Whole scalars before the quote.
+        /// Complete scalars before the quote.
         let scalars: Int
     }
 
@@ -14,18 +14,18 @@ struct StringTokens: Sendable {
     let staying: [TokenMask]
     /// All of `staying`.
     let stayingAll: TokenMask
-    /// Tokens that stay and end within a scalar or an escape, with the whole scalars before.
+    /// Tokens that stay and end within a scalar or an escape, with the complete scalars before.
     let within: [Exit]
     let withinAll: TokenMask
     /// All that stay.
     let all: TokenMask
-    /// By what stands after the quote, a trie of these texts.
+    /// A trie of the texts after the quote.
     let exits: TrieNodes
-    /// The tokens of each text in `exits`, by its place. Those with nothing after the quote are in `bare`.
+    /// The tokens of each text in `exits`, by its index. Those with nothing after the quote are in `bare`.
     let exitTokens: [[Exit]]
     let bare: [Exit]
-    /// All tokens that end a string, by what stands before the quote: first those with nothing there, and then those
-    /// of the texts in `beginnings`.
+    /// All tokens that end a string, by the text before the quote: first those without one, and then those of the texts
+    /// in `beginnings`.
     let exitsByBeginning: [Int32]
     let beginnings: TrieNodes
     /// The most scalars that a token has.

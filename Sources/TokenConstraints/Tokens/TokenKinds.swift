@@ -1,24 +1,24 @@
 import BatchEngine
 import Regex
 
-/// Kinds of scalars that rules on texts seldom tell apart. In texts of `TokenKinds` one byte, of those that UTF-8 has
-/// not, stands for any scalar of a kind.
+/// Kinds of scalars that constraints on texts seldom distinguish. In texts of `TokenKinds`, a byte that UTF-8 doesn't
+/// use stands for any scalar of a kind.
 enum ScalarKind {
-    /// What stands for the first kind; the others follow.
+    /// The byte of the first kind; the others follow.
     static let first: UInt8 = 0xF5
 
     /// Digits, and letters large and small, each a byte.
     static let bytes: [ClosedRange<UInt8>] = [0x30...0x39, 0x41...0x5A, 0x61...0x7A]
     static let ofASCII = first..<first + UInt8(bytes.count)
 
-    /// What stands for the scalars below U+10000, by their value; 0 for those that stand for themselves.
+    /// The bytes of the scalars below U+10000; 0 for those that have none.
     private static let table: [UInt8] = (0..<0x10000).map { (value: UInt32) in
         guard let scalar = Unicode.Scalar(value), !ScalarSet.space.contains(value) else { return 0 }
         if value < 0x80 {
             return bytes.firstIndex { $0.contains(UInt8(value)) }.map { first + UInt8($0) } ?? 0
         }
-        // Not all patterns for letters have what Unicode 6 has not; and in this range some were letters at first, then marks,
-        // or the other way round.
+        // Not all patterns for letters have those of later Unicode versions; and some in this range were letters at
+        // first, then marks, or the other way round.
         guard let age = scalar.properties.age, age.major <= 6, !(0x1800...0x1CFF ~= value) else {
             return 0xFE
         }
@@ -39,7 +39,7 @@ enum ScalarKind {
 
     private static func kind(of scalar: UInt32) -> UInt8 { scalar < table.count ? table[Int(scalar)] : 0xFF }
 
-    /// Where scalars of another kind than those before them begin.
+    /// Positions where the kind changes.
     static let runs: [(start: UInt32, kind: UInt8)] = {
         var runs: [(start: UInt32, kind: UInt8)] = [(0, 0)]
         for scalar in 0x80...UInt32(table.count) where kind(of: scalar) != runs[runs.count - 1].kind {
@@ -48,14 +48,14 @@ enum ScalarKind {
         return runs
     }()
 
-    /// A text with its scalars' kinds in their place; what follows a backslash stays, and what is no whole scalar.
+    /// Replaces a text's scalars by their kinds; the text after a backslash stays, and incomplete scalars.
     /// - Returns: nil for a text that is no part of UTF-8 which begins with a scalar.
     static func kinds(of text: ArraySlice<UInt8>) -> [UInt8]? {
         var kinds: [UInt8] = []
         kinds.reserveCapacity(text.count)
         var reader = StringReader(allowsAnySpelling: true)
         var place = text.startIndex
-        // So many bytes of an escape are to come; whether the next is its first.
+        // Bytes left of an escape; whether the next is its first.
         var (escaped, isFirst) = (0, false)
         while place < text.endIndex {
             let start = place
@@ -86,11 +86,11 @@ enum ScalarKind {
     }
 }
 
-/// The tokens of a vocabulary by the kinds of their scalars, in a trie that is small beside that of their bytes.
+/// The tokens of a vocabulary by the kinds of their scalars, in a trie much smaller than that of their bytes.
 struct TokenKinds: Sendable {
-    /// A trie of texts as `ScalarKind` has them.
+    /// A trie of texts of `ScalarKind`.
     let nodes: TrieNodes
-    /// Those that never stand at the beginning of a scalar are not among them.
+    /// Excludes those that never begin a scalar.
     let list: TokenList
 
     init(_ tokens: some Sequence<(Int32, ArraySlice<UInt8>)>, count: Int) {
@@ -113,9 +113,9 @@ struct TokenKinds: Sendable {
 /// Tokens in the order of a trie.
 struct TokenList: Sendable {
     private(set) var ids: [Int32]
-    /// By place, how many scalars begin in a token.
+    /// By index, the number of scalars that begin in a token.
     private(set) var scalars: [UInt16]
-    /// Those of one kind that are so many that all are sooner added at once.
+    /// Tokens of one kind, if so many that a mask is faster.
     private var crowds: [(places: Range<Int>, mask: TokenMask)] = []
     private static let leastCrowd = 512
 
@@ -134,7 +134,7 @@ struct TokenList: Sendable {
         crowds.append((from..<ids.count, TokenMask(tokens, count: vocabulary)))
     }
 
-    /// Puts the tokens at some places into a mask.
+    /// Inserts the tokens at some indices into a mask.
     func insert(_ pieces: some Sequence<Range<Int>>, into mask: inout TokenMask) {
         mask.insert(ids) { insert in
             for places in pieces where places.count < Self.leastCrowd { insert(places) }

@@ -1,9 +1,9 @@
 import BatchEngine
 
-/// The texts of a vocabulary's tokens, in the form in which masks are made. Built once for a model.
+/// The texts of a vocabulary's tokens, in a form for masks. Built once for a model.
 ///
-/// A trie whose nodes stand in the order of a walk that goes down first: a node's children follow it, and `end` says
-/// where the next node that isn't below it stands. So a walk that turns back at a node goes on at its `end`.
+/// A trie whose nodes are in depth-first order: a node's children follow it, and `end` is the index of the next node
+/// that isn't below it. So a walk skips a subtree by going to `end`.
 package final class TokenTrie: Sendable {
     /// Ids are 0 ..< count.
     package let count: Int
@@ -14,13 +14,13 @@ package final class TokenTrie: Sendable {
     let encode: @Sendable (String) -> [Int32]
 
     let nodes: TrieNodes
-    /// Tokens by their place in the trie; those of a node and of all below it stand together.
+    /// Tokens in the order of the trie; those of a node and all below it are contiguous.
     let ids: [Int32]
-    /// By place, how many scalars begin in a token.
+    /// By index, the number of scalars that begin in a token.
     let scalars: [UInt16]
     /// Bytes of the longest token.
     let longest: Int
-    /// What tokens do within a string, where every spelling is allowed and where one is.
+    /// The effect of tokens within a string, with any spelling or one.
     let anyString: StringTokens
     let plainString: StringTokens
     let kinds: TokenKinds
@@ -28,11 +28,10 @@ package final class TokenTrie: Sendable {
     private let starts: [Int]
 
     /// - Parameters:
-    ///   - texts: by id the bytes that a token adds to a text; nil for what is no text (control tokens), which is
-    ///     never allowed.
+    ///   - texts: by id the bytes that a token adds to a text; nil for control tokens, which are never allowed.
     ///   - endOfSequence: allowed where an answer may end.
     ///   - dropsFirstSpace: whether a space at the beginning of a text is dropped.
-    ///   - encode: the canonical tokens of a text, without special ones.
+    ///   - encode: returns the canonical tokens of a text, without special ones.
     package init(
         texts: [[UInt8]?], endOfSequence: [Int32], dropsFirstSpace: Bool = false,
         encode: @escaping @Sendable (String) -> [Int32]
@@ -85,20 +84,20 @@ package final class TokenTrie: Sendable {
             ids.lazy.map { ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]]) }, count: texts.count)
     }
 
-    /// A token for each byte: enough to see whether there is an answer at all, with no model at hand.
+    /// A token for each byte: enough to find without a model whether there is any answer.
     package static let ofBytes = TokenTrie(
         texts: (0..<256).map { [UInt8($0)] } + [nil], endOfSequence: [256]
     ) { $0.utf8.map(Int32.init) }
 
-    /// The bytes of a token; none for what is no text.
+    /// Returns the bytes of a token; empty for control tokens.
     func text(of token: Int32) -> ArraySlice<UInt8> {
         guard token >= 0, token < count else { return [] }
         return bytes[starts[Int(token)]..<starts[Int(token) + 1]]
     }
 
-    /// The fewest tokens that make up a text; nil if the vocabulary can't write it.
+    /// Returns the fewest tokens of a text; nil if the vocabulary can't write it.
     func segments(_ text: [UInt8]) -> [Int32]? {
-        // From the end: fewest[i] is for the text from i on, with the token to begin with.
+        // From the end: fewest[i] is for the text from i on, with its first token.
         var fewest = [(count: Int, token: Int32, length: Int)?](repeating: nil, count: text.count + 1)
         fewest[text.count] = (0, -1, 0)
         for start in stride(from: text.count - 1, through: 0, by: -1) {

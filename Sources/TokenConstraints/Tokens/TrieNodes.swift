@@ -1,42 +1,41 @@
 /// The nodes of a trie of byte texts. Node 0 is the root.
 struct TrieNodes: Sendable {
-    /// What each step of a walk looks at: together, as walks that turn back often go from one place in memory to another,
-    /// and small, as some go through all.
+    /// The data of a walk's step: together, as walks that skip often jump in memory, and small, as some visit all.
     struct Node {
         /// The first node that isn't below it.
         var end: Int32 = 0
-        /// How many texts come before those of the node.
+        /// Number of texts before those of the node.
         let first: Int32
-        /// How many bytes lead to it.
+        /// Number of bytes that lead to it.
         var depth: UInt16 = 0
         /// The byte that leads to it.
         var byte: UInt8 = 0
     }
 
-    /// What is asked of some nodes.
+    /// Data of some steps.
     struct Facts {
         /// The classes of all bytes below it, a bit each.
         var classes: UInt64 = 0
-        /// How many scalars begin in the bytes that lead to it.
+        /// Number of scalars that begin in the bytes that lead to it.
         var scalars: UInt16 = 0
         /// The class of the byte that leads to it.
         var byteClass: UInt8 = 0
         /// The most scalars that begin below it, or as many as fit.
         var height: UInt8 = 0
-        /// Whether all texts below it consist of whole scalars, if it is between two.
+        /// Whether all texts below it consist of complete scalars, if it is between two.
         var isWhole = true
 
         /// The class of its byte, as a bit.
         @inline(__always) var ownClass: UInt64 { 1 << UInt64(byteClass) }
     }
 
-    /// One more at the end, which is none but has a `first`.
+    /// One more at the end, of which only `first` is valid.
     private let nodes: [Node]
     private let facts: [Facts]
-    /// The root's children by their byte; -1 where there is none.
+    /// The root's children by their byte; -1 for none.
     private let children: [Int32]
 
-    /// - Parameter texts: in order, none empty.
+    /// - Parameter texts: sorted, none empty.
     init(_ texts: some Sequence<ArraySlice<UInt8>>) {
         var nodes = [Node(first: 0)]
         var facts = [Facts()]
@@ -83,7 +82,7 @@ struct TrieNodes: Sendable {
     }
 
     private static func findWhole(_ nodes: [Node], _ facts: inout [Facts]) {
-        // The way down, with the bytes that the last scalar lacks; -1 where that is none of UTF-8.
+        // The path to the node, with the bytes that the last scalar lacks; -1 for invalid UTF-8.
         var path: [(node: Int, lacking: Int)] = [(0, 0)]
         for node in 1..<nodes.count - 1 {
             while let last = path.last, Int(nodes[last.node].end) <= node { path.removeLast() }
@@ -106,7 +105,7 @@ struct TrieNodes: Sendable {
 
     var count: Int { nodes.count - 1 }
 
-    /// The nodes for a walk through all of them, which must not look twice whether an index is right.
+    /// The nodes for a walk through all of them, without bounds checks.
     struct View {
         let nodes: UnsafePointer<Node>
         let facts: UnsafePointer<Facts>
@@ -122,7 +121,7 @@ struct TrieNodes: Sendable {
         }
     }
 
-    /// Goes through the nodes to which steps lead, each with the state there.
+    /// Visits the nodes to which steps lead, each with the state there.
     /// - Parameter next: the state after one more byte; -1 if there is none.
     func walk(from start: Int32, next: (Int32, UInt8) -> Int32, visit: (Int, Int32) -> Void) {
         var path = [start]
@@ -154,17 +153,17 @@ struct TrieNodes: Sendable {
         return nil
     }
 
-    /// The places of the texts that end at a node: the first of them, and the one after the last.
+    /// The indices of the texts that end at a node: the first, and the one after the last.
     func texts(at node: Int) -> (from: Int, to: Int) { (Int(nodes[node].first), Int(nodes[node + 1].first)) }
 
-    /// The places of the texts that end at a node or below it.
+    /// The indices of the texts that end at a node or below it.
     func texts(below node: Int) -> (from: Int, to: Int) {
         (Int(nodes[node].first), Int(nodes[Int(nodes[node].end)].first))
     }
 }
 
-/// Kinds of bytes, by which a walk sees that all of a subtree is alike: every printable character that means something
-/// in patterns has its own, letters and digits stand together.
+/// Classes of bytes, which show a walk that a subtree is uniform: every printable character with a meaning in patterns
+/// has its own; letters and digits share theirs.
 enum ByteClass {
     static func of(_ byte: UInt8) -> Int { Int(table[Int(byte)]) }
 
@@ -192,7 +191,7 @@ enum ByteClass {
         case 0x09, 0x0A, 0x0D: 39
         case 0x00...0x1F: 40
         case 0x80...0xBF: 41
-        // Those with spaces among their scalars, which patterns tell apart, have a class for themselves.
+        // Bytes that begin some spaces, which patterns distinguish, have their own class.
         case 0xC2: 50
         case 0xE1...0xE3: UInt8(byte) - 0xE1 + 51
         case 0xEF: 54

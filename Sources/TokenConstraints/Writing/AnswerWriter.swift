@@ -1,33 +1,33 @@
-/// Follows a text that is being written, byte by byte: each kind of rule on answers has a type that does.
+/// Follows a text byte by byte under one type of constraint.
 ///
-/// A state is a number, and stands for all that counts of the text so far. Several threads may ask at the same time. What
-/// is said depends on the text alone, not on what was asked before, nor by whom.
+/// A state is a number that stands for all that matters of the text so far. Safe to use from several threads. Results
+/// depend only on the text, not on earlier calls.
 protocol AnswerWriter: AnyObject, Sendable {
     /// The state before the first byte.
     var start: Int32 { get }
-    /// About how many bytes the tables take.
+    /// The approximate bytes of the tables.
     var bytes: Int { get }
-    /// By how much the shortest way to an end grows at most with a byte; nil where there is no bound.
+    /// The most bytes by which a byte may lengthen the shortest way to an end; nil for no bound.
     var mostGrowth: Int? { get }
 
-    /// The state after one more byte; -1 if no answer goes on that way.
+    /// Returns the state after one more byte; -1 if no answer continues so.
     func next(_ state: Int32, _ byte: UInt8) -> Int32
-    /// The state after more bytes; nil if no answer goes on with them.
-    /// - Parameter text: all that came before.
+    /// Returns the state after more bytes; nil if no answer continues so.
+    /// - Parameter text: the whole text before them.
     func state(after bytes: ArraySlice<UInt8>, from state: Int32, _ text: [UInt8]) -> Int32?
-    /// The state that means the same here as one of another writer of the same kind; nil if the text must be read again.
-    /// - Parameter text: all so far.
+    /// Returns the state equivalent to one of another writer of the same type; nil if the text must be read again.
+    /// - Parameter text: the whole text so far.
     func adopt(_ state: Int32, of former: any AnswerWriter, _ text: [UInt8]) -> Int32?
 
     /// Whether the text may end here.
     func isFinal(_ state: Int32) -> Bool
     /// Whether the text ends here.
     func isComplete(_ state: Int32) -> Bool
-    /// Whether the text must be brought to an end the shortest way, as too much is open.
+    /// Whether the text must end the shortest way, as too much is open.
     func isDeep(_ state: Int32) -> Bool
     /// The only byte that can come next; nil if there are several, or the text may end.
     func onlyByte(_ state: Int32) -> UInt8?
-    /// The classes of bytes all of which lead from a state back to it.
+    /// The classes of bytes that all lead from a state back to it.
     func loops(_ state: Int32) -> UInt64
 
     /// Bytes of the shortest way to the end of the text.
@@ -36,10 +36,10 @@ protocol AnswerWriter: AnyObject, Sendable {
     /// A way to the end of the text with few tokens; nil if the vocabulary can't write one.
     func plan(_ state: Int32, _ tokens: TokenTrie) -> [Int32]?
 
-    /// The tokens that may come.
+    /// Returns the allowed tokens.
     /// - Parameters:
     ///   - isStart: whether no token has come yet.
-    ///   - left: how many tokens are left; nil if that plays no role.
+    ///   - left: number of tokens left; nil if it doesn't matter.
     func mask(_ state: Int32, _ tokens: TokenTrie, isStart: Bool, left: Int?) -> StateMask
 }
 
@@ -57,7 +57,7 @@ extension AnswerWriter {
         return bytes
     }
 
-    /// What `loops` is, found anew.
+    /// Computes `loops`.
     func findLoops(_ state: Int32) -> UInt64 {
         var loops = UInt64.max
         for byte in UInt8.min...UInt8.max {

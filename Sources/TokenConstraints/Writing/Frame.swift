@@ -1,46 +1,45 @@
-/// An array or object that has begun and is not closed.
+/// An array or object that is open.
 struct Frame: Hashable {
     enum Kind: UInt8 { case array, object }
 
     var kind: Kind
-    /// Its place among the grammar's shapes of that kind.
+    /// Its index among the grammar's shapes of that kind.
     var shape: Int32
-    /// Items or members written so far, the one that is being written among them; not counted further where that
-    /// makes no difference.
+    /// Items or members begun so far; not counted beyond where it matters.
     var count: Int32
     /// In an object, the first of the known members that may still come.
     var position: Int32
     /// In an object, the free names so far.
     var names: Int32
-    /// The frame that holds it; -1 if none does.
+    /// The frame around it; -1 for none.
     var parent: Int32
 }
 
-/// What follows from a frame alone.
+/// Properties that depend only on a frame.
 struct FrameFacts {
     /// Levels of frames, this one included.
     var depth: Int
-    /// What closes this frame after the value that is being written, the shortest way; and then all that hold it.
+    /// The shortest text that closes this frame after the current value; and then all frames around it.
     var closing: ArraySlice<UInt8>
-    /// Bytes of the closing of this frame and all that hold it.
+    /// Bytes that close this frame and all around it.
     var closingBytes: Int
-    /// Whether that is a way to the end. If not, it has free names of which one may have come before; but a way that
-    /// is no longer there is.
+    /// Whether that is a way to the end. If not, it has free names, one of which may be taken; but another way is no
+    /// longer.
     var isWay: Bool
-    /// In an object, which known members may come next; empty if none.
+    /// In an object, the known members that may come next; empty if none.
     var open: Range<Int32>
     /// In an object, whether a free name may come next.
     var mayBeFree: Bool
     /// Whether it may be closed now.
     var mayClose: Bool
-    /// In an array, what the next item must be; nil if there may be none.
+    /// In an array, the target of the next item; nil if there may be none.
     var item: MaskTargetID?
 }
 
-/// Where a text is: what the next byte is part of, and what is open around it.
+/// A position in a text: what the next byte is part of, and the frames around it.
 struct Place: Hashable {
     enum Kind: UInt8 {
-        /// `a` is a fixed text, `b` how far it has come, `c` what comes after it.
+        /// `a` is a fixed text, `b` the position in it, `c` what comes after it.
         case fixed
         /// `a` is an automaton of values, `b` its state.
         case text
@@ -48,8 +47,8 @@ struct Place: Hashable {
         case string
         /// The name of a known member: `b` is the node of the names' trie.
         case name
-        /// A free name: `b` is the state, `c` the node of the reserved names, `d` that of the names so far; -1 where
-        /// the text has left them.
+        /// A free name: `b` is the state, `c` the node of the reserved names, `d` that of the names so far; -1 if the
+        /// text has left them.
         case freeName
         /// Nothing can follow.
         case end
@@ -60,7 +59,7 @@ struct Place: Hashable {
     var b: Int32 = 0
     var c: Int32 = 0
     var d: Int32 = 0
-    /// The innermost open frame; -1 if there is none. Of names, their object.
+    /// The innermost open frame; -1 for none. Of names, their object.
     var frame: Int32
 
     private var words: (UInt64, UInt64, UInt64) {
@@ -78,14 +77,14 @@ struct Place: Hashable {
         hasher.combine(words.2)
     }
 
-    /// A hash that takes a few multiplications, for tables whose size is bounded.
+    /// A hash of a few multiplications, for tables of bounded size.
     var quickHash: Int {
         let (words, odd) = (words, 0x9E37_79B9_7F4A_7C15 as UInt64)
         let hash = ((words.0 &* odd ^ words.1) &* odd ^ words.2) &* odd
         return Int(truncatingIfNeeded: hash >> 32)
     }
 
-    /// Whether two places differ in nothing but what is open around them.
+    /// Whether two places differ only in the frames around them.
     func isLike(_ other: Place) -> Bool {
         kind == other.kind && a == other.a && b == other.b && c == other.c && d == other.d
     }
@@ -93,7 +92,7 @@ struct Place: Hashable {
 
 /// What comes after a fixed text.
 enum Next: Hashable {
-    /// The contents of a string (of that number).
+    /// The contents of the string with that number.
     case string(Int32)
     /// A value.
     case value(MaskTargetID)

@@ -1,20 +1,20 @@
 import BatchEngine
 import JSON
 
-/// Whether a given text could be generated, token by token.
+/// A test whether a text can be generated, token by token.
 package struct Generation: Sendable {
-    /// Whether all of it could, and an end after it.
+    /// Whether all of it can, and an end after it.
     package var isPossible = false
-    /// How many bytes of the text could.
+    /// Number of bytes that can.
     package var bytes = 0
     package var tokens = 0
-    /// How long each mask took that was asked for.
+    /// The time of each mask.
     package var maskSeconds: [Double] = []
 }
 
 extension AnswerGrammar {
-    /// A value as it would be written: members in the order of the schema, no white space. Where no answer is like it,
-    /// its parts are put into order as far as they have one.
+    /// Returns a value as written: members in the order of the schema, no white space. If no answer is like it, its
+    /// parts are ordered as far as possible.
     package func text(of value: JSONValue) -> [UInt8] { schemaShape?.text(of: value) ?? [] }
 
     /// The shortest answer.
@@ -24,7 +24,7 @@ extension AnswerGrammar {
         }
     }
 
-    /// Generates a text with the canonical tokens as far as they are allowed, else with the longest that are.
+    /// Generates a text with the canonical tokens as far as they are allowed, else with the longest allowed ones.
     package func generation(of text: [UInt8]) -> Generation {
         var generation = Generation()
         var constraint = constraint(maxTokens: Int(Int32.max))
@@ -48,7 +48,7 @@ extension AnswerGrammar {
         return generation
     }
 
-    /// The canonical tokens by where they begin.
+    /// The canonical tokens by their first byte.
     private func canonicalPlaces(of text: [UInt8]) -> [Int: Int32] {
         var places: [Int: Int32] = [:]
         var place = 0

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// A place in an answer under a grammar.
+/// A position in an answer under a constraint.
 struct GrammarConstraint: Constraint {
     private let grammar: AnswerGrammar
     private let maxTokens: Int
@@ -10,9 +10,9 @@ struct GrammarConstraint: Constraint {
     /// The state after `text`, in the writer of that number.
     private(set) var state: Int32
     private(set) var writer: Int
-    /// Tokens that must come next, as they are the canonical ones of what must be written.
+    /// The next tokens, the canonical ones of a forced text.
     private(set) var forced: ArraySlice<Int32> = []
-    /// The way to the end that is being followed, where the shortest way from here would take too many tokens.
+    /// The way to the end that is followed if the shortest one would take too many tokens.
     private var closing: ArraySlice<Int32> = []
     private(set) var isSteered = false
     private(set) var isComplete = false
@@ -22,7 +22,7 @@ struct GrammarConstraint: Constraint {
         self.grammar = grammar
         self.maxTokens = maxTokens
         (writer, state) = (-1, 0)
-        // At once, as the next call may be given another writer.
+        // At once, as the next call may receive another writer.
         grammar.withWriter { number, writer in
             (self.writer, state) = (number, writer.writer.start)
             if !grammar.tokens.dropsFirstSpace { force(writer) }
@@ -59,7 +59,7 @@ struct GrammarConstraint: Constraint {
         let all = writer.mask(state, isStart: count == 0)
         guard left < all.safe else { return all }
         var some = writer.mask(state, isStart: count == 0, left: left)
-        // One way to the end is kept, whatever the others would take.
+        // One way to the end stays allowed at any cost.
         if let next = closing.first ?? writer.plan(state)?.first, !some.mask[next] {
             some.mask.insert(next)
         }
@@ -104,7 +104,7 @@ struct GrammarConstraint: Constraint {
         isComplete = writer.writer.isComplete(state)
     }
 
-    /// Takes up the tokens that must come, if there is room for them and for what comes after.
+    /// Takes forced tokens, if there is space for them and the rest.
     private mutating func force(_ writer: GrammarWriter) {
         guard closing.isEmpty else { return }
         let next = writer.forced(state)

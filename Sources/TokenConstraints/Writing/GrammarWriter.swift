@@ -2,18 +2,18 @@ import BatchEngine
 import OperatingSystem
 import Synchronization
 
-/// A writer with what is kept beside it for one vocabulary. When it has grown too large a new one takes its place. Several
-/// threads may ask at the same time: no lock is held while a mask is made.
+/// A writer with its cache for one vocabulary, replaced when it is too large. Safe to use from several threads: no lock
+/// is held while a mask is made.
 final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
     private let masks: Guarded<MaskCache>
     private let forcedTokens = OnceEach<Int32, (tokens: [Int32], bytes: Int)>()
     private let replayedBytes = Atomic<Int>(0)
-    /// The writer before this one, whose states can be taken over.
+    /// The writer before this one, whose states can be adopted.
     private let former: (any AnswerWriter)?
 
-    /// - Parameter former: of the same rule.
+    /// - Parameter former: of the same constraint.
     init(_ writer: any AnswerWriter, tokens: TokenTrie, former: (any AnswerWriter)? = nil) {
         self.writer = writer
         self.tokens = tokens
@@ -21,18 +21,18 @@ final class GrammarWriter: Sendable {
         masks = Guarded(MaskCache(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
     }
 
-    /// Those of the writer's bytes that texts needed which another writer had begun. They would be needed again and again.
+    /// Bytes of the writer for texts that another writer had begun, which every new one needs.
     var replayed: Int { replayedBytes.load(ordering: .relaxed) }
 
-    /// Whether a new one should take its place.
+    /// Whether a new one should replace it.
     var isLarge: Bool { writer.bytes > ConstraintLimits.writerBytes + 2 * replayed }
 
     // MARK: Texts
 
-    /// The state after a text that was accepted before.
+    /// Returns the state after an accepted text.
     /// - Parameters:
     ///   - formerState: after the same text.
-    ///   - isFormer: whether that is of the writer before this one; else it means nothing here.
+    ///   - isFormer: whether that is of the writer before this one; else it is invalid here.
     func state(after text: [UInt8], formerState: Int32, isFormer: Bool) -> Int32 {
         let before = writer.bytes
         defer { replayedBytes.wrappingAdd(writer.bytes - before, ordering: .relaxed) }
@@ -45,7 +45,7 @@ final class GrammarWriter: Sendable {
 
     // MARK: Masks
 
-    /// - Parameter left: how many tokens are left; nil if that plays no role.
+    /// - Parameter left: number of tokens left; nil if it doesn't matter.
     func mask(_ state: Int32, isStart: Bool, left: Int? = nil) -> StateMask {
         guard left == nil else { return writer.mask(state, tokens, isStart: isStart, left: left) }
         // No state has this number.
@@ -56,7 +56,7 @@ final class GrammarWriter: Sendable {
         return mask
     }
 
-    /// With so many tokens left no mask of this state is narrower for want of room.
+    /// The number of tokens left from which space limits no mask of this state.
     func mostSafe(_ state: Int32) -> Int {
         guard let growth = writer.mostGrowth else { return .max }
         let (most, isLarge) = (tokens.longest + 1).multipliedReportingOverflow(by: growth)
@@ -67,21 +67,20 @@ final class GrammarWriter: Sendable {
 
     func plan(_ state: Int32) -> [Int32]? { writer.plan(state, tokens) }
 
-    /// What is left of a state's shortest way after its first token.
+    /// The rest of a state's shortest way after its first token.
     func planTail(_ state: Int32, after token: Int32) -> ArraySlice<Int32> {
         guard let plan = plan(state), plan.first == token else { return [] }
         return plan.dropFirst()
     }
 
-    /// Whether the text can be brought to an end with so many tokens by the shortest way from here.
+    /// Whether the text can end within so many tokens by the shortest way from here.
     func fits(_ state: Int32, _ left: Int) -> Bool {
         writer.fewestBytes(state) <= left || (plan(state)?.count ?? .max) <= left
     }
 
-    // MARK: What must come
+    // MARK: Forced text
 
-    /// The canonical tokens of what must be written next, all but the last two: those may look different with
-    /// what follows.
+    /// The canonical tokens of the forced text, without the last two, which depend on what follows.
     func forced(_ state: Int32) -> (tokens: [Int32], bytes: Int) {
         forcedTokens.value(of: state) { findForced(state) }
     }
@@ -96,7 +95,7 @@ final class GrammarWriter: Sendable {
     }
 }
 
-/// The masks of the last states, and those before them: when there are many of the first, they take the others' place.
+/// The masks of the last states, and those before them, which are dropped when there are many.
 private struct MaskCache {
     let most: Int
     private var masks: [Int32: StateMask] = [:]

@@ -1,7 +1,7 @@
-/// Taking over states of another writer of the same shape, so that no text need be read again.
+/// Adopts states of another writer of the same shape, so that no text is read again.
 extension JSONAutomaton {
-    /// The state that means the same here.
-    /// - Parameter name: the bytes so far of the free name that is being written, if one is.
+    /// The equivalent state.
+    /// - Parameter name: the bytes so far of the current free name, if any.
     func adopt(_ state: Int32, of other: JSONAutomaton, name: [UInt8]) -> Int32 {
         number(
             of: other.states[Int(state)].map { place in
@@ -24,7 +24,7 @@ extension JSONAutomaton {
         guard frame >= 0 else { return frame }
         var adopted = other.frames[Int(frame)]
         adopted.parent = adopt(frame: adopted.parent, of: other)
-        // A negative one marks that a name is not known.
+        // A negative one marks an unknown name.
         let set = adopted.names >= 0 ? adopted.names : -adopted.names - 1
         let names = other.nameSets.names(of: set).reduce(0) { nameSets.adding($1, to: $0) }
         adopted.names = adopted.names >= 0 ? names : -names - 1

@@ -1,14 +1,14 @@
-/// What can be said of a state's steps without a look at each of its places.
+/// Steps of a state that need no visit to each of its places.
 extension JSONAutomaton {
-    /// With more places it is found at once which bytes go on with none.
+    /// With more places, bytes that continue none are found at once.
     static let fewPlaces = 8
 
-    /// Notes the bytes with which no answer goes on. Of many places most differ in nothing but what is open around them,
-    /// and most bytes lead on from none.
+    /// Notes the bytes that no answer continues with. Most of many places differ only in the frames around them, and
+    /// continue with few bytes.
     func ruleOut(from state: Int32) {
         var likes = PlaceList()
         for var place in states[Int(state)] {
-            // Names are those of an object, whichever of its frames is open.
+            // Names depend on an object, not on its frame.
             if place.kind == .name || place.kind == .freeName { place.a = frames[Int(place.frame)].shape }
             if place.kind == .freeName { (place.c, place.d) = (-1, -1) }
             place.frame = -1
@@ -38,7 +38,7 @@ extension JSONAutomaton {
         for byte in UInt8.min...UInt8.max where !goesOn[Int(byte)] { tables.set(state, byte, Self.dead) }
     }
 
-    /// Whether a byte within strings leads back to the state, as it does for all places if they are alike.
+    /// Whether a byte within strings leads back to the state, as for all equal places.
     func isBack(_ state: Int32, _ byte: UInt8) -> Bool {
         let places = states[Int(state)]
         guard places.count > 1, let first = places.first, first.kind == .string, byte != UInt8(ascii: "\""),

@@ -1,6 +1,6 @@
-/// What may come in a frame, from what has come.
+/// What may come next in a frame.
 extension JSONAutomaton {
-    /// The frame once its next item is being written.
+    /// The frame with its next item begun.
     func writingItem(_ number: Int32) -> Int32 {
         var frame = frames[Int(number)]
         let array = arrays[Int(frame.shape)]
@@ -11,19 +11,19 @@ extension JSONAutomaton {
         return self.number(of: frame)
     }
 
-    /// The frame once a known member's value is being written.
+    /// The frame with a known member's value begun.
     func writing(_ member: Int32, _ number: Int32) -> Int32 {
         var frame = frames[Int(number)]
         frame.position = member + 1
         return self.number(of: counted(frame))
     }
 
-    /// The frame once a free member's value is being written.
-    /// - Parameter name: nil if it is not known; then no free name can follow.
+    /// The frame with a free member's value begun.
+    /// - Parameter name: nil if unknown; then no free name can follow.
     func writing(freeName name: [UInt8]?, _ number: Int32) -> Int32 {
         var frame = frames[Int(number)]
         frame.position = Int32(objects[Int(frame.shape)].shape.members.count)
-        // An unknown name leaves the set as it is, and marks it.
+        // An unknown name leaves the set unchanged, and marks it.
         frame.names = name.map { nameSets.adding($0, to: frame.names) } ?? -frame.names - 1
         return self.number(of: counted(frame))
     }
@@ -67,8 +67,8 @@ extension JSONAutomaton {
         return index < array.prefix.count ? array.prefix[Int(index)] : array.rest
     }
 
-    /// The known members that may come next: none before one that is required, and none that would leave no room
-    /// for those, or too few to come.
+    /// The known members that may come next: none before a required one, and none that would leave too few or too many
+    /// others.
     private func open(_ frame: Frame, _ object: ObjectFacts) -> Range<Int32> {
         let count = Int32(object.shape.members.count)
         let required = object.nextRequired[Int(frame.position)]
@@ -93,12 +93,12 @@ extension JSONAutomaton {
         return free >= 1 && Int(frame.count) + free >= object.shape.minCount
     }
 
-    /// How many free names are left; nil if there is no end to them.
+    /// Number of free names left; nil for infinitely many.
     private func freeLeft(_ frame: Frame, _ object: ObjectFacts) -> Int? {
         object.freeCount.map { $0 - nameCount(frame) }
     }
 
-    /// How many free names the frame has.
+    /// Number of free names that the frame has.
     func nameCount(_ frame: Frame) -> Int {
         frame.names >= 0 ? nameSets.count(of: frame.names) : nameSets.count(of: -frame.names - 1) + 1
     }

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// Masks of answers in JSON. Tokens within strings of any text are known beforehand; all others are found by a walk.
+/// Masks of answers in JSON. Tokens within strings of any text are known in advance; a walk finds all others.
 extension MaskMaker where FollowedBy == JSONAutomaton {
     /// - Parameter isStart: whether no token has come yet.
     mutating func mask(of state: Int32, isStart: Bool) -> StateMask {
@@ -12,14 +12,14 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
             switch place.kind {
             case .end: break
             case .string where isBetweenScalars(place):
-                // Strings that differ only in what comes after them are one.
+                // Strings that differ only in what follows are handled together.
                 if let like = strings.firstIndex(where: { $0[0].isLike(place) }) {
                     strings[like].append(place)
                 } else {
                     strings.append([place])
                 }
             case .freeName where isKnownName(place):
-                // So are names where it takes as long to close what holds them. If room is short, each is asked.
+                // So are names, if the closings of their frames are equally long. If space is short, each is checked.
                 let key = left == nil ? nameKey(place) : nil
                 if let like = key.flatMap({ namesLike[$0] }), names[like].count < Self.mostAlike {
                     names[like].append(place)
@@ -43,7 +43,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         writer.strings[Int(place.a)].contents.isBetweenScalars(place.b)
     }
 
-    /// Whether tokens within a name are known beforehand. Those of certain texts are as long as there is room for all.
+    /// Whether tokens within a name are known in advance. Those of certain texts are if there is space for all.
     private func isKnownName(_ place: Place) -> Bool {
         guard let names = writer.objects[Int(writer.frames[Int(place.frame)].shape)].shape.free?.names else {
             return false
@@ -51,7 +51,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         return (names.isAny || left == nil) && names.isBetweenScalars(place.b)
     }
 
-    /// What masks say of a name, and of the ways to the end after it.
+    /// The key of a name's mask, and of the ways to the end after it.
     private struct NameKey: Hashable {
         var place: Place
         var frame: Frame
@@ -68,13 +68,13 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         return key
     }
 
-    /// So few that all are looked at where ways to the end are compared.
+    /// Few enough to compare all their ways to the end.
     private static var mostAlike: Int { 8 }
 
-    /// What a scalar or an escape that is begun takes at most: the rest of `\ud83d\ude00`.
+    /// The most bytes that complete a scalar or an escape: the rest of `\ud83d\ude00`.
     private static var longestRest: Int { 12 }
 
-    /// - Parameter places: in the same string, with different things after it.
+    /// - Parameter places: in the same string, with different continuations.
     private mutating func addString(_ places: [Place]) {
         let place = places[0]
         var ended = PlaceList()
@@ -119,8 +119,8 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         addExits(table, to: ended, least...max(most, least))
     }
 
-    /// Tokens that end the string with a number of scalars in the range.
-    /// - Parameter some: those that do, where not all of the table's are meant.
+    /// Adds tokens that end the string with a number of scalars in the range.
+    /// - Parameter some: those that do, if not all of the table's.
     mutating func addExits(
         _ table: StringTokens, to state: Int32, _ range: ClosedRange<Int>, among some: TokenMask? = nil
     ) {
@@ -145,13 +145,13 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
             })
     }
 
-    /// Free names are strings, of any text or of certain ones, but those that are taken.
-    /// - Parameter places: of the same name, with different things around their object.
+    /// Free names are strings of any or certain text, except names that are taken.
+    /// - Parameter places: of the same name, with different frames around their object.
     private mutating func addName(_ places: [Place]) {
         let place = places[0]
         let object = writer.objects[Int(writer.frames[Int(place.frame)].shape)]
         guard let free = object.shape.free else { return }
-        // Others have set theirs; this one's are taken back where a name is taken, and only this one's.
+        // Others have set theirs; this one's are removed where a name is taken, and only this one's.
         let before = result.mask
         result.mask = TokenMask(count: tokens.count)
         let table = tokens.plainString
@@ -184,7 +184,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         if place.d >= 0 { taken += writer.nameSets.texts(below: place.d) }
         for name in taken where name.count < tokens.longest { remove(tokensOf: name + JSONAutomaton.quote) }
         if !free.names.isAny {
-            // There is room for all, so that no more is asked than how much they take at most.
+            // There is space for all, so that only the most bytes matter.
             most = max(most, mostBytes(near: taken, place, object))
             let facts = writer.frameFacts[Int(frames[0])]
             let value = free.targets.values.map { writer.shortest($0, depth: facts.depth).count }.max() ?? 0
@@ -193,8 +193,8 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         result.mask.formUnion(before)
     }
 
-    /// Takes out tokens after which all names are taken.
-    /// - Returns: the most bytes to the end of a name after one of the others that begin a name which is taken.
+    /// Removes tokens after which all names are taken.
+    /// - Returns: the most bytes to the end of a name after other tokens that begin a taken name.
     private mutating func mostBytes(near taken: [[UInt8]], _ start: Place, _ object: ObjectFacts) -> Int {
         let shape = writer.frames[Int(start.frame)].shape
         var most = 0
@@ -220,7 +220,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         return most
     }
 
-    /// Takes out all tokens that begin with a text.
+    /// Removes all tokens that begin with a text.
     private mutating func remove(tokensOf text: [UInt8]) {
         var node = 0
         for byte in text {

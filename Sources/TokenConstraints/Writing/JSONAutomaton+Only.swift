@@ -1,4 +1,4 @@
-/// Where there is no choice.
+/// Forced bytes.
 extension JSONAutomaton {
     /// The only byte that can come next; nil if there are several, or the text may end.
     func onlyByte(_ state: Int32) -> UInt8? { tables.onlyByte(state) { findOnlyByte(state) } }
@@ -29,6 +29,6 @@ extension JSONAutomaton {
         return only
     }
 
-    /// The classes of bytes all of which lead from a state back to it.
+    /// The classes of bytes that all lead from a state back to it.
     func loops(_ state: Int32) -> UInt64 { tables.loops(state) { findLoops(state) } }
 }

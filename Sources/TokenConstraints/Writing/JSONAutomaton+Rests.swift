@@ -1,6 +1,6 @@
-/// What closes an array or object the shortest way.
+/// The shortest text that closes an array or object.
 extension JSONAutomaton {
-    /// What a rest depends on, where it needs no free names.
+    /// The key of a rest without free names.
     struct RestKey: Hashable {
         var kind: Frame.Kind
         var shape: Int32
@@ -16,10 +16,10 @@ extension JSONAutomaton {
         var depth: Int
     }
 
-    /// A rest of which others are the ends, so that they take no memory of their own.
+    /// A rest whose suffixes are others, which then need no memory.
     struct WholeRest {
         var text: [UInt8] = []
-        /// Where each item or member begins with what separates it; and last the closing bracket.
+        /// The beginning of each item or member with its separator; and last the closing bracket.
         var places: [Int] = []
     }
 
@@ -50,8 +50,8 @@ extension JSONAutomaton {
         return hasFree ? text[...] : rests.keep(text[...], for: key)
     }
 
-    /// The end of a rest that all frames of that shape share; nil where there is none. Of an object it has the required
-    /// members, and so serves where no others are needed.
+    /// The suffix of a rest that all frames of that shape share; nil for none. An object's has only the required
+    /// members, and so applies if no others are needed.
     private func sharedRest(of frame: Frame, _ facts: FrameFacts) -> ArraySlice<UInt8>? {
         let left: Int
         switch frame.kind {

@@ -1,10 +1,9 @@
-/// The shortest ways to an end. They need not be the very shortest where a choice of members has many answers, but
-/// each is a way that the steps allow.
+/// Short ways to an end, each allowed by the steps. A choice of members with many answers may have shorter ones.
 extension JSONAutomaton {
     // MARK: Values
 
-    /// The shortest text of a goal's values.
-    /// - Parameter depth: how many frames are open around it.
+    /// The shortest text of a target's values.
+    /// - Parameter depth: number of frames around it.
     func shortest(_ target: MaskTargetID, depth: Int) -> [UInt8] {
         let key = ShortestKey(target: target.index, depth: layout.indent == nil ? 0 : depth)
         if let known = shortestTexts.known(key) { return known }
@@ -34,7 +33,7 @@ extension JSONAutomaton {
         }
     }
 
-    /// In compact form. Goals within it have fewer bytes, which is why asking for them comes to an end.
+    /// In compact form. Targets within it have fewer bytes, so that the recursion ends.
     private func fewestBytes(_ beginning: Prefix) -> Int {
         switch beginning {
         case .text(let text): return texts[Int(text)].fewestBytes(texts[Int(text)].start)
@@ -92,7 +91,7 @@ extension JSONAutomaton {
         var target: MaskTargetID
     }
 
-    /// The members that a shortest end has: those that are required, and as many others as the object needs.
+    /// The members of a shortest end: required ones, and as many others as the object needs.
     func plan(
         _ object: ObjectFacts, position: Int, count: Int, names: Int32, hasFree: inout Bool
     ) -> [PlannedMember] {
@@ -115,8 +114,8 @@ extension JSONAutomaton {
         return planned
     }
 
-    /// The members of an object's shortest value, where free names may take the place of known ones: a known one may
-    /// hold the object itself.
+    /// The members of an object's shortest value, where free names may replace known ones: a known one may contain the
+    /// object itself.
     private func shortestPlan(_ object: ObjectFacts) -> [PlannedMember] {
         let members = object.shape.members
         let others = object.shape.minCount - Int(object.requiredFrom[0])
@@ -242,13 +241,13 @@ extension JSONAutomaton {
         }
     }
 
-    /// The one of the members that may come with the shortest way to the end, and the frame with it.
+    /// The member with the shortest way to the end among those that may come, and the frame with it.
     private func shortestMember(_ place: Place) -> (bytes: Int, member: Int32, frame: Int32)? {
         let object = objects[Int(frames[Int(place.frame)].shape)]
         let depth = frameFacts[Int(place.frame)].depth
         let open = frameFacts[Int(place.frame)].open
         let rests = object.names.rests(after: place.b, in: open)
-        // One that is required must be written anyway; else the shortest one.
+        // A required one must be written anyway; else the shortest one.
         let best =
             rests.first { object.shape.members[Int($0.member)].isRequired }
             ?? rests.min { bytes(of: Int($0.member), object) < bytes(of: Int($1.member), object) }
@@ -310,7 +309,7 @@ extension JSONAutomaton {
         }
     }
 
-    /// What closes a frame after its value, and all that hold it.
+    /// The text that closes a frame after its value, and all frames around it.
     func closings(from frame: Int32) -> [UInt8] {
         var text: [UInt8] = []
         var frame = frame
@@ -328,12 +327,12 @@ extension JSONAutomaton {
         tables.fewestBytes(state) { looked(states[Int(state)]).lazy.map { self.fewestBytes($0) }.min() ?? 0 }
     }
 
-    /// The places whose ways to the end are compared. Among very many some must do: each has one.
+    /// The places whose ways to the end are compared. Of very many a few suffice: each has one.
     private func looked(_ places: [Place]) -> ArraySlice<Place> {
         places.count > 64 ? places.prefix(8) : places[...]
     }
 
-    /// A way to the end of the text with few tokens: that of the places whose shortest text takes the fewest.
+    /// A way to the end of the text with few tokens: that of the places whose shortest text has the fewest.
     /// - Returns: nil if the vocabulary can't write one.
     func plan(_ state: Int32, _ tokens: TokenTrie) -> [Int32]? {
         tables.plan(state) {

@@ -1,4 +1,4 @@
-/// One byte further, and what becomes possible where something ends.
+/// Steps of one byte, and what may follow when something ends.
 extension JSONAutomaton {
     func step(_ place: Place, _ byte: UInt8, _ name: [UInt8]?, _ places: inout PlaceList) {
         switch place.kind {
@@ -34,7 +34,7 @@ extension JSONAutomaton {
         }
     }
 
-    /// A text has come to a state.
+    /// Continues from a text's state.
     private func reach(_ text: Int32, _ state: Int32, in frame: Int32, _ places: inout PlaceList) {
         let automaton = texts[Int(text)]
         let isFinal = automaton.isFinal(state)
@@ -77,7 +77,7 @@ extension JSONAutomaton {
         if let after = nextInName(place, byte, object), isOpen(after, object) { places.add(after) }
     }
 
-    /// The place in a free name one byte further; nil if none goes on that way.
+    /// The place in a free name after a byte; nil if no name continues so.
     func nextInName(_ place: Place, _ byte: UInt8, _ object: ObjectFacts) -> Place? {
         guard let state = object.shape.free?.names.next(place.b, byte), state >= 0 else { return nil }
         var after = place
@@ -92,7 +92,7 @@ extension JSONAutomaton {
         place.c >= 0 && object.reserved.isEnd(place.c) || place.d >= 0 && nameSets.isEnd(place.d)
     }
 
-    /// Whether a name goes on from here that is not taken.
+    /// Whether a name that is not taken continues from here.
     func isOpen(_ place: Place, _ object: ObjectFacts) -> Bool {
         guard place.c >= 0 || place.d >= 0, let free = object.shape.free,
             let count = free.names.nameCount(place.b)
@@ -103,7 +103,7 @@ extension JSONAutomaton {
         return count > free.names.accepted(taken, from: place.b).count
     }
 
-    // MARK: What comes next
+    // MARK: Continuations
 
     func add(fixed text: [UInt8], _ next: Next, in frame: Int32, _ places: inout PlaceList) {
         places.add(Place(kind: .fixed, a: number(of: text), b: 0, c: number(of: next), frame: frame))
@@ -154,7 +154,7 @@ extension JSONAutomaton {
             frame: frame)
     }
 
-    /// A value has ended.
+    /// Continues after a value.
     func end(in frame: Int32, _ places: inout PlaceList) {
         if frame < 0 { return places.add(Place(kind: .end, frame: -1)) }
         let after = afterValues[Int(frame)].value {
@@ -190,7 +190,7 @@ extension JSONAutomaton {
     static let openArray = Array("[".utf8)
     static let openObject = Array("{".utf8)
 
-    /// What stands before an item or a name.
+    /// The text before an item or a name.
     func separator(_ depth: Int, isFirst: Bool) -> [UInt8] {
         (isFirst ? [] : [UInt8(ascii: ",")]) + newLine(depth)
     }

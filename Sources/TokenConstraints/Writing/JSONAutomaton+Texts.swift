@@ -1,4 +1,4 @@
-/// What texts and vocabularies ask of a writer of JSON.
+/// A writer's operations on texts and vocabularies.
 extension JSONAutomaton {
     func state(after bytes: ArraySlice<UInt8>, from state: Int32, _ text: [UInt8]) -> Int32? {
         var state = state
@@ -18,7 +18,7 @@ extension JSONAutomaton {
         return adopt(state, of: former, name: former.hasFreeName(state) ? Self.lastName(of: text) : [])
     }
 
-    /// What stands after the last quote that is none of a name's own characters.
+    /// The text after the last quote that is not part of a name.
     private static func lastName(of text: [UInt8]) -> [UInt8] {
         var place = text.count
         while place > 0 {

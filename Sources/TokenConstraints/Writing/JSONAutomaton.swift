@@ -1,19 +1,17 @@
 import OperatingSystem
 import Synchronization
 
-/// Follows a text that is being written under an `AnswerShape`, byte by byte: a pushdown automaton whose states are made
-/// as texts lead to them.
+/// Follows a text under an `AnswerShape`, byte by byte: a pushdown automaton whose states are made as texts reach them.
 ///
-/// As one text may be the beginning of several shapes, a state is a list of places. Lists, frames and fixed texts are
-/// kept once and known by number; so a state with all that is open around it is one number, and a step from it that
-/// was taken before is a look into a table.
+/// As a text may begin several shapes, a state is a list of places. Lists, frames and fixed texts are stored once and
+/// numbered; so a state with all frames around it is one number, and a known step from it is a table lookup.
 ///
-/// Several threads may ask at the same time; what was found before is read without a lock. What it says depends on the
-/// text alone, not on what was asked before, nor by whom.
+/// Safe to use from several threads; known results are read without a lock. Results depend only on the text, not on
+/// earlier calls.
 final class JSONAutomaton: AnswerWriter {
     let shape: AnswerShape
     let layout: AnswerGrammar.Layout
-    /// By goal, how its values begin.
+    /// By target, the beginnings of its values.
     let beginnings: [[Prefix]]
     let texts: [any ByteAutomaton]
     let strings: [StringText]
@@ -27,13 +25,13 @@ final class JSONAutomaton: AnswerWriter {
         case object(Int32)
     }
 
-    // Kept once, by number.
+    // Stored once, by number.
     let frames = NumberedValues<Frame>()
     let frameFacts = SharedList<FrameFacts>()
     let fixedTexts = NumberedValues<[UInt8]>()
     let nexts = NumberedValues<Next>()
     let states = NumberedValues<[Place]>()
-    // Asked for every byte of every token.
+    // Used for every byte of every token.
     let tables = StateTables()
     /// Names that objects have had, as sets.
     let nameSets = NameSets()
@@ -42,14 +40,14 @@ final class JSONAutomaton: AnswerWriter {
     let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
     let wholeRests = OnceEach<WholeKey, WholeRest>()
     let goesOn = OnceEach<TextState, Bool>()
-    /// By frame, the places once a value has ended in it.
+    /// By frame, the places after a value in it.
     let afterValues = SharedList<OnceMade<[Place]>>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
-    /// Those of which it is not asked where tokens lead.
+    /// Walks without the ends of single tokens.
     let wholeWalks = OnceEach<StringWalk.Key, StringWalk>()
-    /// Bytes of the shortest names that are not taken; nil where all are.
+    /// Bytes of the shortest names that are not taken; nil if all are.
     let nameBytes = OnceEach<Place, Int?>()
-    /// Bytes of string walks and ways to the end that are kept.
+    /// Bytes of stored string walks and ways to the end.
     private let keptBytes = Atomic<Int>(0)
 
     struct ShortestKey: Hashable {
@@ -84,7 +82,7 @@ final class JSONAutomaton: AnswerWriter {
         precondition(first == start, "no state comes before that of the beginning")
     }
 
-    /// Numbers each automaton and shape once, however many goals share it.
+    /// Numbers each automaton and shape once, for any number of targets that share it.
     private struct Numbering {
         var texts: [any ByteAutomaton] = []
         var strings: [StringText] = []
@@ -130,7 +128,7 @@ final class JSONAutomaton: AnswerWriter {
     func number(of text: [UInt8]) -> Int32 { fixedTexts.number(of: text) }
     func number(of next: Next) -> Int32 { nexts.number(of: next) }
 
-    /// About how many bytes the tables take.
+    /// The approximate bytes of the tables.
     var bytes: Int {
         states.count * 1400 + frames.count * 300 + nameSets.bytes + keptBytes.load(ordering: .relaxed)
             + tables.planBytes + 64 * nameBytes.count
@@ -140,7 +138,7 @@ final class JSONAutomaton: AnswerWriter {
 
     // MARK: Steps
 
-    /// The state after one more byte; `dead` if no answer goes on that way. A free name that ends is not known then.
+    /// Returns the state after one more byte; `dead` if no answer continues so. A free name that ends is then unknown.
     func next(_ state: Int32, _ byte: UInt8) -> Int32 {
         let known = tables.next(state, byte)
         return known != StateTables.unknown ? known : computeNext(state, byte)
@@ -156,7 +154,7 @@ final class JSONAutomaton: AnswerWriter {
         return next
     }
 
-    /// - Parameter name: the free name that this byte ends, if it does.
+    /// - Parameter name: the free name that this byte ends, if any.
     func next(_ state: Int32, _ byte: UInt8, name: [UInt8]?) -> Int32 {
         if isBack(state, byte) { return state }
         var places = PlaceList()
@@ -174,10 +172,10 @@ final class JSONAutomaton: AnswerWriter {
     func isComplete(_ state: Int32) -> Bool { states[Int(state)].allSatisfy { $0.kind == .end } }
 }
 
-/// The places of a state, each once, in the order in which they were found; no more than a state may have.
+/// The places of a state, without duplicates, in order of discovery; at most the limit.
 struct PlaceList {
     private(set) var places: [Place] = []
-    /// Where places are many: by their hashes, the number of each and 1 more; 0 where there is none.
+    /// For many places, by their hashes, the number of each and 1 more; 0 for none.
     private var slots: [UInt16] = []
 
     mutating func add(_ place: Place) {
@@ -193,7 +191,7 @@ struct PlaceList {
         places.append(place)
     }
 
-    /// Where a place is, or would be.
+    /// The slot that has a place, or would.
     private func slot(of place: Place) -> Int {
         var slot = place.quickHash & (slots.count - 1)
         while slots[slot] != 0, places[Int(slots[slot]) - 1] != place {

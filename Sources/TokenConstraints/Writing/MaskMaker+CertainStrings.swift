@@ -1,7 +1,7 @@
 import BatchEngine
 
 extension MaskMaker where FollowedBy == JSONAutomaton {
-    /// A string of certain texts: what its tokens do depends on the state of its contents alone, and is found once.
+    /// Adds tokens in a string of certain texts; their effects depend only on the contents' state, and are found once.
     mutating func addCertainString(_ places: [Place], _ ended: Int32) {
         let place = places[0]
         let string = writer.strings[Int(place.a)]
@@ -25,11 +25,11 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         )
     }
 
-    /// Tokens that stay in a string, where bounds on its length or the room that is left play a role.
+    /// Adds tokens that stay in a string, if bounds on its length or the space left matter.
     private mutating func addRuns(of walk: StringWalk, _ places: [Place], _ closing: Int) {
         let string = writer.strings[Int(places[0].a)]
         let count = Int(places[0].c)
-        // By end, which numbers of scalars are in.
+        // By end, the admitted numbers of scalars.
         let isIn = walk.ends.map { end in
             var isIn = AdmittedCounts()
             for scalars in end.scalars.numbers {
@@ -64,7 +64,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
     }
 
     /// Whether a token may lead to an end in a string.
-    /// - Parameter length: whole scalars of the string then.
+    /// - Parameter length: complete scalars of the string then.
     private mutating func admits(
         _ end: StringWalk.End, _ length: Int, _ string: StringText, _ places: [Place], _ closing: Int
     ) -> Bool {

@@ -1,11 +1,11 @@
 import BatchEngine
 
-/// The tokens that may come in a state.
+/// The tokens allowed in a state.
 struct StateMask {
     var mask: TokenMask
-    /// With so many tokens left no token is ruled out for want of room.
+    /// The number of tokens left from which space excludes no token.
     var safe = 1
-    /// Whether a token was ruled out for want of room.
+    /// Whether a token was excluded for lack of space.
     var isLimited = false
 
     init(mask: TokenMask) { self.mask = mask }
@@ -16,14 +16,14 @@ struct StateMask {
     }
 }
 
-/// Makes the mask of one state, by a walk through the trie of tokens that turns back where the text can't go on.
+/// Makes the mask of one state, by a walk through the trie of tokens that skips where the text can't continue.
 struct MaskMaker<FollowedBy: AnswerWriter> {
     let writer: FollowedBy
     let tokens: TokenTrie
-    /// How many tokens are left; nil if that plays no role.
+    /// Number of tokens left; nil if it doesn't matter.
     let left: Int?
     var result: StateMask
-    /// What `admits` said last, as tokens that lead to one state often stand together.
+    /// The last result of `admits`, as tokens that lead to one state are often neighbours.
     private var last: (state: Int32, answer: Bool) = (-1, false)
 
     init(_ writer: FollowedBy, _ tokens: TokenTrie, left: Int?) {
@@ -40,10 +40,10 @@ struct MaskMaker<FollowedBy: AnswerWriter> {
         return result
     }
 
-    /// Adds what ends the text, and tokens whose space at the beginning of the text is dropped.
+    /// Adds tokens that end the text, and those whose first space is dropped.
     mutating func addEnds(of state: Int32, isStart: Bool) {
         if isStart, tokens.dropsFirstSpace, let space = tokens.nodes.child(of: 0, UInt8(ascii: " ")) {
-            // Without that space they may be others than with it, where a text may begin with one.
+            // Without that space they may be others than with it, if a text may begin with one.
             let (from, to) = tokens.nodes.texts(below: space)
             for token in tokens.ids[from..<to] { result.mask[token] = false }
             walk(tokens.nodes, below: space, from: state)
@@ -51,7 +51,7 @@ struct MaskMaker<FollowedBy: AnswerWriter> {
         if writer.isFinal(state) { for end in tokens.endOfSequence { result.mask.insert(end) } }
     }
 
-    /// Whether the text can be brought to an end after a token that leads to this state.
+    /// Whether the text can end after a token that leads to this state.
     mutating func admits(_ state: Int32) -> Bool {
         if state == last.state { return last.answer }
         last = (state, admits(state, margin: 0))
@@ -72,7 +72,7 @@ struct MaskMaker<FollowedBy: AnswerWriter> {
 
     // MARK: Walks
 
-    /// Goes through all tokens below a node whose bytes lead on from a state.
+    /// Visits all tokens below a node whose bytes continue from a state.
     mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
         nodes.withView { walk($0, below: root, from: state) }
     }

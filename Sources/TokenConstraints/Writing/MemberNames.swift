@@ -1,8 +1,7 @@
-/// The known members of an object shape by what is written for their names, up to where the value begins. Node 0 is the
-/// root.
+/// The known members of an object shape by the text from their names to their values. Node 0 is the root.
 struct MemberNames {
     private struct Node {
-        /// In the order of their bytes.
+        /// Sorted by bytes.
         var children: [(byte: UInt8, node: Int32)] = []
         /// The members whose names lead through the node, in order.
         var members: [Int32] = []
@@ -12,10 +11,10 @@ struct MemberNames {
     }
 
     private var nodes: [Node] = [Node()]
-    /// What is written of each member after the quote that begins its name.
+    /// The text of each member after its name's first quote.
     let texts: [[UInt8]]
 
-    /// - Parameter colon: what stands between a name's closing quote and the value.
+    /// - Parameter colon: the text between a name's closing quote and the value.
     init(_ shape: ObjectShape, colon: [UInt8]) {
         texts = shape.members.map { JSONSpelling.contents(of: $0.name) + [UInt8(ascii: "\"")] + colon }
         for (member, text) in texts.enumerated() {
@@ -36,7 +35,7 @@ struct MemberNames {
         }
     }
 
-    /// The node after a byte, if a member in the range is reached that way.
+    /// The node after a byte, if it leads to a member in the range.
     func next(_ node: Int32, _ byte: UInt8, in range: Range<Int32>) -> Int32? {
         guard let child = nodes[Int(node)].children.first(where: { $0.byte == byte })?.node,
             first(below: child, in: range) != nil
@@ -49,10 +48,10 @@ struct MemberNames {
         nodes[Int(node)].children.filter { first(below: $0.node, in: range) != nil }.map(\.byte)
     }
 
-    /// The bytes that may come after a node, whichever members are meant.
+    /// The bytes that may come after a node for any member.
     func bytes(after node: Int32) -> [UInt8] { nodes[Int(node)].children.map(\.byte) }
 
-    /// The member whose text is complete at a node; nil if none is.
+    /// The member whose text is complete at a node; nil for none.
     func member(at node: Int32) -> Int32? {
         let member = nodes[Int(node)].member
         return member < 0 ? nil : member
@@ -70,13 +69,13 @@ struct MemberNames {
         return low < members.count && members[low] < range.upperBound ? members[low] : nil
     }
 
-    /// The members of the range whose texts lead through a node, with the bytes that are left of them.
+    /// The members of the range whose texts lead through a node, with the number of bytes left.
     func rests(after node: Int32, in range: Range<Int32>) -> [(member: Int32, length: Int)] {
         nodes[Int(node)].members.filter { range.contains($0) }.map {
             ($0, texts[Int($0)].count - nodes[Int(node)].depth)
         }
     }
 
-    /// How many bytes lead to a node.
+    /// Number of bytes that lead to a node.
     func depth(of node: Int32) -> Int { nodes[Int(node)].depth }
 }

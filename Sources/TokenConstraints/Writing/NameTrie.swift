@@ -27,11 +27,11 @@ struct NameTrie {
         return node
     }
 
-    /// About how many bytes the nodes take that `root` has added.
+    /// The approximate bytes of the nodes that `root` has added.
     private(set) var bytes = 0
 
-    /// Adds a root below which is all that is below another, and a name. Only the nodes on the way of the name are new.
-    /// - Parameter root: -1 if nothing is below it.
+    /// Adds a root with all names below another one, and a new name. Only nodes on the new name's path are new.
+    /// - Parameter root: -1 for none below.
     mutating func root(of root: Int32, with name: [UInt8]) -> Int32 {
         var old: Int32? = root < 0 ? nil : root
         let new = Int32(nodes.count)
@@ -58,7 +58,7 @@ struct NameTrie {
 
     func isEnd(_ node: Int32) -> Bool { nodes[Int(node)].isEnd }
 
-    /// All that stands below a node, without what leads to it.
+    /// All texts below a node, without the path to it.
     func texts(below node: Int32) -> [[UInt8]] {
         var texts: [[UInt8]] = []
         var waiting: [(Int32, [UInt8])] = [(node, [])]

@@ -1,17 +1,17 @@
 import OperatingSystem
 import Synchronization
 
-/// What follows from an object shape alone. A class, as it is asked for in every step, and has many lists.
+/// Properties of an object shape. A class, as every step uses it, and it has many lists.
 final class ObjectFacts: Sendable {
     let shape: ObjectShape
     let names: MemberNames
     let reserved: NameTrie
     let colon: [UInt8]
-    /// At i: how many members from the i-th on are required.
+    /// At i: the number of required members from the i-th on.
     let requiredFrom: [Int32]
     /// At i: the first required member from the i-th on; the number of members if there is none.
     let nextRequired: [Int32]
-    /// How many free names there are; nil if there is no end to them.
+    /// Number of free names; nil for infinitely many.
     let freeCount: Int?
 
     init(_ shape: ObjectShape, colon: [UInt8]) {
@@ -42,13 +42,13 @@ final class ObjectFacts: Sendable {
 }
 
 extension ByteAutomaton {
-    /// Those of some texts that lead from a state to an end, each once.
+    /// Returns the texts that lead from a state to an end, each once.
     func accepted(_ texts: [[UInt8]], from state: Int32? = nil) -> Set<[UInt8]> {
         Set(texts).filter { end(of: $0, from: state) != nil }
     }
 }
 
-/// Sets of names that an object has had. Set 0 is empty. Several threads may add names at the same time.
+/// Sets of names that an object has had. Set 0 is empty. Safe to use from several threads.
 final class NameSets: Sendable {
     private struct Key: Hashable {
         var set: Int32
@@ -58,7 +58,7 @@ final class NameSets: Sendable {
     private struct Content {
         var counts = [0]
         var roots: [Int32] = [-1]
-        // For each set, the one before it and the name that it has besides.
+        // For each set, the one before it and its additional name.
         var lasts: [Key] = [Key(set: 0, name: [])]
         var known: [Key: Int32] = [:]
         var trie = NameTrie()
@@ -79,7 +79,7 @@ final class NameSets: Sendable {
     private let content = Guarded(Content())
     private let byteCount = Atomic<Int>(0)
 
-    /// About how many bytes they take.
+    /// Its approximate bytes.
     var bytes: Int { byteCount.load(ordering: .relaxed) }
 
     /// The set with one more name.
@@ -95,7 +95,7 @@ final class NameSets: Sendable {
     func root(of set: Int32) -> Int32 { content.withLock { $0.roots[Int(set)] } }
     func count(of set: Int32) -> Int { content.withLock { $0.counts[Int(set)] } }
 
-    /// The names of a set, in the order in which they were added.
+    /// The names of a set, in the order of addition.
     func names(of set: Int32) -> [[UInt8]] {
         content.withLock { content in
             var names: [[UInt8]] = []

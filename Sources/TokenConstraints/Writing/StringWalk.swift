@@ -1,49 +1,49 @@
 import BatchEngine
 
-/// What the tokens do in a string or a free name of certain texts, from one state of its contents: which of them stay in
-/// it, and which end it. Bounds on its length, and names that are taken, play no part in it.
+/// The effects of tokens in a string or a free name of certain texts, from one state of its contents: staying or
+/// ending. Independent of bounds on its length, and of taken names.
 struct StringWalk {
     struct Key: Hashable {
-        /// The string, or the object whose names they are.
+        /// The string, or the object with the names.
         var shape: Int32
         var isName = false
         var state: Int32
     }
 
-    /// Tokens in a row of the list that lead to the same end.
+    /// Consecutive tokens of the list that lead to the same end.
     struct Run {
-        /// Its place in `ends`.
+        /// Its index in `ends`.
         let end: Int32
         let from: Int32
         let to: Int32
     }
 
-    /// Where tokens lead.
+    /// The end of a token.
     struct End {
         let state: Int32
-        /// How many more scalars a token brings to an end than begin in it: less where it has escapes.
+        /// The scalars that a token completes minus those that begin in it: negative with escapes.
         let more: Int32
-        /// How many scalars begin in the tokens that lead here; empty where they are not counted.
+        /// Numbers of scalars that begin in the tokens that lead here; empty if not counted.
         var scalars: ScalarCounts
     }
 
-    /// The tokens that runs are of.
+    /// The tokens of runs.
     private(set) var list: TokenList
     var runs: [Run] = []
     /// Each once.
     var ends: [End] = []
-    /// The most bytes of a way from where a token leads to an end of the contents, bounds on their length left out.
+    /// The most bytes from a token's end to an end of the contents, without bounds on their length.
     var mostBytes = 0
     /// All tokens that stay.
     var staying: TokenMask
-    /// All tokens that end it, by what comes after it; of names that is the member's value.
+    /// All tokens that end it, by what follows; after names that is the member's value.
     var exits: [Int: TokenMask] = [:]
 
-    /// About how many bytes it takes.
+    /// Its approximate bytes.
     var bytes: Int { staying.count / 8 * (1 + exits.count) + 12 * runs.count + 40 * ends.count }
 }
 
-/// A set of numbers of scalars. Of tokens with very many only the most counts, as if there were all numbers up to it.
+/// A set of numbers of scalars. Very large numbers are represented by all numbers up to the most.
 struct ScalarCounts {
     private(set) var few: UInt64 = 0
     private(set) var most = 0
@@ -61,7 +61,7 @@ struct ScalarCounts {
     }
 }
 
-/// Which numbers of scalars a token may have.
+/// The numbers of scalars that a token may have.
 struct AdmittedCounts {
     private(set) var areAll = true
     private(set) var areSome = false
@@ -81,7 +81,7 @@ struct AdmittedCounts {
 }
 
 extension StringText {
-    /// The state and the count after one more byte that is not the closing quote; nil if no text goes on that way.
+    /// The state and the count after one more byte that is not the closing quote; nil if no text continues so.
     func next(_ state: Int32, _ count: Int, _ byte: UInt8) -> (state: Int32, count: Int)? {
         let next = contents.next(state, byte)
         guard next >= 0 else { return nil }
@@ -98,7 +98,7 @@ extension StringText {
 }
 
 extension JSONAutomaton {
-    /// A place in a string, so many scalars further in the same state.
+    /// A place in a string, so many scalars later in the same state.
     func place(_ place: Place, after scalars: Int) -> Place {
         var after = place
         let string = strings[Int(place.a)]
@@ -107,7 +107,7 @@ extension JSONAutomaton {
         return after
     }
 
-    /// - Parameter needsRuns: whether it must be said which tokens lead where.
+    /// - Parameter needsRuns: whether the end of each token matters.
     func walk(_ key: StringWalk.Key, _ tokens: TokenTrie, needsRuns: Bool) -> StringWalk {
         let free = key.isName ? objects[Int(key.shape)].shape.free : nil
         let string = key.isName ? nil : strings[Int(key.shape)]
@@ -139,7 +139,7 @@ extension JSONAutomaton {
 }
 
 extension StringWalk {
-    /// - Parameter kind: what comes after the string, by the final state in which it ends.
+    /// - Parameter kind: what follows the string, by its final state.
     fileprivate mutating func findExits(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ kind: (Int32) -> Int
     ) {
@@ -158,13 +158,13 @@ extension StringWalk {
             })
     }
 
-    /// More tokens than that are not looked at one by one.
+    /// More tokens than that are not visited one by one.
     private static let mostAlone = 1 << 14
 
-    /// Goes through all tokens that begin in a state.
+    /// Visits all tokens that begin in a state.
     /// - Parameters:
     ///   - isCounted: whether the numbers of scalars matter.
-    ///   - needsRuns: whether it does where each token leads.
+    ///   - needsRuns: whether the end of each token matters.
     init(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, isCounted: Bool,
         needsRuns: Bool = true
@@ -173,7 +173,7 @@ extension StringWalk {
         list = tokens.kinds.list
         let freedom = needsRuns ? nil : contents.freedom
         var found: RunList?
-        // Where letters or digits are told apart at once, a walk through all texts soon turns back, or is needed anyway.
+        // If letters or digits are distinguished at once, a walk through all texts is short, or needed anyway.
         if !ScalarKind.ofASCII.contains(where: { contents.next(start, ofKind: $0) == MachineText.several }) {
             tokens.kinds.nodes.withView { nodes in
                 found = walk(
@@ -194,16 +194,16 @@ extension StringWalk {
         for state in states { mostBytes = max(mostBytes, contents.fewestBytes(state)) }
         list.insert(runs.lazy.map { Int($0.from)..<Int($0.to) }, into: &staying)
         if found?.isFree ?? false {
-            // Among those below were some that no string has; and they end wherever the automaton leads.
+            // Some of them are in no string, and their ends may be any states of the automaton.
             staying.formIntersection(tokens.plainString.all)
             mostBytes = contents.mostBytes
         }
     }
 
     /// - Parameters:
-    ///   - freedom: of the contents, where it need not be known in which states tokens end.
+    ///   - freedom: of the contents, if the states where tokens end don't matter.
     ///   - isOfKinds: whether the nodes are those of kinds of scalars.
-    /// - Returns: nil if too many tokens of a kind are not alike.
+    /// - Returns: nil if too many tokens of a kind differ.
     private func walk(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ view: TrieNodes.View,
         _ freedom: ScalarFreedom?, isOfKinds: Bool, isCounted: Bool
@@ -248,12 +248,12 @@ extension StringWalk {
             let isBetween = contents.isBetweenScalars(next)
             let after = scalars &+ (isBetween ? 1 : 0)
             path[depth] = (next, after)
-            // Where all bytes below lead back to a state, all tokens below stay in it.
+            // If all bytes below lead back to a state, all tokens below stay in it.
             if end &- place > 1, !isOfKinds {
                 let isBack = next == state && isBetween
                 let isWide = !isBetween && byte >= 0xC2 && contents.isBetweenScalars(state)
                 if isBack || isWide, contents.loops(state).holds(view, place, fromWithin: isWide) {
-                    // The scalar that is begun here is one of those below.
+                    // The scalar begun here is one of those below.
                     let more = isCounted ? scalars &+ 1 &- Int32(facts[place].scalars) : 0
                     list.add(first, nodes[end].first, state, more)
                     place = end
@@ -293,7 +293,7 @@ extension StringWalk {
     }
 }
 
-/// Puts runs together.
+/// Collects runs.
 private struct RunList {
     private struct Key: Hashable {
         var state: Int32
@@ -303,16 +303,16 @@ private struct RunList {
     private var runs: [StringWalk.Run] = []
     private var ends: [StringWalk.End] = []
     private var places: [Key: Int32] = [:]
-    // The run that may go on, and those ends that were asked for last.
+    // The run that may continue, and the ends used last.
     private var last = Key(state: -1, more: 0)
     private var lastEnd: Int32 = -1
     private var other = Key(state: -1, more: 0)
     private var otherEnd: Int32 = -1
     private var from: Int32 = 0
     private var to: Int32 = -1
-    /// Whether tokens are among them that were not looked at.
+    /// Whether it includes tokens that were not visited.
     var isFree = false
-    /// Where it need not be known which tokens lead where: by state, whether some do.
+    /// If the ends of single tokens don't matter: by state, whether some end there.
     private(set) var isEnd: [Bool]
 
     init(isEnd: [Bool]) { self.isEnd = isEnd }
@@ -320,7 +320,7 @@ private struct RunList {
     @inline(__always) mutating func add(_ from: Int32, _ to: Int32, _ state: Int32, _ more: Int32) {
         if !isEnd.isEmpty {
             isEnd[Int(state)] = true
-            // All are as one.
+            // All share one end.
             if from == self.to { self.to = to } else { begin(from, to, Key(state: 0, more: 0)) }
         } else if state == last.state, more == last.more, from == self.to {
             self.to = to
