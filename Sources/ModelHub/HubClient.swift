@@ -62,7 +62,7 @@ struct HubClient: Sendable {
                 try connection.perform(
                     address, hub: home.origin, headOnly: headOnly, fields: usual + key, seconds: seconds
                 ) { response, bytes in
-                    // What a redirect says besides its target is not asked for.
+                    // Only a redirect's target matters.
                     try response.location == nil && body(response, bytes)
                 }
             }

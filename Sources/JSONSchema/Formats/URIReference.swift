@@ -1,4 +1,4 @@
-/// A URI or a relative reference, in its parts (RFC 3986). Not checked: any text has parts.
+/// The parts of a URI or a relative reference (RFC 3986), unchecked: any text has parts.
 struct URIReference: Equatable {
     var scheme: String?
     var authority: String?
@@ -38,7 +38,7 @@ struct URIReference: Equatable {
             + (query.map { "?" + $0 } ?? "") + (fragment.map { "#" + $0 } ?? "")
     }
 
-    /// What it means where `base` is the base URI (RFC 3986, section 5.2.2).
+    /// Resolves it against a base URI (RFC 3986, section 5.2.2).
     func resolved(against base: URIReference) -> URIReference {
         var target = self
         guard scheme == nil else {
@@ -82,7 +82,7 @@ struct URIReference: Equatable {
         return kept.joined(separator: "/")
     }
 
-    /// Text with its `%XX` decoded; nil if they are malformed or no UTF-8.
+    /// Text with its `%XX` decoded; nil if they are malformed or not UTF-8.
     static func percentDecoded(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []

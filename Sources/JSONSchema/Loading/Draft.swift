@@ -1,10 +1,10 @@
-/// The editions of JSON Schema that are known, the oldest first.
+/// The supported drafts of JSON Schema, the oldest first.
 package enum Draft: Int, Comparable, CaseIterable, Sendable {
     case draft4, draft6, draft7, draft2019, draft2020
 
     package static func < (a: Draft, b: Draft) -> Bool { a.rawValue < b.rawValue }
 
-    /// What `$schema` says, without a fragment.
+    /// The value of `$schema`, without a fragment.
     package var uri: String {
         switch self {
         case .draft4: "http://json-schema.org/draft-04/schema"
@@ -25,7 +25,7 @@ package enum Draft: Int, Comparable, CaseIterable, Sendable {
         }
     }
 
-    /// The draft that a `$schema` names; its empty fragment and http instead of https don't matter.
+    /// The draft that a `$schema` names; an empty fragment and http or https don't matter.
     init?(schema: String) {
         var uri = schema[...]
         if uri.hasSuffix("#") { uri = uri.dropLast() }
@@ -38,10 +38,10 @@ package enum Draft: Int, Comparable, CaseIterable, Sendable {
 
     var idKeyword: String { self == .draft4 ? "id" : "$id" }
 
-    /// All that it knows, by name.
+    /// Its keywords, by name.
     package var keywords: [String] { SchemaKeyword.names(in: self) }
     package func knows(_ keyword: String) -> Bool { SchemaKeyword.known(keyword, in: self) != nil }
 
-    /// Whether what stands beside a `$ref` counts.
+    /// Whether keywords beside a `$ref` count.
     var readsBesideReference: Bool { self >= .draft2019 }
 }

@@ -28,10 +28,10 @@ package struct JSONTypes: OptionSet, Hashable, Sendable {
         self = type
     }
 
-    /// The type of a value; that of an integer is `integer` alone.
+    /// The type of a value; an integer's is only `integer`.
     ///
-    /// Since draft 6 a number is an integer if it has no fraction, however it is written. In draft 4 its text must
-    /// have neither fraction nor exponent, but that large ones may have one.
+    /// Since draft 6 a number is an integer if it has no fraction, in any spelling. In draft 4 its text must have
+    /// neither fraction nor exponent, but a large one may have an exponent.
     static func of(_ value: JSONValue, in draft: Draft) -> JSONTypes {
         switch value {
         case .null: .null

@@ -1,7 +1,7 @@
 extension Schema {
-    /// Refuses schemas that apply themselves to the same part of an instance, over and over.
+    /// Refuses schemas that apply themselves to the same part of an instance without end.
     ///
-    /// Dynamic references are left to `SchemaLimits.applications`: where they lead is not known before.
+    /// Dynamic references are left to `SchemaLimits.applications`: their targets are not known in advance.
     func checkForEndlessReferences() throws(SchemaFault) {
         enum Visit { case never, now, done }
         var visits = [Visit](repeating: .never, count: nodes.count)

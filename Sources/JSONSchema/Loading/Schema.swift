@@ -1,21 +1,21 @@
 import JSON
 
-/// A loaded JSON Schema: every schema in it that can be reached is a node, references are resolved to nodes, patterns
-/// are compiled. It never changes, and may be used from several threads.
+/// A loaded JSON Schema: each reachable schema is a node, references are resolved to nodes, patterns are compiled.
+/// Immutable, and safe to use from several threads.
 package struct Schema: Sendable {
     package let nodes: [SchemaNode]
     package let root: SchemaID
     package let resources: [SchemaResource]
     /// Whether any node has a dynamic reference.
     package let isDynamic: Bool
-    /// Those that several ways lead to: one part of an instance may come to them again and again.
+    /// Nodes with several references: a part of an instance may be checked by them repeatedly.
     let shared: Set<SchemaID>
-    /// Keywords that the draft doesn't know and that say nothing here, in the order they were met.
+    /// Keywords that the draft doesn't know and that have no effect, in the schema's order.
     package let unknownKeywords: [SchemaMention]
-    /// Formats that can't be checked. Some are of the standard: `idn-hostname`.
+    /// Formats that can't be checked. Some are in the standard: `idn-hostname`.
     package let unknownFormats: [SchemaMention]
-    /// Keywords that have no effect: those beside a `$ref` in draft 7 or older, and a `$schema` that names another
-    /// draft in a schema without a URI of its own.
+    /// Keywords without effect: those beside a `$ref` in draft 7 or older, and a `$schema` of another draft in a schema
+    /// without its own URI.
     package let ignoredKeywords: [SchemaMention]
 
     package subscript(id: SchemaID) -> SchemaNode { nodes[id.index] }
@@ -42,10 +42,10 @@ package struct SchemaID: Hashable, Sendable {
 
 /// One schema: an object, or true or false.
 package final class SchemaNode: Sendable {
-    /// As a URI fragment, like `#/properties/a`; with the URI before it in a metaschema.
+    /// As a URI fragment, like `#/properties/a`; with its URI in a metaschema.
     package let pointer: String
     package let draft: Draft
-    /// The number of the schema resource it stands in.
+    /// The number of its schema resource.
     package let resource: Int
     package let rules: SchemaRules
 
@@ -57,16 +57,16 @@ package final class SchemaNode: Sendable {
     }
 }
 
-/// A schema with a URI of its own, and what is within it up to the next such schema.
+/// A schema with its own URI, and everything within it up to the next such schema.
 package struct SchemaResource: Sendable {
-    /// Without a fragment; empty if the document gives none.
+    /// Without a fragment; empty if the document has none.
     package let uri: String
     package let draft: Draft
     /// By name; `$recursiveAnchor` has the name "".
     package let dynamicAnchors: [String: SchemaID]
 }
 
-/// A word of the schema, and where it stands.
+/// A word of the schema, and its place.
 package struct SchemaMention: Equatable, Sendable {
     package let name: String
     /// As a URI fragment, like `#/properties/a/format`.

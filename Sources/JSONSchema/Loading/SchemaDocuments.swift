@@ -1,9 +1,9 @@
 import Errors
 import JSON
 
-/// The documents that a schema consists of, with the schema resources and anchors in them.
+/// The documents of a schema, with their schema resources and anchors.
 ///
-/// The first document is the caller's; metaschemas are added when something refers to them.
+/// The first document is the caller's; metaschemas are added when referred to.
 struct SchemaDocuments {
     /// A place in a document.
     struct Location: Hashable {
@@ -31,19 +31,19 @@ struct SchemaDocuments {
         let value: JSONValue
         var anchors: [String: Place] = [:]
         var dynamicAnchors: [String: Place] = [:]
-        /// Anchors that stand twice: an error only if they are used.
+        /// Duplicate anchors: an error only if they are used.
         var doubtful: Set<String> = []
     }
 
     private(set) var resources: [Resource] = []
     private var resourceOfURI: [String: Int] = [:]
     private var doubtfulURIs: Set<String> = []
-    /// The resource of each schema that was seen.
+    /// The resource of each schema found.
     private(set) var resourceOfSchema: [Location: Int] = [:]
     /// URIs of the documents after the first.
     private var documentURIs: [String] = [""]
 
-    /// How a place is shown to people.
+    /// A place in messages.
     func shown(_ location: Location) -> String { documentURIs[location.document] + "#" + location.pointer }
 
     func fault(_ kind: SchemaFault.Kind, _ location: Location, _ problem: Message) -> SchemaFault {
@@ -71,7 +71,7 @@ struct SchemaDocuments {
         }
         let place = Place(location: root, value: value, resource: resources.count)
         register(Resource(uri: base, draft: dialect, root: root, value: value))
-        // Also under the name it was asked for.
+        // Also under the requested name.
         if resourceOfURI[uri] == nil { resourceOfURI[uri] = place.resource }
         try scan(place)
         return place
@@ -126,7 +126,7 @@ struct SchemaDocuments {
         }
     }
 
-    /// The schemas that a keyword's value holds.
+    /// The schemas in a keyword's value.
     private static func schemas(
         in value: JSONValue, at location: Location, _ shape: SchemaKeyword.Shape
     ) -> [(Location, JSONValue)] {
@@ -141,11 +141,11 @@ struct SchemaDocuments {
         }
     }
 
-    /// Notes the URI and the anchors that a schema gives itself, and moves the place into its resource.
+    /// Notes the URI and anchors of a schema, and moves the place into its resource.
     private mutating func identify(_ place: inout Place, _ members: JSONObject) throws(SchemaFault) {
         let location = place.location
         let isRoot = resources[place.resource].root == location
-        // A schema with a URI of its own may be of another draft than what it stands in.
+        // A schema with its own URI may have another draft than its parent.
         let dialect = isRoot ? nil : try dialect(of: place.value, at: location)
         try enter(&place, members, dialect ?? resources[place.resource].draft)
         let draft = resources[place.resource].draft
@@ -189,9 +189,9 @@ struct SchemaDocuments {
         }
     }
 
-    // MARK: Looking up
+    // MARK: Lookup
 
-    /// - Returns: the place that a reference leads to, and its fragment if that is an anchor's name.
+    /// - Returns: the place that a reference leads to, and its fragment if it is the name of an anchor.
     mutating func resolve(
         _ reference: String, from resource: Int, at location: Location
     ) throws(SchemaFault) -> (place: Place, anchor: String?) {
@@ -265,7 +265,7 @@ struct SchemaDocuments {
             throw fault(
                 .unresolved, location, "\(reference) leads to \(place.value.kindName), not to a schema")
         }
-        // It may stand where no keyword expects a schema.
+        // It may be in a place where no keyword expects a schema.
         if resourceOfSchema[place.location] == nil { try scan(place) }
         place.resource = resourceOfSchema[place.location] ?? place.resource
         return place

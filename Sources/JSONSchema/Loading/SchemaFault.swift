@@ -1,11 +1,11 @@
 import Errors
 
-/// Reason why a schema can't be used.
+/// The reason why a schema can't be used.
 package struct SchemaFault: ExplainedError, Equatable {
     package enum Kind: Equatable, Sendable {
-        /// A keyword's value is not what the draft says it must be.
+        /// A keyword's value is invalid in the draft.
         case malformed
-        /// `$schema` names a dialect that is not known.
+        /// `$schema` names an unknown dialect.
         case unknownDialect
         /// A reference leads nowhere within its document.
         case unresolved
@@ -13,7 +13,7 @@ package struct SchemaFault: ExplainedError, Equatable {
         case remote
         /// A reference leads back to itself without going into the instance.
         case endless
-        /// A regular expression that is not regular, or not known.
+        /// A regular expression that is not regular, or not supported.
         case unsupportedPattern
         /// Beyond a limit of `SchemaLimits` or `RegexLimits`.
         case tooLarge
@@ -22,7 +22,7 @@ package struct SchemaFault: ExplainedError, Equatable {
     package let kind: Kind
     /// A JSON pointer to the place as a URI fragment, like `#/properties/a/$ref`.
     package let pointer: String
-    /// What is wrong and what would be right.
+    /// The error, and a valid alternative.
     package let problem: Message
 
     package var explanation: Message { "the schema at \(pointer): \(problem)" }

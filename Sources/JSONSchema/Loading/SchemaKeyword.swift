@@ -1,14 +1,14 @@
-/// What a keyword's value holds, and the drafts that know the keyword.
+/// The form of a keyword's value, and the drafts that know the keyword.
 struct SchemaKeyword: Sendable {
     enum Shape: Sendable {
         /// No schemas.
         case value
-        /// Says something about the schema but nothing about instances.
+        /// About the schema; no effect on instances.
         case annotation
         case schema, schemaList, schemaMap
         /// A schema, or a list of them.
         case schemaOrList
-        /// Like a map, but lists of names may stand for schemas.
+        /// Like a map, but lists of names may replace schemas.
         case dependencies
     }
 
@@ -47,7 +47,7 @@ struct SchemaKeyword: Sendable {
 
         add("not additionalProperties", .schema)
         add("allOf anyOf oneOf", .schemaList)
-        // The later ones keep `definitions` and `dependencies` for old schemas, and `$defs` is common in older ones.
+        // Later drafts keep `definitions` and `dependencies` for old schemas, and `$defs` is common in older ones.
         add("properties patternProperties definitions $defs", .schemaMap)
         add("dependencies", .dependencies)
         add("additionalItems", .schema, to: .draft2019)

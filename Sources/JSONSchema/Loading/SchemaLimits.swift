@@ -1,17 +1,16 @@
-/// Bounds that keep time and memory in hand, as schemas come from strangers. Those of regular expressions are in
-/// `RegexLimits`.
+/// Bounds on time and memory, as schemas come from strangers. Those of regular expressions are in `RegexLimits`.
 package enum SchemaLimits {
     /// Levels of nesting of a schema document.
     package static let depth = 256
-    /// Schemas in schemas, references followed.
+    /// Nested schemas, including those referred to.
     package static let nodes = 200_000
     /// States of all regular expressions together.
     package static let regexStates = 4_000_000
-    /// Schemas that are being applied within each other to an instance and its parts. Real ones stay below 100;
-    /// one takes about 1 KB of the stack.
+    /// Nested applications of schemas to an instance and its parts. Real ones stay below 100; one takes about 1 KB of
+    /// the stack.
     package static let applications = 400
-    /// Steps of validating one instance: a schema applied, a member or some text looked at, and so on (some seconds).
+    /// Steps of validating one instance: a schema applied, a member or some text read, and so on (some seconds).
     package static let steps = 10_000_000
-    /// Violations that are listed.
+    /// Violations listed.
     package static let violations = 100
 }

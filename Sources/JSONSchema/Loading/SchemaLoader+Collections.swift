@@ -23,7 +23,7 @@ extension SchemaLoader {
             array.prefixKeyword = "items"
         case "additionalItems":
             let schema = try schema(keyword)
-            // It counts only after a list.
+            // It only counts after a list.
             guard case .array? = members["items"] else { break }
             array.rest = schema
             array.restKeyword = "additionalItems"

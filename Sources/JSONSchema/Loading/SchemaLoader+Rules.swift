@@ -35,7 +35,7 @@ extension SchemaLoader {
         }
     }
 
-    /// Annotations and definitions do what they do beside a reference, too.
+    /// Annotations and definitions keep their effect beside a reference.
     private mutating func note(ignored name: String, _ shape: SchemaKeyword.Shape?, _ location: Location) {
         if case .annotation? = shape { return }
         guard !["$id", "id", "definitions", "$defs"].contains(name) else { return }
@@ -52,7 +52,7 @@ extension SchemaLoader {
                 try text(keyword), keyword.location, in: keyword.parent)
         case "$id", "id", "$anchor", "$dynamicAnchor": _ = try text(keyword)
         case "$schema":
-            // Only a schema with a URI of its own can be of another draft.
+            // Only a schema with its own URI may have another draft.
             if Draft(schema: try text(keyword)) != draft {
                 note(ignored: keyword.name, nil, keyword.location)
             }
@@ -72,7 +72,7 @@ extension SchemaLoader {
             try readObject(keyword, draft, &rules.object)
         case "allOf", "anyOf", "oneOf", "not", "if", "then", "else":
             try readCombined(keyword, &rules.combined)
-        // What nothing refers to is not read: it has no effect.
+        // Definitions without references are not read: they have no effect.
         case "definitions", "$defs": _ = try self.members(keyword)
         default: break
         }

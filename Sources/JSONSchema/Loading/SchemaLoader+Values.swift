@@ -1,7 +1,7 @@
 import Errors
 import JSON
 
-/// The values that keywords take.
+/// Values of keywords.
 extension SchemaLoader {
     /// A keyword of a schema, with its value.
     struct Keyword {
@@ -34,13 +34,13 @@ extension SchemaLoader {
         return number
     }
 
-    /// Not negative; `2.0` is a count, too.
+    /// Not negative; `2.0` is also a count.
     func count(_ keyword: Keyword) throws(SchemaFault) -> Int {
         let number = try number(keyword)
         guard number.isInteger, !number.isNegative else {
             throw fault(keyword, "must be an integer of at least 0")
         }
-        // Nothing is as large as what does not fit.
+        // A number too large for Int exceeds every count.
         return number.integer ?? .max
     }
 

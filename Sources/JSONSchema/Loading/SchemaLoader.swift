@@ -1,8 +1,8 @@
 import JSON
 import Regex
 
-/// Makes nodes of documents. It begins at the root and adds what is referred to, one schema at a time, so that no
-/// nesting is too deep for it.
+/// Makes nodes of documents, from the root and along references, one schema at a time, so that no nesting is too deep
+/// for it.
 struct SchemaLoader {
     typealias Location = SchemaDocuments.Location
     typealias Place = SchemaDocuments.Place
@@ -12,7 +12,7 @@ struct SchemaLoader {
     private var ids: [Location: SchemaID] = [:]
     private var waiting: [(id: SchemaID, place: Place)] = []
     private var nodes: [SchemaNode?] = []
-    /// Schemas that several ways lead to.
+    /// Schemas with several references.
     private var shared: Set<SchemaID> = []
     private var patterns: [String: ECMARegex] = [:]
     private var regexStates = 0
@@ -47,7 +47,7 @@ struct SchemaLoader {
         return schema
     }
 
-    /// Any dynamic anchor may be what a dynamic reference leads to.
+    /// Any dynamic anchor may be the target of a dynamic reference.
     private mutating func addDynamicAnchors() {
         while resourcesDone < documents.resources.count {
             dynamicAnchors.append(documents.resources[resourcesDone].dynamicAnchors.mapValues { id(of: $0) })
@@ -67,9 +67,9 @@ struct SchemaLoader {
         return id
     }
 
-    // MARK: For the keywords
+    // MARK: Keywords
 
-    /// The node of a schema that stands within `parent`.
+    /// The node of a schema within `parent`.
     mutating func child(_ value: JSONValue, _ location: Location, in parent: Place) throws(SchemaFault)
         -> SchemaID
     {
@@ -94,7 +94,7 @@ struct SchemaLoader {
         id(of: try documents.resolve(text, from: parent.resource, at: location).place)
     }
 
-    /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if the place it leads to at first has such an anchor.
+    /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if its first target has such an anchor.
     mutating func dynamicReference(
         _ text: String, _ location: Location, in parent: Place
     ) throws(SchemaFault) -> DynamicReference {

@@ -1,11 +1,11 @@
 import JSON
 import Regex
 
-/// What one schema asks for; keywords that are not there are nil or empty.
+/// The keywords of one schema; missing ones are nil or empty.
 package struct SchemaRules: Sendable {
-    /// What the schemas `true` and `false` say.
+    /// The verdict of the schemas `true` and `false`.
     package var verdict: Bool?
-    /// Whether null is valid whatever else is asked for: OpenAPI's `nullable`.
+    /// Whether null is always valid: OpenAPI's `nullable`.
     package var isNullable = false
     package var types: JSONTypes?
     package var constant: ValueSet?
@@ -20,7 +20,7 @@ package struct SchemaRules: Sendable {
     package var dynamicReference: DynamicReference?
 }
 
-/// Rules that are shared by all who look at them: copies of so many fields would cost more than all else.
+/// Rules shared by all readers: copies of so many fields would be costly.
 @dynamicMemberLookup
 package final class Shared<Rules: Sendable>: Sendable {
     package let rules: Rules
@@ -35,7 +35,7 @@ package final class Shared<Rules: Sendable>: Sendable {
 package struct NumberRules: Sendable {
     package internal(set) var multipleOf: ExactNumber?
     package internal(set) var minimum: ExactNumber?
-    /// In draft 4 the `minimum` beside `exclusiveMinimum: true` stands here.
+    /// In draft 4 also the `minimum` beside `exclusiveMinimum: true`.
     package internal(set) var exclusiveMinimum: ExactNumber?
     package internal(set) var maximum: ExactNumber?
     package internal(set) var exclusiveMaximum: ExactNumber?
@@ -46,14 +46,14 @@ package struct StringRules: Sendable {
     package internal(set) var minLength = 0
     package internal(set) var maxLength: Int?
     package internal(set) var pattern: ECMARegex?
-    /// Asserted only if the caller wants it.
+    /// Asserted only on request.
     package internal(set) var format: String?
 }
 
 package struct ArrayRules: Sendable {
-    /// For the first items one each: `prefixItems`, before 2020-12 `items` with a list.
+    /// One for each of the first items: `prefixItems`, before 2020-12 `items` with a list.
     package internal(set) var prefix: [SchemaID] = []
-    /// For the items after those: `items`, before 2020-12 `additionalItems` after a list.
+    /// For later items: `items`, before 2020-12 `additionalItems` after a list.
     package internal(set) var rest: SchemaID?
     package internal(set) var prefixKeyword = "prefixItems"
     package internal(set) var restKeyword = "items"
@@ -75,16 +75,16 @@ package struct ObjectRules: Sendable {
     package internal(set) var required: [String] = []
     package internal(set) var minProperties = 0
     package internal(set) var maxProperties: Int?
-    /// Names that must be there if one is: `dependentRequired`, or `dependencies`.
+    /// Names required beside one that is there: `dependentRequired`, or `dependencies`.
     package internal(set) var dependentRequired: [(name: String, needed: [String], keyword: String)] = []
-    /// Schemas for the whole object if a name is there: `dependentSchemas`, or `dependencies`.
+    /// Schemas of the whole object if a name is there: `dependentSchemas`, or `dependencies`.
     package internal(set) var dependentSchemas: [(name: String, schema: SchemaID, keyword: String)] = []
     package internal(set) var unevaluated: SchemaID?
-    // Places in `properties`: an object tells names apart by their bytes, where a dictionary would not.
+    // Indices in `properties`: an object compares names by their bytes, which a dictionary would not.
     private var places = JSONObject()
     package internal(set) var hasProperties = false
 
-    /// Whether it says by name or by pattern which members there are.
+    /// Whether members are named, or matched by patterns.
     package var namesMembers: Bool { hasProperties || !patterns.isEmpty || !required.isEmpty }
 
     mutating func add(_ name: String, _ schema: SchemaID) {
@@ -115,8 +115,8 @@ package struct CombinedRules: Sendable {
 
 /// `$dynamicRef`, or `$recursiveRef` with the anchor "".
 package struct DynamicReference: Sendable {
-    /// Where it leads if no schema resource that is being applied has such an anchor.
+    /// The target if no active schema resource has such an anchor.
     package let fallback: SchemaID
-    /// nil if it is like a `$ref`.
+    /// Nil if it is like a `$ref`.
     package let anchor: String?
 }

@@ -1,7 +1,7 @@
 import JSON
 
-/// A JSON value so that equal values (by JSON Schema: 1 is 1.0, the order of members doesn't matter, strings are
-/// equal if their code points are) have equal bytes.
+/// A JSON value as bytes, which are equal for equal values in JSON Schema: 1 is 1.0, the order of members doesn't
+/// matter, strings are compared by code points.
 package struct ValueKey: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -53,7 +53,7 @@ package struct ValueKey: Hashable, Sendable {
         append(number.exponent, to: &bytes)
     }
 
-    /// The length first, so that no two values run into the same bytes.
+    /// The length first, so that no two values have the same bytes.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "s"))
         append(text.utf8.count, to: &bytes)
@@ -65,7 +65,7 @@ package struct ValueKey: Hashable, Sendable {
     }
 }
 
-/// Values that an instance may be equal to; looked up by hash.
+/// Values that an instance may equal; looked up by hash.
 package struct ValueSet: Sendable {
     /// In the schema's order.
     package let values: [JSONValue]

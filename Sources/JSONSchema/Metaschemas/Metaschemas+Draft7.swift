@@ -39,7 +39,7 @@ extension Metaschemas {
         """#
     ]
 
-    /// That of draft 7 without what came with it. (`true` there is as `{}`.)
+    /// Draft 7's without its additions. (`true` there is like `{}`.)
     static let draft6 = [
         "http://json-schema.org/draft-06/schema": [
             #""$comment": {"type": "string"}, "#, #""readOnly": {"type": "boolean"}, "#,

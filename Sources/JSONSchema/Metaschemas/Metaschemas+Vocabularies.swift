@@ -1,4 +1,4 @@
-/// The drafts whose metaschemas are made of vocabularies.
+/// Drafts whose metaschemas consist of vocabularies.
 extension Metaschemas {
     static let draft2019 = draft(
         "2019-09", anchor: #""$recursiveAnchor": true"#,
@@ -81,7 +81,7 @@ extension Metaschemas {
             "format-assertion": #""properties": {"format": {"type": "string"}}"#,
         ])
 
-    /// What both have.
+    /// Common parts of both.
     private static let shared = [
         "content": #"""
         "properties": {"contentEncoding": {"type": "string"}, "contentMediaType": {"type": "string"},
@@ -114,9 +114,9 @@ extension Metaschemas {
     ]
 
     /// - Parameters:
-    ///   - names: of the vocabularies that the metaschema is made of.
-    ///   - whole: what it says beside them.
-    ///   - parts: what each vocabulary says.
+    ///   - names: of the metaschema's vocabularies.
+    ///   - whole: the metaschema's own keywords.
+    ///   - parts: each vocabulary's keywords.
     private static func draft(
         _ version: String, anchor: String, _ names: [String], whole: String, parts: [String: String]
     ) -> [String: String] {

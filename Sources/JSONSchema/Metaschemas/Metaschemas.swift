@@ -1,5 +1,5 @@
-/// The metaschemas of the known drafts, as json-schema.org publishes them (BSD or AFL licence), without what changes no
-/// verdict: comments, titles, defaults and the names of vocabularies.
+/// The metaschemas of the known drafts from json-schema.org (BSD or AFL licence), without parts that change no verdict:
+/// comments, titles, defaults and the names of vocabularies.
 enum Metaschemas {
     /// - Parameter uri: without a fragment.
     static func text(_ uri: String) -> String? {

@@ -1,13 +1,13 @@
-/// Which items and members of one value a schema has looked at, for the `unevaluated` keywords.
+/// The items and members of one value that a schema has evaluated, for the `unevaluated` keywords.
 struct Evaluated {
     private var hasAllItems = false
     private var prefix = 0
     private var items: Set<Int> = []
     private var hasAllMembers = false
-    /// Their places in the object.
+    /// Their indices in the object.
     private var members: Set<Int> = []
 
-    /// Its size in memory, more or less.
+    /// Its approximate size in memory.
     var count: Int { 1 + items.count + members.count }
 
     mutating func addAllItems() { hasAllItems = true }

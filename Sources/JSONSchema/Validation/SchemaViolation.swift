@@ -2,32 +2,32 @@ import Errors
 import JSON
 import Regex
 
-/// Where an instance doesn't obey its schema.
+/// A violation of a schema by an instance.
 package struct SchemaViolation: Equatable, Sendable {
     /// A JSON pointer to the part of the instance; empty for the whole.
     package let instance: String
     /// A JSON pointer to the keyword as a URI fragment, like `#/properties/a/maximum`.
     package let schema: String
-    /// One sentence: what, where, and what would be right.
+    /// One sentence: the error, its place, and the valid values.
     package let text: Message
 }
 
 extension Schema {
-    /// What is wrong with a value; empty if it is valid. At most `SchemaLimits.violations` are listed. If validation
-    /// would go beyond a limit the value counts as invalid, and that is what the only violation says.
+    /// Returns the violations of a value, at most `SchemaLimits.violations`; empty if it is valid. If validation
+    /// exceeds a limit, the value is invalid, with that as the only violation.
     package func violations(of value: JSONValue, assertsFormats: Bool = false) -> [SchemaViolation] {
         var validator = Validator(self, assertsFormats: assertsFormats, isQuiet: false)
         return validator.run(value)
     }
 
-    /// Whether a value is valid. Faster than listing the violations, as it ends at the first.
+    /// Whether a value is valid. Ends at the first violation, and so is faster than listing them.
     package func accepts(_ value: JSONValue, assertsFormats: Bool = false) -> Bool {
         var validator = Validator(self, assertsFormats: assertsFormats, isQuiet: true)
         return validator.isValid(value)
     }
 
-    /// The same for one of its schemas, as if it stood alone; formats are asserted.
-    /// - Parameter steps: is raised by what that took.
+    /// As above for one of its schemas, as if it stood alone; formats are asserted.
+    /// - Parameter steps: increased by the steps taken.
     package func accepts(_ value: JSONValue, under id: SchemaID, steps: inout Int) -> Bool {
         var validator = Validator(self, assertsFormats: true, isQuiet: true)
         defer { steps += validator.steps + (RegexLimits.visits - validator.regexBudget) / 8 }

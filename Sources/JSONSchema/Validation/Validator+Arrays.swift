@@ -56,7 +56,7 @@ extension Validator {
         var count = 0
         for (index, item) in items.enumerated() where fits(contains, item) {
             count += 1
-            // Only since 2020-12 does that count as looked at.
+            // Counts as evaluated only since 2020-12.
             if node.draft == .draft2020 { own?.add(item: index) }
             if own == nil, isQuiet, count >= rules.minContains, rules.maxContains == nil { break }
         }

@@ -37,8 +37,8 @@ extension Validator {
         return isValid
     }
 
-    /// Tries alternatives until `limit` of them fit.
-    /// - Returns: the places of those that fit; and if none does, the violation that went deepest into the value.
+    /// Tries alternatives until `limit` of them accept the value.
+    /// - Returns: the indices of those that do; and if none does, the violation deepest in the value.
     private mutating func alternatives(
         _ schemas: [SchemaID], _ value: JSONValue, _ own: inout Evaluated?, upTo limit: Int?
     ) -> (places: [Int], nearest: SchemaViolation?) {

@@ -46,7 +46,7 @@ extension Validator {
         return isValid
     }
 
-    /// One member, with the keywords that look at members.
+    /// Checks one member by the keywords for members.
     private mutating func check(
         _ member: JSONMember, _ index: Int, _ rules: Shared<ObjectRules>, _ node: SchemaNode,
         _ own: inout Evaluated?
@@ -84,7 +84,7 @@ extension Validator {
         return fits(names, .string(member.name))
     }
 
-    /// A member that no keyword names.
+    /// Checks a member that no keyword names.
     private mutating func checkExtra(
         _ member: JSONMember, _ schema: SchemaID, _ node: SchemaNode, _ keyword: String
     ) -> Bool {
@@ -96,7 +96,7 @@ extension Validator {
 
     // MARK: Unevaluated
 
-    /// What no other keyword looked at, in items or members.
+    /// Checks items or members that no other keyword evaluated.
     mutating func checkUnevaluated(_ node: SchemaNode, _ value: JSONValue, _ own: inout Evaluated?) -> Bool {
         var isValid = true
         switch value {

@@ -2,7 +2,7 @@ import Errors
 import JSON
 import Regex
 
-/// Keywords that look at the value as a whole.
+/// Keywords for the value as a whole.
 extension Validator {
     mutating func checkValue(_ node: SchemaNode, _ value: JSONValue) -> Bool {
         var isValid = true

@@ -8,7 +8,7 @@ struct Validator {
     enum PathPart {
         case name(String)
         case index(Int)
-        /// Not into the value, but to the name of a member.
+        /// To the name of a member, not to its value.
         case key(String)
     }
 
@@ -18,14 +18,14 @@ struct Validator {
     var isQuiet: Bool
     var path: [PathPart] = []
     var violations: [SchemaViolation] = []
-    /// The resources that are being applied, the outermost first, each once.
+    /// The active resources, the outermost first, each once.
     private(set) var scope: [Int] = []
     private var depth = 0
     private(set) var steps = 0
     var verdicts = Verdicts()
-    /// What regular expressions may still do.
+    /// The rest of the budget for regular expressions.
     var regexBudget = RegexLimits.visits
-    /// What limit was reached. Whatever schemas said after that doesn't count.
+    /// The limit that was exceeded. Later verdicts don't count.
     private(set) var limit: SchemaViolation?
 
     init(_ schema: Schema, assertsFormats: Bool, isQuiet: Bool) {
@@ -48,12 +48,12 @@ struct Validator {
 
     // MARK: One schema
 
-    /// - Parameter evaluated: gets what the schema looked at if the value is valid; nil if nobody asks.
+    /// - Parameter evaluated: receives the parts that the schema evaluated if the value is valid; nil if unused.
     mutating func apply(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         schema.shared.contains(id) ? recall(id, value, &evaluated) : judge(id, value, &evaluated)
     }
 
-    /// The same without a look at what is known already.
+    /// Applies a schema without using known verdicts.
     mutating func judge(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         let node = schema[id]
         let isNewResource = schema.isDynamic && !scope.contains(node.resource)
@@ -83,13 +83,13 @@ struct Validator {
         return isValid
     }
 
-    /// Without a word about what the schema looked at.
+    /// Applies a schema without the parts that it evaluates.
     mutating func apply(_ id: SchemaID, _ value: JSONValue) -> Bool {
         var nobody: Evaluated?
         return apply(id, value, &nobody)
     }
 
-    /// For a part of the value.
+    /// Applies a schema to a part of the value.
     mutating func apply(_ id: SchemaID, _ value: JSONValue, at part: PathPart) -> Bool {
         path.append(part)
         let outer = verdicts.goInto(part, of: schema)
@@ -100,7 +100,7 @@ struct Validator {
         return apply(id, value)
     }
 
-    /// Whether the schema fits, without noting why not.
+    /// Whether the schema accepts the value, without noting violations.
     mutating func fits(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         let wasQuiet = isQuiet
         isQuiet = true
@@ -133,7 +133,7 @@ struct Validator {
         return isValid
     }
 
-    /// The outermost of the resources being applied that has the anchor decides.
+    /// The outermost active resource with the anchor decides.
     private func target(of reference: DynamicReference) -> SchemaID {
         guard let anchor = reference.anchor else { return reference.fallback }
         for resource in scope {
@@ -154,7 +154,7 @@ struct Validator {
         return spend(1, node)
     }
 
-    /// - Returns: false once there were too many steps.
+    /// - Returns: false after too many steps.
     mutating func spend(_ count: Int, _ node: SchemaNode) -> Bool {
         steps += count
         if steps > SchemaLimits.steps {
@@ -174,7 +174,7 @@ struct Validator {
     // MARK: Violations
 
     /// Notes a violation unless quiet.
-    /// - Parameter problem: what follows the place in a sentence.
+    /// - Parameter problem: the words after the place in a sentence.
     /// - Returns: false.
     @inline(never)  // Composing messages takes much of the stack, and callers call each other.
     mutating func report(

@@ -1,16 +1,16 @@
 import JSON
 
-/// What was found of the parts of one instance under schemas that several ways lead to: so that a part is held against
-/// each of them once, however many ways there are.
+/// Verdicts on parts of one instance by schemas with several references, so that each part is checked by each of them
+/// once.
 struct Verdicts {
     struct Key: Hashable {
         let schema: SchemaID
         /// The number of the part.
         let value: Int
-        /// The resources being applied, where that makes a difference.
+        /// The active resources, if they matter.
         let scope: [Int]
         let isQuiet: Bool
-        /// Whether somebody asks what the schema looked at.
+        /// Whether the parts that the schema evaluated are needed.
         let isAsked: Bool
     }
 
@@ -29,13 +29,13 @@ struct Verdicts {
         let name: [UInt8]
     }
 
-    /// From which on all is forgotten.
+    /// The size from which all is dropped.
     private static let mostWeight = 1 << 18
 
     private var known: [Key: Verdict] = [:]
     private var weight = 0
     private var numbers: [Step: Int] = [:]
-    /// The number of the part that schemas are being applied to.
+    /// The number of the current part.
     private(set) var value = 0
 
     subscript(key: Key) -> Verdict? { known[key] }
@@ -49,9 +49,9 @@ struct Verdicts {
         known[key] = verdict
     }
 
-    /// - Returns: where to go back to.
+    /// - Returns: the part to return to.
     mutating func goInto(_ part: Validator.PathPart, of schema: Schema) -> Int {
-        // Without such schemas nobody asks for the number.
+        // Without such schemas the number is unused.
         guard !schema.shared.isEmpty else { return value }
         let step =
             switch part {
@@ -69,7 +69,7 @@ struct Verdicts {
 }
 
 extension Validator {
-    /// Applies a schema that several ways lead to.
+    /// Applies a schema with several references.
     mutating func recall(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         let key = Verdicts.Key(
             schema: id, value: verdicts.value, scope: scope, isQuiet: isQuiet, isAsked: evaluated != nil)

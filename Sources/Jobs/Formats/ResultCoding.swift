@@ -4,7 +4,7 @@ import JSON
 package enum ResultMembers: Sendable {
     /// All, from which the result can be read again.
     case log
-    /// Those of an output's row, without the seed.
+    /// Members of an output's row, without the seed.
     case row
     /// Only the data, in a plain form.
     case data

@@ -23,7 +23,7 @@ public enum CachePrecision: String, Sendable, CaseIterable {
 
 /// Speculation: draft tokens that the model checks in one step.
 public enum SpeculationSetting: Sendable, Equatable {
-    /// Where a step has free rows and draft tokens are likely to be accepted.
+    /// If a step has free rows and draft tokens are likely to be accepted.
     case auto
     case off
     /// At most so many of each completion in each step, at any cost; 1 ... 24.

@@ -169,9 +169,9 @@ enum ByteClass {
 
     static let count = 64
 
-    /// Those of ASCII's letters and digits.
+    /// Classes of ASCII's letters and digits.
     static let alphanumeric: UInt64 = 0b11111
-    /// Those of the first bytes of all scalars that take several.
+    /// Classes of the first bytes of all scalars that take several.
     static let wide: UInt64 = 0b111_1111 << 42 | 0b1_1111 << 50
     /// The class of bytes within a scalar that takes several.
     static let within: UInt64 = 1 << 41

@@ -90,7 +90,7 @@ struct Place: Hashable {
     }
 }
 
-/// What comes after a fixed text.
+/// The continuation of a fixed text.
 enum Next: Hashable {
     /// The contents of the string with that number.
     case string(Int32)

@@ -1,4 +1,4 @@
-/// What may come next in a frame.
+/// Continuations of a frame.
 extension JSONAutomaton {
     /// The frame with its next item begun.
     func writingItem(_ number: Int32) -> Int32 {

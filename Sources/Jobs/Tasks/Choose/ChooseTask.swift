@@ -88,7 +88,7 @@ struct ChooseTask: LineTask {
         let all = try covered.map { choice in
             try encoder.tokens(of: question.content.followed(by: choice), below: limits.contextLength + 1)
         }
-        // Where a token spans prompt and choice, all choices begin before it, so that they follow equal tokens.
+        // If a token spans prompt and choice, all choices begin before it, so that they follow equal tokens.
         let split = max(1, all.map { zip($0, own).prefix { $0 == $1 }.count }.min() ?? 0)
         let tree: LabelTree
         do throws(LabelTree.Fault) {
