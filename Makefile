@@ -94,7 +94,7 @@ sanitize: check-swift
 	done
 
 # Hostile input by libFuzzer, for each reader of foreign bytes; Tests/Fuzz/fuzz.sh says where the finds go.
-# TARGET: line, job, journal, record, safetensors, config, model, gguf, tokenizer, template; all by default.
+# TARGET: line, job, log, record, safetensors, config, model, gguf, tokenizer, template; all by default.
 SECONDS = 60
 fuzz: check-swift
 	@SWIFT="$(SWIFT)" Tests/Fuzz/fuzz.sh $(SECONDS) $(TARGET)

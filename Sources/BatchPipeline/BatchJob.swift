@@ -12,7 +12,7 @@ import PhiModel
 /// ```
 public struct BatchJob: Sendable {
     public var settings: JobSettings
-    /// Begins again instead of resuming; the earlier journal and output are set aside.
+    /// Begins again instead of resuming; the earlier output and log are kept.
     public var restarts = false
     /// Action if earlier results were made with another model or other settings.
     public var ifChanged = SettingsChange.refuse

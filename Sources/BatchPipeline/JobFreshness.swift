@@ -39,7 +39,6 @@ package struct JobFreshness: Sendable, Equatable {
         let job = try job.asFinished(in: job.output)
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, in: system)
-        let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
         let output = try File.openIfPresent(paths.output, .read, in: system)
         let log: OutputLog?
         do {
@@ -47,34 +46,26 @@ package struct JobFreshness: Sendable, Equatable {
         } catch let error as UserError where error.kind == .mismatch {
             (log, unknown) = (nil, "\(error)")
         }
-        guard journal != nil || output != nil || log != nil else { return nil }
+        guard output != nil || log != nil || unknown != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
         let claims = ClaimTable()
-        var header: JournalHeader?
-        switch try journal.flatMap({ try JournalReader(file: $0).header() }) {
-        case .valid(let valid): header = valid
-        case .otherVersion:
-            unknown = "\(paths.journal) was written by another version of phibatch"
-            return
-        case .damaged, nil: break
-        }
-        if let header { compare(with: header.fingerprint) }
-        let settings = log?.header
+        let (begun, settings) = (log?.begun, log?.finished?.header)
+        if let begun { compare(with: begun.fingerprint) }
         let known =
-            header.map { header in (header.accepted, header.run) }
+            begun.map { header in (header.accepted, header.run) }
             ?? settings.map { settings in
                 (Set(settings.fingerprint == now ? settings.kept.map(\.digest) : []), settings.run)
             }
-        if let log, header?.usesOutput ?? true {
+        if let finished = log?.finished {
             var digests: Set<String> = []
-            let earlier = try PreviousOutput(log, of: output, index: claims.index) {
+            let earlier = try PreviousOutput(finished, of: output, index: claims.index) {
                 digests.insert($0)
                 return true
             }
             let format = job.outputFormat.format
             if !earlier.isAsWritten {
                 rewrite = "\(paths.output) is not as it was written"
-            } else if log.header.format != format.name || log.header.layout != format.layout {
+            } else if finished.header.format != format.name || finished.header.layout != format.layout {
                 rewrite = "the format has changed, or what results show"
             }
             let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }
@@ -82,23 +73,17 @@ package struct JobFreshness: Sendable, Equatable {
                 changes = [now.changedGroups(fromDigest: other)]
                 if let old = known?.1(other) { compare(with: old) }
             }
-        } else if let output, unknown == nil, log == nil, header?.usesOutput ?? true,
-            try output.info().size > 0
-        {
+        } else if let output, unknown == nil, begun?.isRestarted != true, try output.info().size > 0 {
             unknown = "\(paths.output) has no log \(paths.log)"
         }
-        if let journal { _ = try JournalReader(file: journal).records(into: claims.index) { _ in true } }
+        let outcome = try log?.records(into: claims.index)
         claims.begin()
         // Then the new settings apply.
-        if journal != nil, output == nil, claims.earlier.found == 0,
-            try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)
-                .flatMap({ try InFlightFile.read($0, run: nil) })?.records.isEmpty ?? true
-        {
+        if log?.isOpen == true, output == nil, claims.earlier.found == 0, outcome?.inFlight.isEmpty == true {
             changes = []
         }
         guard comparesLines, try job.canReadTwice() else { return }
-        var schemes = header?.lines ?? []
-        if log != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? []) }
+        let schemes = (begun?.lines ?? []).adding(settings?.lines ?? [])
         try compareLines(job, claims, LineKeys(job, earlier: schemes))
     }
 

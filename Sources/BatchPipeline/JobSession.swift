@@ -34,8 +34,8 @@ package final class JobSession {
         store = try Self.openStore(job, fingerprint, stopFlag)
     }
 
-    /// The journal; nil if results go to a stream.
-    package var journal: JournalStore? { store as? JournalStore }
+    /// The log; nil if results go to a stream.
+    package var log: LogStore? { store as? LogStore }
 
     /// Runs the job to its end on this thread, with its own model.
     /// - Parameter progress: called from time to time, on this thread.
@@ -205,10 +205,10 @@ package final class JobSession {
                     "waiting for \(holder?.description ?? "another run"), which is writing \(settings.output)"
                 )
             }, shouldStop: { stopFlag.isSet })
-        func open() throws -> JournalStore {
+        func open() throws -> LogStore {
             var options = try StoreOptions(settings)
             (options.restart, options.ifChanged, options.prunes) = (job.restarts, job.ifChanged, job.prunes)
-            return try JournalStore(
+            return try LogStore(
                 output: settings.output, fingerprint: fingerprint, options,
                 waiting: job.waits ? waiting : nil)
         }

@@ -160,7 +160,7 @@ private final class MadeResults {
     /// - Parameter there: nil if the output has none.
     /// - Returns: the difference; nil if there is none, or no new result.
     func difference(
-        at spot: OutputCheck.Spot, _ there: JournalRecord?, in path: String
+        at spot: OutputCheck.Spot, _ there: ResultRecord?, in path: String
     ) throws -> Message?? {
         while place < places.count, places[place] < spot.place { place += 1 }
         guard place < places.count, places[place] == spot.place, number < output.count else { return nil }
@@ -171,7 +171,7 @@ private final class MadeResults {
     }
 
     private static func difference(
-        _ there: JournalRecord, _ made: JournalRecord, in path: String
+        _ there: ResultRecord, _ made: ResultRecord, in path: String
     ) -> Message? {
         if there.key.contentHash != made.key.contentHash {
             return "the line has another content now than when \(path) was made."

@@ -22,7 +22,7 @@ package enum Addresses {
     }
 
     /// Returns the address without secrets: user name and password, fragment, and values of parameters such as a
-    /// signature. Messages, journals and manifests have this form.
+    /// signature. Messages, logs and manifests have this form.
     package static func shown(_ text: String) -> String {
         guard let scheme = scheme(of: text), let colon = text.utf8.firstRange(of: "://".utf8) else {
             return text

@@ -47,7 +47,7 @@ struct CheckCommand: ParsableCommand {
         try Failure.reported {
             let inputs = ModelFetch(console: Console(isQuiet: false), isOffline: offline)
             try Self.check(
-                options.settings(pins: .journal, bring: inputs.bring), show: show, estimates: estimate,
+                options.settings(pins: .unfinished, bring: inputs.bring), show: show, estimates: estimate,
                 isOffline: offline, asJSON: json)
         }
     }

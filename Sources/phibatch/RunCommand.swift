@@ -98,7 +98,7 @@ struct RunCommand: ParsableCommand {
         try Failure.reported {
             let inputs = ModelFetch(console: Console(isQuiet: quiet), isOffline: offline)
             let jobs = try options.eachSettings(
-                awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .journal : .results,
+                awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .unfinished : .results,
                 bring: inputs.bring)
             if dryRun {
                 for (_, settings) in jobs {

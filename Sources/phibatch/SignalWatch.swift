@@ -30,7 +30,7 @@ final class SignalWatch: Sendable {
 
     /// Must be created once.
     /// - Parameters:
-    ///   - resumable: whether there is a journal; there is none with a stream as output.
+    ///   - resumable: whether there is a log; there is none with a stream as output.
     ///   - job: its name, for a log.
     ///   - form: of the log; nil as with `Console`.
     ///   - patience: in milliseconds.

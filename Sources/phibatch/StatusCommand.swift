@@ -146,7 +146,7 @@ struct StatusReport {
             rows.append(("estimate", "\(duration(secondsLeft)) to go" + condition))
         }
         if status.damagedLines > 0 {
-            rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
+            rows.append(("damaged", "\(status.damagedLines) lines of the log; they will be done again"))
         }
         for (number, sentence) in status.madeBy.sentences(comparedWith: now).enumerated() {
             rows.append((number == 0 ? "made" : "", "\(sentence)"))

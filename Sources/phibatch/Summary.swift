@@ -9,13 +9,13 @@ struct Summary {
     let job: JobSettings
     let outcome: RunOutcome
     /// Nil if the results went to a stream.
-    let journal: JournalStore?
+    let log: LogStore?
     /// Whether the model ran nothing else meanwhile.
     let isAlone: Bool
 
     var lines: [LogLine] {
         let statistics = outcome.statistics
-        if outcome.status == .complete, statistics.done == 0, let journal, !journal.didReplaceOutput {
+        if outcome.status == .complete, statistics.done == 0, let log, !log.didReplaceOutput {
             let (count, isOne) = (counted(statistics.lines, "line"), statistics.lines == 1)
             let what: Message = isOne ? "the result of \(count) is" : "the results of all \(count) are"
             return [LogLine("nothing to do: \(what) in \(job.output)", ["lines": .int(statistics.lines)])]
@@ -115,8 +115,8 @@ struct Summary {
 
     /// Runs with other settings whose results were kept.
     private var mixture: [LogLine] {
-        guard let journal else { return [] }
-        return journal.madeBy.sentences(comparedWith: journal.fingerprint).map { LogLine($0) }
+        guard let log else { return [] }
+        return log.madeBy.sentences(comparedWith: log.fingerprint).map { LogLine($0) }
     }
 
     /// Formats counts as in: stream in 12 lines, reasoning_effort in 1 line.
@@ -161,7 +161,7 @@ struct Summary {
 
     /// Lines that are shown even if the run is quiet.
     var warnings: [LogLine] {
-        ((journal?.warnings ?? []) + outcome.inputWarnings + outcome.missingFields.warnings(job.keep)).map {
+        ((log?.warnings ?? []) + outcome.inputWarnings + outcome.missingFields.warnings(job.keep)).map {
             LogLine("\($0)")
         }
             + coveredTokens
@@ -250,9 +250,9 @@ struct Summary {
 
     /// Use of an earlier run's results; nil if there were none.
     private var comparison: LogLine? {
-        guard let journal else { return nil }
-        let report = journal.report
-        guard journal.storedAtStart > 0 || report.resumed > 0 else { return nil }
+        guard let log else { return nil }
+        let report = log.report
+        guard log.storedAtStart > 0 || report.resumed > 0 else { return nil }
         var text: Message = "results of an earlier run: \(report.kept - report.keptFailed) kept"
         var figures: JSONObject = [
             "kept": .int(report.kept - report.keptFailed), "tried_again": .int(report.keptFailed),

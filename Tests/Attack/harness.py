@@ -206,7 +206,7 @@ class Job:
 
 
 def is_kept(name):
-    """Earlier results and journals are kept under names with a number; an output's log lies beside it."""
+    """Earlier outputs are kept under names with a number; an output's log lies beside it."""
     return re.fullmatch(rb".*\.(old-[0-9]+|log)", name) is not None
 
 

@@ -6,9 +6,7 @@ from harness import REFUSALS, Skip, case, duckdb, expect, results, snapshot
 from kills import faulty, spread
 
 MINE = b"This is mine, and nobody else's.\n"
-# The names of files beside an output, of this version and the ones before.
-SUFFIXES = [".tmp", ".log", ".journal", ".lock", ".journal.tmp", ".journal.inflight", ".journal.inflight.tmp",
-            ".journal.index.tmp", ".journal.ids.tmp", ".journal.old-1", ".old-1"]
+SUFFIXES = [".tmp", ".log", ".lock", ".old-1", ".old-1.log", ".phibatch-log", ".phibatch-first"]
 
 
 def refused_or_complete(bench, run, folder, what, output="out.jsonl"):

@@ -93,11 +93,11 @@ def evil_paths(bench):
 
 @case("terminal/files")
 def evil_files(bench):
-    """What an output and a journal of somebody else say."""
+    """What an output and a log of somebody else say."""
     folder = bench.subfolder("files")
     bench.small.write(folder)
     settings = bench.small.settings
-    for name in ("out.jsonl", "out.jsonl.journal"):
+    for name in ("out.jsonl", "out.jsonl.log"):
         with open(os.path.join(folder, name), "w") as file:
             file.write(json.dumps({"id": EVIL, "run": EVIL, EVIL: EVIL}) + "\n")
         must_be_plain(bench.run(bench.command(settings), folder), f"a foreign {name}")

@@ -31,7 +31,7 @@ for target; do
     [ -f "$dictionary" ] || dictionary=$here/dictionaries/json.dict
     case $target in
         # Words of JSON beside their own.
-        journal | line | tokenizer)
+        log | line | tokenizer)
             cat $here/dictionaries/json.dict "$dictionary" >"$work/$target.dict"
             dictionary=$work/$target.dict ;;
     esac

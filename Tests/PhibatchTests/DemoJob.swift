@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Jobs
+
 /// A job on the embedded model in a folder of its own, run by the real program.
 struct DemoJob {
     private static let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -76,13 +78,20 @@ struct DemoJob {
             .map { String($0).replacing(/,"timing":\{[^{}]*\}/, with: "") }
     }
 
-    /// But for the settings that lie beside each finished output.
+    /// But for the logs that lie beside finished outputs.
     var files: [String] {
         get throws {
-            try FileManager.default.subpathsOfDirectory(atPath: folder)
-                .filter { !$0.hasSuffix(".log") }.sorted()
+            try FileManager.default.subpathsOfDirectory(atPath: folder).filter { name in
+                guard name.hasSuffix(".log") else { return true }
+                return (try? OutputLog(folder + "/" + name, in: POSIXFileSystem()))?.isOpen == true
+            }.sorted()
         }
     }
+
+    /// The log of a run that has not come to its end; empty if there is none.
+    var log: String { (try? String(contentsOfFile: folder + "/out.jsonl.log", encoding: .utf8)) ?? "" }
+    /// Whether tokens of completions under way are saved.
+    var hasSavedTokens: Bool { log.contains("\"from\":") }
 }
 
 /// The program while it runs.

@@ -9,7 +9,7 @@ import Testing
 /// A finished output in the hands of a forger who knows how phibatch writes: log and sums are reckoned anew.
 struct Forged {
     let job: JobSettings
-    var records: [JournalRecord] { didSet { text = rendered } }
+    var records: [ResultRecord] { didSet { text = rendered } }
     var header: LogHeader
     /// The output; what is written of the records, unless that was edited.
     var text = ""
@@ -49,7 +49,8 @@ struct Forged {
         let end = OutputLog.End(
             results: records.count, output: Self.sum(text), errors: errors.map(Self.sum))
         let lines = [header.line] + records.map(\.line) + [end.line]
-        try Data(lines.flatMap { $0 + [0x0a] }).write(to: URL(filePath: job.output + ".log"))
+        let packed = try Packer(.gzip).pack(lines.flatMap { $0 + [0x0a] }, isLast: true)
+        try Data(packed).write(to: URL(filePath: job.output + ".log"))
     }
 
     private static func sum(_ text: String) -> OutputLog.Sum {

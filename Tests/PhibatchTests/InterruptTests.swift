@@ -21,7 +21,7 @@ struct InterruptTests {
     private func startAndWait(_ job: DemoJob) throws -> RunningProgram {
         let program = try job.start()
         try program.wait(for: "saved tokens") {
-            FileManager.default.fileExists(atPath: job.folder + "/out.jsonl.journal.inflight")
+            job.hasSavedTokens
         }
         return program
     }
@@ -74,7 +74,7 @@ struct InterruptTests {
             #expect(job.results == nil)
             #expect(
                 try job.files.filter { !isCutOff || $0 != "out.jsonl.lock" }
-                    == ["in.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
+                    == ["in.jsonl", "out.jsonl.log"])
             let second = try job.run()
             #expect(second.status == 0, "\(second.errors)")
             #expect(second.errors.contains("resumed in the middle"), "\(second.errors)")

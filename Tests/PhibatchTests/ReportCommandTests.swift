@@ -45,7 +45,7 @@ struct ReportCommandTests {
             try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
         }
         for (name, answers) in outputs {
-            let store = try JournalStore(
+            let store = try LogStore(
                 output: folder + "/" + name, fingerprint: RunFingerprint([("job.seed", "1")]))
             let keys = answers.map { WorkKey(id: $0.id, contentHash: 0xaa) }
             for (place, key) in keys.enumerated() { _ = try store.claim(key, position: place) }

@@ -105,7 +105,7 @@ struct StatusNextTests {
         defer { job.remove() }
         let program = try job.start(["--checkpoint-interval", "0"])
         try program.wait(for: "results under way") {
-            (try? job.files.contains("out.jsonl.journal.inflight")) == true
+            job.hasSavedTokens
         }
         program.send(SIGTERM)
         _ = try program.end()

@@ -113,10 +113,10 @@ def test_configs(place: Place, hub: Hub) -> None:
 
 
 def test_a_run_goes_on_with_what_it_began_with(place: Place, hub: Hub) -> None:
-    """A journal names the commit: the dataset moves on, the run does not."""
+    """A log names the commit: the dataset moves on, the run does not."""
     hub.make("org/set", {"train.jsonl": rows("a", "b", "c") + b'{"id": "d"}\n'})
     place.run("hf://datasets/org/set/train", "--max-failures", 0, status=3)
-    assert Path(f"{place.output}.journal").exists()
+    assert Path(f"{place.output}.log").exists()
     hub.datasets["org/set"].commit("main", {"train.jsonl": rows("a", "e")})
     done = place.run("hf://datasets/org/set/train", "--max-failures", 1)
     assert place.ids() == ["a", "b", "c", "d"] and "as the results have it" in done.stderr

@@ -8,7 +8,7 @@ keeps in memory, and two of four have two samples of answers that follow schemas
 choices, some of them generated anew. Every process has its own number of workers, threads, prefill chunk, guesses,
 memory for KV caches and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in eight) by SIGTERM,
 SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends comes when only a few results are
-missing, a fifth while the output is written and put in place and the journal removed, the others at any time, the
+missing, a fifth while the output is written and put in place and the log packed, the others at any time, the
 start included. At the end of a round the results must be those of the undisturbed run, byte for byte but for the
 `timing` members.
 After that come the jobs with steps in jobs/, in turn, with as many kills together; half of their rounds keep answers in
@@ -206,17 +206,16 @@ class Torture:
         job.seconds = time.monotonic() - start
         job.expected, job.log = self.made(f"expected-{job.name}")
         # A line for each result and one for its header; more if failed lines were tried again.
-        job.whole_journal = job.expected.count(b"\n") + 1
-        print(f"torture: {job.name}: {job.whole_journal - 1} lines undisturbed took {job.seconds:.1f} s", flush=True)
+        job.whole_log = job.expected.count(b"\n")
+        print(f"torture: {job.name}: {job.whole_log} lines undisturbed took {job.seconds:.1f} s", flush=True)
 
     def made(self, output):
-        """An output but for its times, and its log, if that is there."""
+        """An output but for its times, and its log, if that is packed."""
         with open(self.path(output), "rb") as file:
             results = TIMING.sub(b"", file.read())
-        if not os.path.exists(self.path(output + ".log")):
-            return results, None
-        with gzip.open(self.path(output + ".log"), "rb") as file:
-            return results, LOG_TIMING.sub(b"", file.read())
+        with open(self.path(output + ".log"), "rb") as file:
+            log = file.read()
+        return results, LOG_TIMING.sub(b"", gzip.decompress(log)) if log.startswith(b"\x1f\x8b") else None
 
     def settings(self):
         rng = self.rng
@@ -240,10 +239,10 @@ class Torture:
             if pause:
                 time.sleep(pause)
 
-    def journal_lines(self):
+    def results_in_log(self):
         try:
-            with open(self.path("out.jsonl.journal"), "rb") as file:
-                return file.read().count(b"\n")
+            with open(self.path("out.jsonl.log"), "rb") as file:
+                return file.read().count(b',"run":"')
         except FileNotFoundError:
             return 0
 
@@ -252,17 +251,17 @@ class Torture:
         rng = self.rng
         moment = rng.choices(["middle", "end", "finish"], [55, 25, 20])[0]
         if moment == "finish":
-            # The output's draft is there, or has just been put in place, or the journal is gone.
+            # The output's draft is there, or has just been put in place, or the log is packed.
             watched = rng.choice([["out.jsonl.phibatch-new", "out.jsonl"], ["out.jsonl"]])
             watched = [self.path(name) for name in watched]
             def is_there():
                 return any(map(os.path.exists, watched))
-            self.wait_until(process, lambda: is_there() or self.journal_lines() >= self.job.whole_journal - 1)
+            self.wait_until(process, lambda: is_there() or self.results_in_log() >= self.job.whole_log)
             self.wait_until(process, is_there, pause=0)
             time.sleep(rng.choice([0, 0, 0.0002, 0.0005, 0.002]))
         elif moment == "end":
-            wanted = self.job.whole_journal - rng.choice([0, 1, 2, 3, 5])
-            self.wait_until(process, lambda: self.journal_lines() >= wanted)
+            wanted = self.job.whole_log - rng.choice([0, 1, 2, 3, 5])
+            self.wait_until(process, lambda: self.results_in_log() >= wanted)
             time.sleep(rng.choice([0, 0, 0.001, 0.01]))
         else:
             # Seldom so late that it could end by itself; but later and later, so that a round ends.
@@ -343,7 +342,7 @@ class Torture:
         for attempt in itertools.count():
             settings, kernels = self.settings()
             settings += keeping
-            if any(name.startswith("out.jsonl.journal") for name in os.listdir(self.folder)):
+            if os.path.exists(self.path("out.jsonl.log")):
                 self.counts["resumes"] += 1
             process = self.start("out.jsonl", settings, kernels)
             self.counts["runs"] += 1

@@ -1,6 +1,6 @@
 import JSON
 
-/// A JSON line that begins with a checksum of the rest, used in the journal and other internal files.
+/// A JSON line that begins with a checksum of the rest, used in logs and other internal files.
 ///
 ///     {"sum":"<crc64>","name":value,…}
 enum ChecksummedLine {
@@ -45,6 +45,12 @@ enum ChecksummedLine {
             }
         }
         return isRead != nil
+    }
+
+    /// Whether the first member after the sum is this one.
+    static func begins(_ line: UnsafeRawBufferPointer, _ member: StaticString) -> Bool {
+        var cursor = ByteCursor(bytes: line)
+        return cursor.skip(start) && cursor.hex() != nil && cursor.skip("\",") && cursor.skip(member)
     }
 
     static func isValid(_ line: UnsafeRawBufferPointer) -> Bool {

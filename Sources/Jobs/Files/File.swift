@@ -223,7 +223,10 @@ extension File {
             return file
         }
         do {
-            return try file.unpacked(packing)
+            let (text, end) = try file.unpacked(packing)
+            // Bytes after the packed data are damage here.
+            guard try end == file.info().size else { throw PackingFault.damaged(nil) }
+            return text
         } catch let fault as PackingFault {
             throw UserError(.io, at: path, fault.text(of: packing))
         } catch let error as UserError {
@@ -231,7 +234,10 @@ extension File {
         }
     }
 
-    private func unpacked(_ packing: Packing) throws -> File {
+    /// Unpacks the packed data that the file begins with.
+    /// - Returns: the text, and where other bytes than zeros come after the packed ones, or else the file's size.
+    /// - Throws: `PackingFault`, or `UserError`.
+    func unpacked(_ packing: Packing) throws -> (text: File, end: Int) {
         let text = try Self.scratch(for: path, system)
         text.path = path
         let unpacker = try Unpacker(packing)
@@ -248,10 +254,8 @@ extension File {
             if count == 0 { break }
             try writer.withBuffer { $0 += buffer[..<count] }
         }
-        // Bytes after the compressed data are damage in a file that phibatch wrote.
-        if unpacker.isAtRest { throw PackingFault.damaged(nil) }
         try writer.flush()
-        return text
+        return (text, unpacker.isAtRest ? position - unpacker.unreadCount : position)
     }
 
     /// Returns an unnamed file for content derived from another one.

@@ -35,7 +35,7 @@ package struct FileInfo: Sendable, Equatable {
     func isSameFile(as other: FileInfo) -> Bool { device == other.device && inode == other.inode }
 }
 
-/// System calls used by the journal, as a seam for fault injection in tests.
+/// System calls used by the store of results, as a seam for fault injection in tests.
 ///
 /// Each method is one bare call. Retries after EINTR and short transfers are handled in `File` and
 /// `FileSystem.retrying`, so that they are tested too.
@@ -85,6 +85,7 @@ package protocol FileSystem: Sendable {
     /// Tries to take a lock that the kernel drops with the process.
     /// - Returns: false if another process holds it.
     func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool
+    func unlock(_ descriptor: Int32)
 }
 
 extension FileSystem {

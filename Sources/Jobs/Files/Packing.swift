@@ -95,6 +95,8 @@ final class Unpacker {
     private(set) var hasRest = false
     /// Whether it has found other bytes than zeros there.
     private(set) var isAtRest = false
+    /// Bytes that were read and not unpacked.
+    var unreadCount: Int { unread.count }
 
     init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(PackingFault) {
         self.packing = packing

@@ -83,9 +83,11 @@ package struct POSIXFileSystem: FileSystem {
 
     package func close(_ descriptor: Int32) {
         // A starting child process also has the descriptor, and would keep its lock.
-        flock(descriptor, LOCK_UN)
+        unlock(descriptor)
         _ = systemClose(descriptor)
     }
+
+    package func unlock(_ descriptor: Int32) { flock(descriptor, LOCK_UN) }
 
     package func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int

@@ -1,4 +1,4 @@
-/// Result of one sample of a line, independent of the output's format. The journal stores it, and a `ResultFormat`
+/// Result of one sample of a line, independent of the output's format. The log stores it, and a `ResultFormat`
 /// writes it.
 package struct GenerationResult: Sendable, Equatable {
     package enum Content: Sendable {

@@ -2,7 +2,7 @@ import OperatingSystem
 
 /// Everything that all results of a run depend on, as an ordered list of named values.
 ///
-/// Names are `group.name` (`model.config`, `job.temperature`). Files of a run have either the whole list (the journal's
+/// Names are `group.name` (`model.config`, `job.temperature`). Files of a run have either the whole list (a log's
 /// header) or its `digest` (each result). The digest has eight hexadecimal digits for each group, in order of first
 /// appearance, so that even a finished output without the list can tell which group differs.
 package struct RunFingerprint: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// An output for a store is written here first, beside its journal, and sent when it is complete.
+/// An output for a store is written here first, beside its log, and sent when it is complete.
 extension JobSettings {
     /// `PHIBATCH_OUTPUTS`, or else a folder in the cache.
     private static var outputFolder: String? {

@@ -26,9 +26,9 @@ extension JobSettings {
 
     /// Fetches distant inputs. A resumed run reads the version that it began with.
     /// - Parameters:
-    ///   - pins: results that record the version read: also those of a finished output, or only a journal's.
+    ///   - pins: results that record the version read: also those of a finished output, or only an unfinished run's.
     ///   - bring: nil where nothing can be fetched.
-    /// - Throws: `UserError` if a journal can't be read; what `bring` throws.
+    /// - Throws: `UserError` if a log can't be read; what `bring` throws.
     package mutating func bringInputs(_ pins: PinnedInput.Origin, by bring: DistantInput.Bring?) throws {
         let addresses = inputPatterns.filter(Addresses.isOne)
         guard let first = addresses.first else { return }
@@ -101,7 +101,7 @@ private struct OwnNames {
     /// Whether this follows the output's name in that of one of its files.
     private static func isOwnEnd(_ end: String) -> Bool {
         let pattern =
-            /(\.shard-\d+-of-\d+)?(\.journal(\.inflight)?|\.lock|\.manifest\.json)?(\.old-\d+)?(\.log)?(\.phibatch-.*)?/
+            /(\.shard-\d+-of-\d+)?(\.lock|\.manifest\.json)?(\.old-\d+)?(\.log)?(\.phibatch-.*)?/
         return end.wholeMatch(of: pattern) != nil
     }
 }

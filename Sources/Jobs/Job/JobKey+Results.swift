@@ -55,7 +55,7 @@ extension JobKey {
                 }),
             JobKey(
                 "keep_old", "N",
-                "number of earlier outputs (and journals) kept as OUTPUT.old-1 and so on, where results are lost "
+                "number of earlier outputs and logs kept as OUTPUT.old-1 and so on, where results are lost "
                     + "(default 3)",
                 .int(\.keepOld, 0...1000)),
             JobKey(

@@ -1,7 +1,7 @@
 import OperatingSystem
 
 extension JobSettings {
-    /// Checks that the job's files are there before anything costly begins. Changes nothing; `JournalStore` then tries
+    /// Checks that the job's files are there before anything costly begins. Changes nothing; `LogStore` then tries
     /// the output's place.
     /// - Throws: `UserError`, with the path.
     package func checkFiles() throws {

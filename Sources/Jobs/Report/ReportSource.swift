@@ -8,7 +8,7 @@ package final class ReportSource {
 
     private let path: String
     package let state: State
-    /// Whether an output of other settings stands beside the journal of a new run.
+    /// Whether an output of other settings stands beside the log of a new run.
     package private(set) var hasOtherOutput = false
     /// Settings that the results depend on, as far as known.
     package private(set) var settings: [(name: String, value: String)] = []
@@ -23,47 +23,36 @@ package final class ReportSource {
         /// Lines of OpenAI's batch API, up to the file's end when opened.
         case lines(File, end: Int)
         case recorded(FinishedOutput)
-        case journal(StoredResults, ResultIndex)
+        case stored(StoredResults, ResultIndex)
     }
 
-    /// - Parameter path: an output; before it is finished, its journal is read.
+    /// - Parameter path: an output; before it is finished, its log is read.
     /// - Throws: `UserError` if results are missing or unreadable.
     package init(_ path: String) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
         self.path = path
-        if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
-            state = try OutputLock.probe(paths.lock, in: system).isHeld ? .running : .stopped
-            let reader = JournalReader(file: journal)
-            var header: JournalHeader?
-            switch try reader.header() {
-            case .valid(let valid): header = valid
-            case .otherVersion(let version):
-                throw UserError(
-                    .badJob, at: paths.journal,
-                    "is the journal of another version of phibatch (its format is \(version)).")
-            case .damaged, nil: break
-            }
+        let log = try OutputLog.find(at: paths, in: system)
+        if let log, log.isOpen {
+            state = try OutputLock.probe(paths, in: system).isHeld ? .running : .stopped
             let index = ResultIndex()
-            let accepts = { (run: String) in header?.accepted.contains(run) ?? true }
-            let earlier =
-                header?.usesOutput == true
-                ? try PreviousOutput.find(at: paths, into: index, in: system, accepts: accepts) : nil
-            damaged = try reader.records(into: index, accepts: accepts).damaged
-            content = .journal(StoredResults(journal: journal, output: earlier), index)
-            settings = header?.fingerprint.parts ?? []
-            lines = lines.adding(header?.lines ?? [])
-            if header?.usesOutput == true {
-                lines = lines.adding(earlier?.log.header.lines ?? [])
+            let accepts = { (run: String) in log.begun?.accepted.contains(run) ?? true }
+            let earlier = try log.finished.map {
+                try PreviousOutput($0, of: nil, index: index, accepts: accepts)
             }
-            hasOtherOutput = try header?.usesOutput != true && system.exists(paths.output)
+            damaged = try log.records(into: index, accepts: accepts).damaged
+            content = .stored(StoredResults(log: log.file, output: earlier), index)
+            let headers = [log.begun, log.finished?.header].compactMap(\.self)
+            settings = headers.first?.fingerprint.parts ?? []
+            lines = headers.reduce(lines) { $0.adding($1.lines) }
+            hasOtherOutput = try log.begun?.isRestarted == true && system.exists(paths.output)
             return
         }
         state = .complete
         if Files.kind(of: path) == .folder {
             throw UserError(.missingInput, at: path, "is a folder, not results.")
         }
-        if try OutputLog.find(at: paths, in: system) != nil, let finished = try FinishedOutput(path) {
+        if log?.finished != nil, let finished = try FinishedOutput(path) {
             damaged = finished.earlier.lost
             content = .recorded(finished)
             settings = finished.header.fingerprint.parts
@@ -79,7 +68,7 @@ package final class ReportSource {
         content = .lines(file, end: try file.info().size)
     }
 
-    /// Reads all results: those of an output in its order, those of a journal in order of completion.
+    /// Reads all results: those of an output in its order, those of an unfinished one in order of completion.
     /// - Parameter body: returns false to stop.
     /// - Throws: `UserError` if a file has no line that is a result; errors of `body`.
     package func visit(_ body: (ReportedResult) throws -> Bool) throws {
@@ -93,7 +82,7 @@ package final class ReportSource {
                 result.index = place
                 guard try body(result) else { return }
             }
-        case .journal(let stored, let index):
+        case .stored(let stored, let index):
             for entry in (0..<index.count).lazy.map({ index[$0] }) where entry.isStored {
                 let record = try stored.record(of: entry)
                 guard try record.map({ try body(ReportedResult($0)) }) == true else { return }
@@ -133,7 +122,7 @@ package final class ReportSource {
 }
 
 extension ReportedResult {
-    init(_ record: JournalRecord) {
+    init(_ record: ResultRecord) {
         let result = record.result
         self.init(id: record.key.id, status: "unknown")
         (sample, lineHash) = (record.key.sample, record.key.contentHash)

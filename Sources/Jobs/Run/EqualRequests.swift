@@ -4,11 +4,11 @@ import FoundationShim
 /// Requests of a job that are equal, where no random stream plays a role or it is the same, too: the first is computed,
 /// and its outcome is the others', too.
 ///
-/// What is known are those under way and the last ones that were finished, so that memory stays bounded.
+/// Only running requests and the last finished ones are known, so that memory stays bounded.
 struct EqualRequests {
-    /// How many may wait for others' outcomes.
+    /// Number of requests that may wait for others' outcomes.
     static let waitingLimit = 1024
-    /// How many outcomes may be handed out before the loop goes on.
+    /// Number of outcomes that may be handed out before the loop goes on.
     static let copiesAtOnce = 256
     private let countLimit: Int
     /// In tokens.
@@ -22,11 +22,11 @@ struct EqualRequests {
         case known(TokenSequence, provenance: [String: String])
     }
 
-    /// Those under way, and who waits for each.
+    /// Running requests, and those that wait for each.
     private var open: [RequestKey: [any WorkPart]] = [:]
     private var waiting = 0
     private var outcomes: [RequestKey: (sequence: TokenSequence, provenance: [String: String])] = [:]
-    /// Those of `outcomes` that were used since they last were the oldest.
+    /// Keys of `outcomes` that were used since they last were the oldest.
     private var used: Set<RequestKey> = []
     /// All of `outcomes`, oldest first.
     private var order: Queue<RequestKey> = []
@@ -150,7 +150,7 @@ extension TokenSequence {
     /// Whether it was computed for this work, and not for an equal one.
     func isOwn(_ label: WorkLabel) -> Bool { !isTaken && request.work.position == label.position }
 
-    /// What it takes of memory, in tokens.
+    /// Memory that it takes, in tokens.
     fileprivate var weight: Int {
         request.prompt.count + request.kind.weight + decoding.weight
     }

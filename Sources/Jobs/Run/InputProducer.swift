@@ -8,10 +8,10 @@ import PhiText
 /// and turns the others into token ids.
 // Unchecked, as the compiler doesn't know of the feeder's thread: what no lock guards is used by that one alone.
 final class InputProducer: @unchecked Sendable {
-    /// What the feeder has seen so far.
+    /// Counts of what has been read so far.
     struct Count: Sendable {
         var lines = 0
-        /// Those of them that are known by their number.
+        /// Lines that are known by their number.
         var numbered = 0
         /// Pieces of work: lines times samples.
         var positions = 0
@@ -21,9 +21,9 @@ final class InputProducer: @unchecked Sendable {
         var passedOver = 0
         /// Lines in which texts of control tokens are taken as text.
         var covered = 0
-        /// What OpenAI's requests asked for and were answered without: in how many lines, by name.
+        /// Settings that OpenAI's requests asked for in vain: the number of lines, by name.
         var missing: [String: Int] = [:]
-        /// What lines that are taken up lack of the fields that are kept.
+        /// Kept fields that the lines lack.
         var missingFields = MissingFields()
         var warnings: [String] = []
         /// Half lines at the end of the input, or of one of its files.

@@ -1,7 +1,7 @@
 import BatchEngine
 import FoundationShim
 
-/// How a job ends.
+/// End of a job.
 extension JobRun {
     package func completed() {
         // Asked to stop at the last moment: then the next run puts the results in place.
@@ -23,7 +23,7 @@ extension JobRun {
                 }
             }
             try store.close { [statistics, job] store in
-                (store as? JournalStore)?.failures = AllowedFailures(
+                (store as? LogStore)?.failures = AllowedFailures(
                     lines: statistics.failed, limit: job.maxFailures ?? .count(0))
                 try store.finish(count: count.positions)
             }
@@ -48,7 +48,7 @@ extension JobRun {
         defer {
             queue.close()
             total.stop()
-            // What is remembered knows its source, which is this job.
+            // Remembered requests refer to their source, which is this job.
             equals = EqualRequests()
             answers?.store.flush()
             if let result { ended(result) }

@@ -45,7 +45,7 @@ extension JobRun {
     /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
     /// end, so that all that is wrong shows at once.)
     private var failsForCertain: Bool {
-        // Those that have failed may be beyond what is needed.
+        // Failed lines may be beyond what is needed.
         guard let limit = job.maxFailures, gates?.wanted == nil else { return false }
         switch limit {
         case .count(let count): return statistics.failed > count

@@ -1,10 +1,10 @@
 import BatchEngine
 
-/// What is decided of rows in the input's order.
+/// Decisions on rows, in the input's order.
 extension JobRun {
     /// A row has got to where its text is compared with earlier ones'.
     func hold(_ row: HeldRow) throws {
-        // What is verified stands beside other rows than it did: then it goes on as it did.
+        // A verified row stands beside other rows than it did, so it is decided as it was.
         if let known = try store.use({ try $0.verified(row.label.key) }) {
             return try settle(row.decided(as: known.made), of: row.label)
         }

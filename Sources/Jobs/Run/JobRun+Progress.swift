@@ -3,7 +3,7 @@ import FoundationShim
 import OperatingSystem
 import PhiText
 
-/// What is saved of a run, and told of it, while it goes on.
+/// Saving and reporting while a run goes on.
 extension JobRun {
     package func stepped(_ report: StepReport, in loop: BatchLoop) throws {
         let share = report.seconds / Double(max(1, report.stepRows))
@@ -38,7 +38,7 @@ extension JobRun {
             startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
             doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
         try store.handOver { store in
-            (store as? JournalStore)?.progress = progress
+            (store as? LogStore)?.progress = progress
             try store.saveInFlight(records)
         }
         answers?.store.flush()
@@ -68,7 +68,7 @@ extension JobRun {
             (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)
             if let end = gates.end {
                 (statistics.lines, statistics.results) = (end / job.sampleCount, end)
-                // Those beyond are in neither.
+                // Rows beyond are in neither.
                 (statistics.done, statistics.copied) = (gates.tally.values.reduce(0, +), 0)
             }
         }
@@ -81,7 +81,7 @@ extension Array {
     fileprivate var copied: [Element] { map(\.self) }
 }
 
-/// How many lines a run will take up, counted on a thread of its own while the run is under way: for progress only.
+/// Number of lines that a run will take up, counted on its own thread while the run lasts, for progress only.
 final class InputTotal: Sendable {
     private let state = Watched<(total: Int?, isWanted: Bool)>((nil, true))
 

@@ -4,7 +4,7 @@ import OperatingSystem
 import PhiText
 
 /// One job in a loop: its lines become requests, and what comes of them goes to its store. Its own are input,
-/// journal, settings, statistics and failure limit.
+/// log, settings, statistics and failure limit.
 ///
 /// A thread of its own reads ahead (`LineFeeder`). Between them lies a queue, so that parsing and tokenizing
 /// don't hold up the engine, and no more lines are read than will soon be needed: enough to see the end coming, where
@@ -15,13 +15,13 @@ package final class JobRun: RequestSource {
     package var workers: Int { job.engine.workerCount }
     var prefillChunk: Int { job.engine.prefillChunk }
     package var speculation: Speculation { job.engine.speculation.engineValue }
-    /// How the job ended; nil before.
+    /// End of the job; nil before.
     var result: Result<RunOutcome, any Error>?
 
     let job: JobSettings
     let models: ModelLoader
     let store: SharedStore
-    /// What was answered before, in this job or others; nil where the job asks for no such store.
+    /// Store of earlier answers, of this job or others; nil if the job asks for none.
     let answers: StoredAnswers?
     let stopFlag: StopFlag
     let progress: (RunStatistics) -> Void
@@ -50,9 +50,9 @@ package final class JobRun: RequestSource {
     var isDeciding = false
     /// The store knows where what is needed ends.
     var knowsEnd = false
-    /// Where lines have failed, while it is not known which are needed.
+    /// Positions of failed lines, while it is not known which are needed.
     var failedPositions: [Int] = []
-    /// Those that the model would answer alike are computed once.
+    /// Equal requests, which are computed once.
     var equals = EqualRequests()
     /// Whether any answer is judged, so that its request may come again.
     private var judges = false
@@ -61,14 +61,14 @@ package final class JobRun: RequestSource {
     var statistics = RunStatistics()
     var failures: [FailedLine] = []
     var faulty = FaultyLines()
-    /// How many requests of a line the loop has.
+    /// Number of a line's requests that the loop has.
     var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
-    /// What the engine had taken until then.
+    /// The engine's times until then.
     var timesBefore: ComputeTimes?
     private var energy: EnergyMeter?
-    /// What the processors have taken since then; nil where they don't tell.
+    /// Energy of the processors since then, in joules; nil if they don't tell.
     var joules: Double? { energy?.joules() }
     var started = ContinuousClock.now
     var startedAt = Date().timeIntervalSince1970

@@ -1,5 +1,5 @@
 extension JobSettings {
-    /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.
+    /// Counts the lines of the input that a run would take up: all that are not blank, and no half line at an end.
     /// - Parameter goesOn: asked from time to time.
     /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once, or if the count
     ///   was not to go on.
@@ -19,7 +19,7 @@ extension JobSettings {
         return selection.count(of: count)
     }
 
-    /// Where a line is too long to keep, its beginning tells: results of ours have their error in front.
+    /// Of a line that is too long to keep the beginning tells: our results have their error in front.
     private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
         guard line.has("\"error\"") else { return false }
         if line.excessLength != nil { return line.has("\"error\":{\"code\":") }

@@ -2,11 +2,10 @@ import OperatingSystem
 
 extension JobSettings {
     /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
-    /// - Throws: `UserError` if input or journal can't be read.
+    /// - Throws: `UserError` if input or log can't be read.
     package func linesWithResults() throws -> [Int] {
-        guard Files.kind(of: try OutputPaths(output: output, in: POSIXFileSystem()).journal) != nil else {
-            return []
-        }
+        let paths = try OutputPaths(output: output, in: POSIXFileSystem())
+        guard try OutputLog.find(at: paths, in: POSIXFileSystem())?.isOpen == true else { return [] }
         var found: [UInt64: Int] = [:]
         try ReportSource(output).visit { result in
             found[ReportPrompts.hash(result.id), default: 0] += 1

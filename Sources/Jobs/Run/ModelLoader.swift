@@ -50,7 +50,7 @@ package final class ModelLoader: Sendable {
     }
 }
 
-/// What a job needs of a model: an engine, and how its text becomes tokens.
+/// Model as a job needs it: an engine, and its tokenizer and template.
 package struct LoadedModel: Sendable {
     package let engine: any Engine
     package let text: any TextCoding

@@ -6,7 +6,7 @@ struct RowDecisions {
     private struct Part {
         var gates: AcceptFilter
         var wanted: Int?
-        /// How many were accepted before the last line.
+        /// Number of rows accepted before the last line.
         var before = 0
     }
 

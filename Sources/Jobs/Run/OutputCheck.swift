@@ -42,7 +42,7 @@ package struct OutputCheck: Sendable, Equatable {
     /// - Parameter visit: gets each result that there should be, if it is there.
     package init(
         _ job: JobSettings, output path: String, errors: String?,
-        visit: (Spot, JournalRecord?) throws -> Void
+        visit: (Spot, ResultRecord?) throws -> Void
     ) throws {
         let output = try Self.output(path)
         let (job, format) = (try job.asFinished(in: path), job.outputFormat.format)
@@ -114,7 +114,7 @@ package struct OutputCheck: Sendable, Equatable {
 
     /// Counts a result, and compares its row with what the format writes of it.
     private mutating func check(
-        _ record: JournalRecord, _ number: Int, _ rows: inout RenderedFile?
+        _ record: ResultRecord, _ number: Int, _ rows: inout RenderedFile?
     ) throws {
         results += 1
         failed += record.result.isFailed ? 1 : 0
@@ -128,7 +128,7 @@ package struct OutputCheck: Sendable, Equatable {
 extension OutputCheck {
     private mutating func walk(
         _ job: JobSettings, _ output: FinishedOutput, _ rows: inout RenderedFile?,
-        _ failedLines: inout RenderedFile?, _ visit: (Spot, JournalRecord?) throws -> Void
+        _ failedLines: inout RenderedFile?, _ visit: (Spot, ResultRecord?) throws -> Void
     ) throws {
         let index = output.index
         let keys = try LineKeys(job, earlier: output.lines)
@@ -260,7 +260,7 @@ private struct RenderedFile {
     }
 
     /// Returns the fault in what the file has of a result; nil if there is none.
-    mutating func append(_ record: JournalRecord) throws -> Message? {
+    mutating func append(_ record: ResultRecord) throws -> Message? {
         let place = ResultPlace(key: record.key, run: record.run)
         return try difference { $0.append(record.result, at: place, to: &$1) }
     }

@@ -21,11 +21,11 @@ package final class PipedLines: ResultStore, Sendable {
         }
     }
 
-    /// What becomes of requests.
+    /// Events of requests.
     package enum Event {
         /// More of a text, of one sample. A higher attempt begins anew: the text before was not what was asked for.
         case text(String, sample: Int, attempt: Int)
-        /// What was reasoning before the text of a sample, where that is kept apart and the text is wanted as it comes.
+        /// Reasoning before the text of a sample, if it is kept apart and the text is streamed.
         case reasoning(String, sample: Int)
         /// A result as a native output has it, and how many are still to come.
         case result([UInt8], left: Int)
@@ -42,7 +42,7 @@ package final class PipedLines: ResultStore, Sendable {
         var isDropped = false
         /// Results that are claimed and still to come.
         var claimed = 0
-        /// Those of one of OpenAI's requests that are there, until all are.
+        /// Finished samples of one of OpenAI's requests, until all are there.
         var held: [(sample: Int, result: GenerationResult)] = []
         /// Samples of which the reasoning is told.
         var reasoning: Set<Int> = []
@@ -165,7 +165,7 @@ package final class PipedLines: ResultStore, Sendable {
         }
     }
 
-    /// Which results there are, the request says, and each of its results.
+    /// The request names its results, and each result its request.
     private func hold(_ result: GenerationResult, _ sample: Int, of one: OpenLine, _ state: inout State) {
         one.held.append((sample, result))
         guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }

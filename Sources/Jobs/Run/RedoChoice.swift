@@ -2,14 +2,14 @@ import Errors
 import JSON
 import PhiText
 
-/// Which results of a finished output are to be made again.
+/// Choice of a finished output's results that are to be made again.
 package struct RedoChoice: Sendable {
     private enum Rule: Sendable {
         case condition(TextTemplate)
         /// In UTF-8.
         case ids(Set<[UInt8]>)
         case failed
-        /// What a redo that was interrupted has chosen.
+        /// The choice of a redo that was interrupted.
         case earlier
     }
 
@@ -56,7 +56,8 @@ package struct RedoChoice: Sendable {
         }
         let (path, system) = (job.output, POSIXFileSystem())
         let paths = try OutputPaths(output: path, in: system)
-        guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
+        let log = try OutputLog.find(at: paths, in: system)
+        if let log, try log.isOpen && (log.finished != nil || log.hasResults()) {
             throw UserError(
                 .mismatch, at: path,
                 "is not complete: its run, or an earlier redo, was stopped. Run the job to its end first.")
@@ -68,7 +69,7 @@ package struct RedoChoice: Sendable {
         var (chosen, line, isWanted): ([WorkKey], [WorkKey], Bool) = ([], [], false)
         for number in 0..<output.count where output.index[number].repetition == 0 {
             let record = try output.record(number)
-            // Where all results of a line make one piece, they are made again together.
+            // Results of a line that make one piece are made again together.
             if !isByLine || record.key.sample == 0 { (line, isWanted) = ([], false) }
             line.append(record.key)
             if !isWanted { isWanted = try holds(record) } else { line = [record.key] }
@@ -78,7 +79,7 @@ package struct RedoChoice: Sendable {
         return (chosen, output.count)
     }
 
-    private func holds(_ record: JournalRecord) throws -> Bool {
+    private func holds(_ record: ResultRecord) throws -> Bool {
         switch rule {
         case .earlier: return false
         case .failed: return record.result.isFailed
@@ -101,7 +102,7 @@ package struct RedoChoice: Sendable {
     }
 
     /// Members of a result that a condition sees: all that the log has, and in a job with steps what each made.
-    private static func members(_ record: JournalRecord) -> [String: JSONValue] {
+    private static func members(_ record: ResultRecord) -> [String: JSONValue] {
         let writer = JSONWriter.object { writer in
             writer.string("id", record.key.id)
             writer.int("sample", record.key.sample)
@@ -124,8 +125,8 @@ package struct RedoChoice: Sendable {
     ///   - note: told how many are chosen, and of how many results.
     ///   - open: called a second time where results have been marked.
     package func store(
-        of job: JobSettings, note: (_ chosen: Int, _ total: Int) -> Void, open: () throws -> JournalStore
-    ) throws -> JournalStore {
+        of job: JobSettings, note: (_ chosen: Int, _ total: Int) -> Void, open: () throws -> LogStore
+    ) throws -> LogStore {
         let store = try open()
         if case .earlier = rule, store.redo != nil { return store }
         if store.redo == hash { return store }

@@ -1,6 +1,6 @@
 import BatchEngine
 
-/// What rows take of the results of runs whose jobs had other steps, and nothing else that was other.
+/// Rows' reuse of results from runs whose jobs differed in their steps alone.
 package struct RowReuse {
     /// By the digests of the runs, those first of which most is taken.
     private let changes: [(run: String, change: StepChange)]
@@ -16,12 +16,12 @@ package struct RowReuse {
         }.sorted { ($1.change.kept.count, $0.run) < ($0.change.kept.count, $1.run) }
     }
 
-    /// What is taken, in a sentence for each kind of results.
+    /// Sentences on what is reused, one for each kind of results.
     package var notes: [String] {
         changes.reduce(into: []) { if !$0.contains($1.change.note) { $0.append($1.change.note) } }
     }
 
-    /// What is saved of a row, and what is taken of it.
+    /// The part of a row that is reused, and what that saves.
     func added(
         to saved: InFlightRecord?, of label: WorkLabel, _ line: LineIdentity, in store: SharedStore
     ) throws -> InFlightRecord? {

@@ -24,7 +24,7 @@ public struct RunStatistics: Sendable, Equatable {
     public var passedOn = 0
     /// Lines in which texts of control tokens, such as `<|end|>`, were taken as text.
     public var covered = 0
-    /// What OpenAI's requests asked for and were answered without (`unsupported: ignore`): in how many lines, by name.
+    /// Settings that OpenAI's requests asked for in vain (`unsupported: ignore`): the number of lines, by name.
     public var missing: [String: Int] = [:]
     /// Completions taken up in the middle.
     public var resumed = 0
@@ -36,7 +36,7 @@ public struct RunStatistics: Sendable, Equatable {
     /// that were added to it.
     public var answersTaken = 0
     public var answersAdded = 0
-    /// Those in the store that were computed again, and a sentence for each that is something else.
+    /// Answers of the store that were computed again, and a sentence for each that differs.
     package var answersVerified = 0
     package var wrongAnswers: [Message] = []
     /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
@@ -57,7 +57,7 @@ public struct RunStatistics: Sendable, Equatable {
 
     /// Why the completions of this run ended, and what is wrong with lines that failed.
     public var finishReasons: [String: Int] = [:]
-    /// What became of rows that have steps: how many this run accepted, and how many each step dropped.
+    /// Number of rows with steps that this run accepted, and that each step dropped.
     public var tally: [RowOutcome: Int] = [:]
     /// Rows that are accepted, so far as all before them are done, and how many are wanted; nil where all are.
     public var accepted: Int?
@@ -70,14 +70,14 @@ public struct RunStatistics: Sendable, Equatable {
     package var firstTokenTimes = Distribution(exactLimit: 0)
     package var requestTimes = Distribution(exactLimit: 0)
 
-    /// What steps of the model took of `seconds`, shared out by their rows of prompts and of completions.
+    /// Share of `seconds` that the model's steps took, by their rows of prompts and of completions.
     public var prefillSeconds = 0.0
     public var decodeSeconds = 0.0
-    /// What the steps' time went into.
+    /// Times of the parts of the model's steps.
     package var compute = ComputeTimes()
-    /// What the processors took meanwhile, whatever ran on them; nil where they don't tell.
+    /// Energy of the processors meanwhile, in joules, whatever ran on them; nil if they don't tell.
     public var joules: Double?
-    /// What 1,000 tokens took, chosen or scored.
+    /// Energy for 1,000 tokens, generated or scored.
     public var joulesPerThousandTokens: Double? {
         let tokens = completionTokens + scoringRows
         return tokens > 0 ? joules.map { 1000 * $0 / Double(tokens) } : nil
@@ -141,7 +141,7 @@ public struct FailedLine: Sendable, Equatable {
     }
 }
 
-/// How a run ended.
+/// End of a run.
 public struct RunOutcome: Sendable {
     public enum Status: Sendable, Equatable {
         /// All is done and the output in place.
@@ -166,7 +166,7 @@ public struct RunOutcome: Sendable {
     package var inputs: [String] = []
     /// Some lines have no id of their own, and are known by their number.
     package var hasNumbered = false
-    /// What lines of this run lacked of the fields that are kept.
+    /// Kept fields that lines of this run lacked.
     package var missingFields = MissingFields()
     /// Warnings of the input's files.
     package var inputWarnings: [String] = []

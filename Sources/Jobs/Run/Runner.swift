@@ -67,7 +67,7 @@ package final class Runner {
 /// A store as a run uses it, which has one model.
 package struct StoredAnswers {
     package let store: AnswerStore
-    /// What tells the model from others, `RunFingerprint.model`.
+    /// Identity of the model, `RunFingerprint.model`.
     let model: [UInt8]
 
     /// Nothing is taken or added: all is computed, and compared with what is known.

@@ -50,17 +50,18 @@ package struct ShardMerge {
         settings.failures = checkFailures(shards, of: total, maxFailures, output)
         let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock(
-            paths.lock, draft: paths.lockDraft, output: output, waiting: nil, in: system)
+            paths, output: output, LogHeader(fingerprint: settings.fingerprint, holder: .own), waiting: nil,
+            in: system)
         defer { lock.release() }
-        guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
-            throw UserError(
-                .mismatch, at: paths.journal, "is of a run without shards that is not finished.")
+        guard try !OutputLog(lock.log).hasResults() else {
+            throw UserError(.mismatch, at: paths.log, "is of a run without shards that is not finished.")
         }
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
         let samples = try shards.compactMap { try $0.samples() }.first ?? 1
         let run = ResultRun(digest: settings.fingerprint.digest, samples: samples)
-        let writer = try OutputWriter(at: place, settings, format: format, run: run)
+        let writer = try OutputWriter(
+            at: place, settings, replacing: lock.log, format: format, run: run)
         var keptName: String?
         try writer.cleaningUp {
             var ids = SeenIDs()
@@ -69,22 +70,23 @@ package struct ShardMerge {
                 guard try shard.appendLine(to: writer, &ids, &results, &failed) else { break }
                 lines += 1
             }
-            try writer.finish {
-                guard try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else { return }
+            try writer.finish { isReplaced in
+                guard isReplaced, try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else {
+                    return
+                }
                 // Nobody knows whether what it holds is in the shards.
-                keptName = try OldFiles(
-                    path: paths.output, folder: paths.folder, spared: [], system: system,
-                    isOurs: { _ in false }
-                ).keep()
+                keptName = try OldFiles(paths, spared: [], system: system).keep(
+                    output: true, log: !lock.isNew)
                 try system.syncFolder(paths.folder)
             }
         }
+        (lock.log, lock.isNew) = (writer.log, false)
         (self.keptName, warnings) = (keptName, writer.warnings)
     }
 
     // MARK: What must hold between them
 
-    /// Which lines they have together; of what is decided of rows, each has decided by itself.
+    /// Returns the lines that they have together. Each has decided of its rows by itself.
     private static func joined(_ shards: [Shard]) throws -> LineSelection {
         let wanted = shards[0].selection.wanted
         guard wanted != nil || shards[0].header.fingerprint.comparesRows else { return .all }
@@ -134,7 +136,7 @@ package struct ShardMerge {
         return told.count == shards.count ? input : nil
     }
 
-    /// What one run may have of failed lines, the shards may have together.
+    /// Returns the failures: the shards may have together what one run may have.
     private mutating func checkFailures(
         _ shards: [Shard], of lines: Int, _ own: FailureLimit?, _ output: String
     ) -> AllowedFailures {
@@ -165,10 +167,10 @@ private final class Shard {
     init(_ output: String, _ number: Int, of count: Int, in system: any FileSystem) throws {
         path = OutputPaths.shard(number, of: count, output: output)
         let paths = try OutputPaths(output: path, in: system)
-        if try OutputLock.probe(paths.lock, in: system).isHeld {
+        if try OutputLock.probe(paths, in: system).isHeld {
             throw UserError(.locked, at: path, "is being written; wait for its run.")
         }
-        guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
+        guard try OutputLog.find(at: paths, in: system)?.isOpen != true else {
             throw UserError(
                 .mismatch, at: path, "is not complete: its run was stopped. Run this shard again.")
         }

@@ -20,7 +20,7 @@ final class SharedStore: @unchecked Sendable {
         }
     }
 
-    /// Who hands over more than that waits: each holds a result in memory.
+    /// A caller that hands over more than that waits, as each holds a result in memory.
     private static let changeLimit = 64
 
     private let lock = Lock()
@@ -72,7 +72,7 @@ final class SharedStore: @unchecked Sendable {
         do throws(SystemError) {
             try WorkerThread.start("results", stackSize: 1 << 20) { self.write() }
         } catch {
-            // Where there can be no thread the caller does it.
+            // Without a thread the caller does it.
             handed.withLock { $0.isTaken = false }
         }
     }

@@ -16,7 +16,7 @@ final class WorkQueue: Sendable {
         /// All has been handed out.
         case end
 
-        /// What is about to begin; nil if nothing is.
+        /// Request that begins next; nil if none does.
         var label: WorkLabel? {
             switch self {
             case .request(let request): request.work
@@ -153,8 +153,8 @@ extension WorkQueue.State {
     }
 }
 
-/// How long requests are likely to take, by what those before came to: so that a job's end doesn't wait for a long one
-/// that began last.
+/// Expected length of requests, by the length of those before. Long ones begin first, so that the job's end doesn't wait for
+/// one that began last.
 struct ExpectedWork {
     /// Rows of a prompt that hold a request up as long as one token of its completion: they come many to a step.
     private static let promptRowsPerToken = 16.0

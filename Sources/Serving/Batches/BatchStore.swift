@@ -4,7 +4,7 @@ import JSON
 import Jobs
 import OperatingSystem
 
-/// Batches, each a job in its own folder, whose journal lets it resume after any end of the server. A batch's record is
+/// Batches, each a job in its own folder, whose log lets it resume after any end of the server. A batch's record is
 /// its object in the API.
 final class BatchStore: Sendable {
     private static let kind = "batch"

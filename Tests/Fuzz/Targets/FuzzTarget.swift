@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
     static let all = [
         FuzzTarget(name: "line", body: readLines),
         FuzzTarget(name: "job", body: readJob),
-        FuzzTarget(name: "journal", body: readJournal),
+        FuzzTarget(name: "log", body: readLog),
         FuzzTarget(name: "record", body: readOutputLog),
         FuzzTarget(name: "safetensors", body: readSafetensors),
         FuzzTarget(name: "config", body: readConfiguration),

@@ -78,42 +78,40 @@ private func lineJob(chat: Bool) -> JobSettings {
     }
 }
 
-/// Journal, in-flight file and earlier output of a run that is taken up and ended, and the lock file of one
-/// that goes on. As random changes would hardly ever get past a checksum, all is done once more with the sums
+/// Log and earlier output of a run that is taken up and ended, and the log of one that goes on. As random changes would hardly ever get past a checksum, all is done once more with the sums
 /// put right.
-@Sendable func readJournal(_ input: [UInt8], _ scratch: ScratchFolder) throws {
-    let files = parts(input, 4)
-    if !files[3].isEmpty { try readLock(files[3], scratch) }
+@Sendable func readLog(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let files = parts(input, 3)
+    if !files[2].isEmpty { try readLock(files[2], scratch) }
     let sealed = files.map(sealingLines)
     try takeUp(files, scratch)
     if sealed != files { try takeUp(sealed, scratch) }
 }
 
 private func readLock(_ bytes: [UInt8], _ scratch: ScratchFolder) throws {
-    let path = try scratch.put(bytes, "out.jsonl.lock")
+    let path = try scratch.put(sealingLines(bytes), "out.jsonl.log")
     defer { unlink(path) }
     let file = try File.open(path, .read, in: POSIXFileSystem())
     try promise(file.lock(exclusive: true), "the lock can't be had")
-    let status = try JobStatus.read(output: scratch.path + "/out.jsonl")
+    guard let status = try? JobStatus.read(output: scratch.path + "/out.jsonl") else { return }
     try promise(status.state == .running, "a run is not seen")
     try promise(status.holder?.description.contains("\u{1B}") != true, "a holder that steers the terminal")
 }
 
-let journalFingerprint = RunFingerprint([
+let logFingerprint = RunFingerprint([
     ("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1"),
 ])
 
 private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
     let output = scratch.path + "/out.jsonl"
-    try scratch.put(files[0], "out.jsonl.journal")
-    try scratch.put(files[1], "out.jsonl.journal.inflight")
-    try scratch.put(files[2], "out.jsonl")
+    try scratch.put(files[0], "out.jsonl.log")
+    try scratch.put(files[1], "out.jsonl")
     let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
         let status = try JobStatus.read(output: output)
         try promise(status.completionTokens >= 0, "fewer than no tokens are there")
         _ = (status.tokensPerSecond, status.resultsPerSecond)
-        let store = try JournalStore(output: output, fingerprint: journalFingerprint)
+        let store = try LogStore(output: output, fingerprint: logFingerprint)
         var open: [Int] = []
         for (position, key) in keys.enumerated() {
             switch try store.claim(key, position: position) {

@@ -2,7 +2,7 @@
 @testable import Jobs
 
 /// Log, draft of the log, and output of a finished run; taken up, ended and checked. Once more with the sums put right,
-/// as with journals.
+/// as with other logs.
 @Sendable func readOutputLog(_ input: [UInt8], _ scratch: ScratchFolder) throws {
     let files = parts(input, 3)
     let sealed = [sealingLines(files[0]), sealingLines(files[1]), files[2]]
@@ -26,15 +26,17 @@ private struct PlainTexts: ResultFormat {
 
 private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
     let (output, format) = (scratch.path + "/out.txt", PlainTexts())
-    try scratch.put(files[0], "out.txt.log")
-    try scratch.put(files[1], "out.txt.phibatch-log")
+    func packed(_ text: [UInt8]) throws -> [UInt8] {
+        text.isEmpty ? [] : try Packer(.gzip).pack(text, isLast: true)
+    }
+    try scratch.put(packed(files[0]), "out.txt.log")
+    try scratch.put(packed(files[1]), "out.txt.phibatch-log")
     try scratch.put(files[2], "out.txt")
-    try scratch.put([], "out.txt.journal")
     let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
         _ = try JobStatus.read(output: output)
-        let store = try JournalStore(
-            output: output, fingerprint: journalFingerprint, StoreOptions(format: format))
+        let store = try LogStore(
+            output: output, fingerprint: logFingerprint, StoreOptions(format: format))
         for (position, key) in keys.enumerated() {
             switch try store.claim(key, position: position) {
             case .done(failed: false): continue

@@ -44,7 +44,7 @@ import Testing
                 let error = #expect(throws: UserError.self) { try run(folder, whole[..<length]) }
                 #expect(error?.kind == .io && error?.place == folder.path("in.jsonl") + ":2")
                 #expect(error?.message.contains("line is incomplete: \(length - first.count) byte") == true)
-                #expect(folder.has("out.jsonl.journal") && !folder.has("out.jsonl"))
+                #expect(folder.isOpen && !folder.has("out.jsonl"))
             }
             #expect(throws: UserError.self) { try preflight(folder, whole[..<length]) }
             try preflight(folder, whole[..<length], follows: true)
@@ -262,9 +262,9 @@ import Testing
             try Runner(job: .test(input: [pipe]), model: ScriptedModel(), store: store).run()
         }
         #expect(error?.kind == .wouldLose)
-        // What was made is in the journal, and what was under way beside it.
+        // What was made is in the log, and so is what was under way.
         let status = try JobStatus.read(output: folder.path("out.jsonl"))
         #expect(status.state == .stopped && status.done > 36 && status.done < 336)
-        #expect(store.journalPath == folder.path("out.jsonl.journal"))
+        #expect(store.unfinishedLog == folder.path("out.jsonl.log"))
     }
 }

@@ -1,6 +1,7 @@
 import Errors
 import Foundation
 import JSON
+import OperatingSystem
 import Testing
 
 @testable import BatchPipeline

@@ -8,7 +8,7 @@ import Testing
 @Suite struct JSONArrayResultsTests {
     private func open(
         _ folder: TestFolder, errors: String? = nil, restart: Bool = false
-    ) throws -> JournalStore {
+    ) throws -> LogStore {
         var format: any ResultFormat = JSONArrayResults()
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         return try openStore(folder, format: format, errors: errors, restart: restart)

@@ -69,7 +69,7 @@ import Testing
         return errors == nil ? format : PartOfResults(base: format, ofFailedLines: false)
     }
 
-    private func open(_ folder: TestFolder, _ isArray: Bool, errors: String? = nil) throws -> JournalStore {
+    private func open(_ folder: TestFolder, _ isArray: Bool, errors: String? = nil) throws -> LogStore {
         try openStore(folder, format: format(isArray: isArray, errors: errors), errors: errors)
     }
 

@@ -79,9 +79,9 @@ import Testing
             try folder.write([], to: name)
         }
         try job.checkScheduledShard()
-        try folder.write([], to: "out.shard-3-of-4.journal")
+        try folder.write([], to: "out.shard-3-of-4.log")
         let error = #expect(throws: UserError.self) { try job.checkScheduledShard() }
-        #expect(error?.place == folder.path("out.shard-3-of-4.journal"))
+        #expect(error?.place == folder.path("out.shard-3-of-4.log"))
         #expect(error?.message.contains("--shard 3/4") == true)
         job.isShardScheduled = false
         try job.checkScheduledShard()

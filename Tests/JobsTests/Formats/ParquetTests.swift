@@ -182,7 +182,7 @@ import Testing
         let folder = try TestFolder()
         try folder.write([], to: "nothing")
         let nothing = try File.open(folder.path("nothing"), .read, in: POSIXFileSystem())
-        #expect(throws: DuckDB.Fault.self) { try DuckDB(command, input: nothing.descriptor).readAll() }
+        #expect(throws: UserError.self) { try DuckDB(command, input: nothing.descriptor).readAll() }
         #expect(access("here", F_OK) != 0)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import BatchPipeline
 @testable import Jobs
 
-/// The bytes of results, in native outputs and in the journal: a change of them is a change of the format.
+/// The bytes of results, in native outputs and in the log: a change of them is a change of the format.
 @Suite struct ResultCodingTests {
     private static let key = WorkKey(id: "a\"b", sample: 1, contentHash: 0x12ab)
     private static let token = LogprobEntry.Token(text: "é", id: 7, logprob: -0.1, bytes: [0xc3, 0xa9])
@@ -117,17 +117,17 @@ import Testing
         }
     }
 
-    @Test(arguments: all) func journalRecords(result: GenerationResult, text: String) throws {
+    @Test(arguments: all) func resultRecords(result: GenerationResult, text: String) throws {
         for repetition in [0, 2] {
-            let record = JournalRecord(key: Self.key, repetition: repetition, run: "r-1", result: result)
+            let record = ResultRecord(key: Self.key, repetition: repetition, run: "r-1", result: result)
             let line = String(decoding: record.line, as: UTF8.self)
             let head = (repetition > 0 ? #","repeat":2"# : "") + #","id":"a\"b","sample":1,"#
             #expect(line.dropFirst(25) == head + text + Self.tail + "}")
             try record.line.withUnsafeBytes { bytes in
                 #expect(ChecksummedLine.isValid(bytes))
-                let read = try #require(JournalRecord(bytes, keeps: true))
+                let read = try #require(ResultRecord(bytes, keeps: true))
                 #expect(read.result == result && read.key == Self.key && read.repetition == repetition)
-                let scanned = try #require(JournalRecord(bytes, keeps: false))
+                let scanned = try #require(ResultRecord(bytes, keeps: false))
                 #expect(scanned.result.isFailed == result.isFailed)
                 #expect(scanned.result.completionTokens == result.completionTokens)
             }
@@ -154,7 +154,7 @@ import Testing
         for text in wrong {
             let line = #"{"sum":"","id":"a","sample":0"# + (text.isEmpty ? "" : ",") + text + Self.tail + "}"
             for keeps in [true, false] {
-                let record = Array(line.utf8).withUnsafeBytes { JournalRecord($0, keeps: keeps) }
+                let record = Array(line.utf8).withUnsafeBytes { ResultRecord($0, keeps: keeps) }
                 #expect(record == nil, "\(text)")
             }
         }

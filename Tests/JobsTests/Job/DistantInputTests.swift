@@ -39,20 +39,14 @@ import Testing
         }
     }
 
-    /// A journal names what it was begun with; that of a job without such an input is as it was.
-    @Test func journalsNameVersions() throws {
-        let fingerprint = RunFingerprint([("model", "m")])
-        var header = JournalHeader(fingerprint: fingerprint, usesOutput: true)
-        let plain = header.line()
-        #expect(!String(decoding: plain, as: UTF8.self).contains("sources"))
+    /// A log names what it was begun with; that of a job without such an input is as it was.
+    @Test func logsNameVersions() throws {
+        var header = LogHeader(fingerprint: RunFingerprint([("model", "m")]))
+        #expect(!String(decoding: header.line, as: UTF8.self).contains("sources"))
         header.pins = [
             PinnedInput(DistantInput(address: "https://u:p@h/a?sig=1", version: "v", files: []))
         ]
-        let line = header.line()
-        guard case .valid(let read) = line.dropLast().withUnsafeBytes({ JournalHeader.read($0) }) else {
-            Issue.record("the header can't be read")
-            return
-        }
+        let read = try #require(header.line.withUnsafeBytes { LogHeader($0) })
         #expect(read.pins == header.pins && read.pins[0].address == "https://h/a?sig=...")
     }
 }

@@ -33,7 +33,7 @@ import Testing
         var job = job(folder, ["in"], "out")
         job.errors = folder.path("E")
         #expect(problem(job, metrics: folder.path("E"))?.contains("the metrics file") == true)
-        for name in ["in", "out", "out.journal", "out.log", "./out"] {
+        for name in ["in", "out", "out.log", "./out"] {
             #expect(problem(job, metrics: folder.path(name)) != nil, "\(name)")
         }
         var names = FileNames()
@@ -73,7 +73,7 @@ import Testing
 
     @Test func filesBesideAnOutputAreNoOutputs() throws {
         try folder.write("{}".utf8, to: "in")
-        for end in ["journal", "journal.inflight", "lock", "log", "phibatch-log", "phibatch-new"] {
+        for end in ["lock", "log", "phibatch-log", "phibatch-new"] {
             let (one, other) = (job(folder, ["in"], "o"), job(folder, ["in"], "o." + end))
             #expect(problem(one, other) != nil && problem(other, one) != nil, "\(end)")
         }
@@ -120,8 +120,8 @@ import Testing
         let inputs = ["a.jsonl", "b.jsonl", "out.jsonl.mine", "out.jsonl2"].map(folder.path)
         #expect(job(folder, ["*"], "out.jsonl").input == inputs)
         let own = [
-            "", ".journal", ".journal.inflight", ".lock", ".log", ".manifest.json", ".old-1",
-            ".journal.old-2", ".phibatch-new", ".shard-1-of-2", ".shard-2-of-2.journal",
+            "", ".lock", ".log", ".manifest.json", ".old-1",
+            ".old-2.log", ".phibatch-new", ".shard-1-of-2", ".shard-2-of-2.log",
         ]
         for end in own { try folder.write("{}".utf8, to: "out.jsonl" + end) }
         try folder.write("".utf8, to: "failed")

@@ -18,8 +18,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "journal", "journal.inflight", "lock", "phibatch-new", "phibatch-journal", "phibatch-inflight",
-        "phibatch-lock", "phibatch-trial-of-place",
+        "log", "lock", "phibatch-new", "phibatch-log", "phibatch-first", "phibatch-trial-of-place",
     ])
     func anInputWithANameOfOursIsRefused(suffix: String) throws {
         let input = folder.path("in." + suffix)
@@ -214,8 +213,8 @@ import Testing
         let link = Paths.join(odd, "link")
         #expect(symlink(target.cPath, link.cPath) == 0)
         let lines = TestLine.make(20)
-        func open() throws -> JournalStore {
-            try JournalStore(output: link, fingerprint: testFingerprint)
+        func open() throws -> LogStore {
+            try LogStore(output: link, fingerprint: testFingerprint)
         }
         let store = try open()
         try TestRun(lines: lines, limit: 7).run(store)

@@ -42,7 +42,7 @@ import Testing
 
     /// A finished output and its log.
     private func putOutput(_ results: [GenerationResult]) throws {
-        let store = try JournalStore(output: folder.path("out"), fingerprint: Self.fingerprint)
+        let store = try LogStore(output: folder.path("out"), fingerprint: Self.fingerprint)
         let keys = results.indices.map { WorkKey(id: "id\($0)", contentHash: UInt64($0)) }
         for (number, key) in keys.enumerated() { _ = try store.claim(key, position: number) }
         for (number, key) in keys.enumerated() {
@@ -117,27 +117,28 @@ import Testing
         #expect((statistics.results, statistics.lines, statistics.failed) == (4, 3, 1))
     }
 
-    /// What a stopped run leaves: the journal, and results of an earlier output that still count.
-    @Test func journalsOfStoppedRuns() throws {
+    /// A stopped run leaves its own results, and those of an earlier output that still count.
+    @Test func logsOfStoppedRuns() throws {
         let earlier = [Self.completion("old"), Self.completion("kept")]
         try putOutput(earlier)
         func record(_ id: String, _ content: UInt64, _ result: GenerationResult) -> [UInt8] {
-            JournalRecord(
+            ResultRecord(
                 key: WorkKey(id: id, sample: 0, contentHash: content), repetition: 0,
                 run: Self.fingerprint.digest, result: result
             ).line + [0x0a]
         }
-        let header = JournalHeader(fingerprint: Self.fingerprint, usesOutput: true).line()
+        var header = LogHeader(fingerprint: Self.fingerprint)
         let records = record("id0", 7, Self.failure) + record("id9", 9, Self.completion("new"))
-        try folder.write(header + records + Array("{\"sum\":\"torn".utf8), to: "out.journal")
+        let begun = header.line + [0x0A] + records
+        try folder.write(
+            folder.bytes("out.log") + begun + Array("{\"sum\":\"torn".utf8), to: "out.log")
         let (source, results) = try read(folder.path("out"))
         #expect(source.state == .stopped && !source.hasOtherOutput)
         #expect(results.map(\.id) == ["id0", "id1", "id9"])
         #expect(results.map(\.text) == [nil, "kept", "new"])
         #expect(source.settings.map(\.name) == ["model.config", "job.seed"])
-        try folder.write(
-            JournalHeader(fingerprint: Self.fingerprint, usesOutput: false).line() + records,
-            to: "out.journal")
+        header.isRestarted = true
+        try folder.write(header.line + [0x0A] + records, to: "out.log")
         let anew = try read(folder.path("out"))
         #expect(anew.source.hasOtherOutput)
         #expect(anew.results.map(\.id) == ["id0", "id9"])
@@ -167,6 +168,6 @@ import Testing
 extension ReportedResult {
     init(_ result: GenerationResult, _ id: String) {
         self.init(
-            JournalRecord(key: WorkKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
+            ResultRecord(key: WorkKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
     }
 }

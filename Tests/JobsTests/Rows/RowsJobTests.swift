@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func theManifestSaysHowRowsWereMade() throws {
-        let store = try JournalStore(
+        let store = try LogStore(
             output: folder.path("out.jsonl"), fingerprint: testFingerprint,
             StoreOptions(lines: LineScheme(job())))
         _ = try Runner(job: job(), model: ScriptedModel(), store: store).run()

@@ -42,7 +42,7 @@ import Testing
             job.engine.workers = .count(16)
             job.checkpointInterval = 15
         }
-        let store = try JournalStore(
+        let store = try LogStore(
             output: folder.path("out.jsonl"), fingerprint: testFingerprint)
         let outcome = try Runner(job: job, model: model, store: store).run()
         precondition(outcome.status == .complete && outcome.statistics.done == expected)

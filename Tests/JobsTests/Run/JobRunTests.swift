@@ -27,8 +27,8 @@ import Testing
         return [Job(settings: first, output: "first.out"), Job(settings: second, output: "second.out")]
     }
 
-    private func store(_ job: Job, _ folder: TestFolder, prefix: String) throws -> JournalStore {
-        try JournalStore(
+    private func store(_ job: Job, _ folder: TestFolder, prefix: String) throws -> LogStore {
+        try LogStore(
             output: folder.path(prefix + job.output), fingerprint: testFingerprint,
             StoreOptions(samples: job.settings.sampleCount))
     }

@@ -25,8 +25,8 @@ import Testing
 
     private func store(
         _ job: JobSettings, _ run: String = "1", ifChanged: SettingsChange = .refuse
-    ) throws -> JournalStore {
-        try JournalStore(
+    ) throws -> LogStore {
+        try LogStore(
             output: folder.path("out.jsonl"), fingerprint: RunFingerprint([("job.number", run)]),
             StoreOptions(lines: LineScheme(job), ifChanged: ifChanged))
     }

@@ -35,10 +35,10 @@ import Testing
 
     private func store(
         _ job: JobSettings, system: any FileSystem = POSIXFileSystem()
-    ) throws -> JournalStore {
+    ) throws -> LogStore {
         var options = try StoreOptions(job)
         (options.prunes, options.keptOutputCount) = (true, 9)
-        return try JournalStore(
+        return try LogStore(
             output: job.output, fingerprint: testFingerprint, options, system: system)
     }
 
@@ -48,7 +48,7 @@ import Testing
         _ job: JobSettings, redo choice: RedoChoice? = nil, _ model: ScriptedModel = ScriptedModel(),
         _ flag: StopFlag = StopFlag(), system: any FileSystem = POSIXFileSystem()
     ) throws -> RunOutcome {
-        func open() throws -> JournalStore { try self.store(job, system: system) }
+        func open() throws -> LogStore { try self.store(job, system: system) }
         let store = try choice?.store(of: job, note: { _, _ in }, open: open) ?? open()
         return try Runner(job: job, model: model, store: store, stopFlag: flag).run()
     }
@@ -196,12 +196,12 @@ import Testing
             let what: Comment = "call \(call) (\(counting.calls[call]))"
             let system = FaultyFileSystem(failing: call, with: .error(EIO), lasts: true)
             _ = try? run(job, redo: choice, system: system)
-            let hasBegun = folder.has("out.jsonl.journal")
+            let hasBegun = folder.isOpen
             let there = try rows(job)
             #expect(there == before || there == expected, what)
             #expect(try run(job).status == .complete)
             #expect(try rows(job) == (hasBegun ? expected : there), what)
-            #expect(!folder.has("out.jsonl.journal"), what)
+            #expect(!folder.isOpen, what)
         }
     }
 

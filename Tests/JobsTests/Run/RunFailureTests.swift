@@ -16,7 +16,7 @@ import Testing
     @Test func aModelThatCannotBeLoadedEndsTheRun() throws {
         let folder = try TestFolder()
         try folder.write(ScriptedRun.prompts(5).utf8, to: "in.jsonl")
-        let store = try JournalStore(output: folder.path("out.jsonl"), fingerprint: testFingerprint)
+        let store = try LogStore(output: folder.path("out.jsonl"), fingerprint: testFingerprint)
         let problem = UserError(.resources, "there is not enough memory")
         #expect(throws: problem) {
             try Runner(job: ScriptedRun.job(folder.path("in.jsonl")), store: store) { throw problem }.run()

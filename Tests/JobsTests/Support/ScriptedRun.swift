@@ -133,10 +133,10 @@ enum ScriptedRun {
     /// A job's store, as a session opens it.
     static func store(
         _ job: JobSettings, _ change: (inout StoreOptions) -> Void = { _ in }
-    ) throws -> JournalStore {
+    ) throws -> LogStore {
         var options = try StoreOptions(job)
         change(&options)
-        return try JournalStore(output: job.output, fingerprint: testFingerprint, options)
+        return try LogStore(output: job.output, fingerprint: testFingerprint, options)
     }
 
     /// A run of a job with its store, which may be stopped in some step.
@@ -151,7 +151,7 @@ enum ScriptedRun {
     /// Verifies a job's output by runs whose stores `store` opens.
     static func verification(
         _ job: JobSettings, _ extent: Verification.Extent = .percent(100),
-        store: (JobSettings) throws -> JournalStore = { try ScriptedRun.store($0) }
+        store: (JobSettings) throws -> LogStore = { try ScriptedRun.store($0) }
     ) throws -> Verification {
         try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: extent) {
             let store = try store($0.settings)

@@ -157,10 +157,10 @@ import Testing
             let timing = GenerationResult.Timing(queued: 0, prefill: 1, decode: 1, tokensPerSecond: 2)
             let result = GenerationResult(
                 steps, timing: timing, kept: [.init(name: "item", json: "\"kept\"")])
-            let line = JournalRecord(
+            let line = ResultRecord(
                 key: WorkKey(id: "r0", contentHash: 1), repetition: 0, run: "r", result: result
             ).line
-            #expect(line.withUnsafeBytes { JournalRecord($0, keeps: true)?.result } == result)
+            #expect(line.withUnsafeBytes { ResultRecord($0, keeps: true)?.result } == result)
         }
     }
 

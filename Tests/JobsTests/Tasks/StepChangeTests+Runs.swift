@@ -33,7 +33,7 @@ extension StepChangeTests {
             let outcome = try? run(part, runs % 2 == 0 ? .restart : .refuse, on: model, flag).outcome
             isWhole = outcome?.status == .complete
             runs += 1
-            #expect(folder.has("out.jsonl.journal") == !isWhole)
+            #expect(folder.isOpen == !isWhole)
         }
         #expect(runs > 2)
         #expect(try text(job) == expected)
@@ -69,7 +69,7 @@ extension StepChangeTests {
             #expect(outcome.status == .complete, what)
             #expect(try text(job) == expected, what)
             #expect(model.admissions <= needed, what)
-            #expect(!folder.has("out.jsonl.journal"), what)
+            #expect(!folder.isOpen, what)
         }
     }
 
@@ -201,10 +201,10 @@ extension StepChangeTests {
         #expect(throws: UserError.self) { try run(old, on: stopped) }
         let job = try job(changed("close"))
         try store(job, .restart).suspend()
-        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.journal.old-1"))
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.old-1.log"))
         let store = try store(job, .refuse)
         #expect(
-            store.notes.contains { $0.hasPrefix("out.jsonl.journal.old-1: is not there any more") },
+            store.notes.contains { $0.hasPrefix("out.jsonl.old-1.log: is not there any more") },
             "\(store.notes)")
         try store.suspend()
         let (expected, all) = try fresh(job)

@@ -72,10 +72,10 @@ import Testing
     func store(
         _ job: JobSettings, _ ifChanged: SettingsChange, restart: Bool = false,
         system: any FileSystem = FaultyFileSystem()
-    ) throws -> JournalStore {
+    ) throws -> LogStore {
         var options = try StoreOptions(job)
         (options.restart, options.ifChanged, options.prunes) = (restart, ifChanged, true)
-        return try JournalStore(
+        return try LogStore(
             output: job.output, fingerprint: fingerprint(job), options, system: system)
     }
 

@@ -1,0 +1,117 @@
+import BatchEngine
+import JSON
+
+/// Completion that was under way when it was last saved.
+///
+/// The log has one as pieces: each save adds the tokens that are new since the last one, or begins it again.
+///
+///     {"sum":"…","from":F,"id":"…","line_hash":"…","sample":S[,"attempt":A][,"row":"…"],"tokens":[…][,"logprobs":[…]]}
+package struct InFlightRecord: Sendable, Equatable {
+    package var key: WorkKey
+    /// The completion's tokens so far, in order.
+    package var tokens: [Int32]
+    /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
+    package var logprobs: [String] = []
+    /// Number of completions of the same request that were rejected before this one.
+    package var attempt = 0
+    /// Results of the steps before, where a row has steps.
+    package var row: String?
+}
+
+extension InFlightRecord {
+    static let marker: StaticString = "\"from\":"
+
+    /// The line that brings the log up to date.
+    /// - Parameter saved: what the log has of it; nil if nothing.
+    func line(after saved: InFlightRecord?) -> [UInt8] {
+        let from = saved.map { goesOn(from: $0) ? $0.tokens.count : 0 } ?? 0
+        return ChecksummedLine.make { writer in
+            writer.int("from", from)
+            writer.string("id", key.id)
+            writer.hex("line_hash", key.contentHash)
+            writer.int("sample", key.sample)
+            if attempt > 0 { writer.int("attempt", attempt) }
+            if from == 0, let row { writer.string("row", row) }
+            writer.array("tokens") { writer in for token in tokens[from...] { writer.int(token) } }
+            if !logprobs.isEmpty {
+                writer.array("logprobs") { writer in for entry in logprobs[from...] { writer.string(entry) } }
+            }
+        }
+    }
+
+    private func goesOn(from saved: InFlightRecord) -> Bool {
+        saved.attempt == attempt && saved.row == row && tokens.starts(with: saved.tokens)
+            && logprobs.starts(with: saved.logprobs)
+    }
+
+    /// Takes such a line into what the lines before it have.
+    /// - Parameter line: one whose sum is known to be right.
+    /// - Returns: false if it is none. (A piece whose beginning is lost is none that counts.)
+    static func read(_ line: UnsafeRawBufferPointer, into records: inout [WorkKey: InFlightRecord]) -> Bool {
+        guard let json = try? JSONValue(parsing: line, limits: .ownLine), let from = json.int("from"),
+            let id = json.string("id"), let sample = json.int("sample"),
+            let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
+            case .array(let tokens)? = json["tokens"], case let logprobs = json["logprobs"]?.texts ?? [],
+            logprobs.isEmpty || logprobs.count == tokens.count,
+            logprobs.allSatisfy({ LogprobEntry(encoded: $0) != nil }),
+            case let attempt = json.int("attempt") ?? 0,
+            0...RequestSettings.retriesRange.upperBound ~= attempt
+        else { return false }
+        var numbers: [Int32] = []
+        for token in tokens {
+            guard case .int(let number) = token, let id = Int32(exactly: number) else { return false }
+            numbers.append(id)
+        }
+        let key = WorkKey(id: id, sample: sample, contentHash: hash)
+        if from == 0 {
+            records[key] = InFlightRecord(
+                key: key, tokens: numbers, logprobs: logprobs, attempt: attempt, row: json.string("row"))
+        } else if records[key]?.tokens.count == from, records[key]?.attempt == attempt {
+            records[key]?.tokens += numbers
+            records[key]?.logprobs += logprobs
+        }
+        return true
+    }
+}
+
+/// Progress of a run, for `phibatch status`; saved with the completions under way.
+package struct JobProgress: Sendable, Equatable {
+    /// Seconds since 1970.
+    package var startedAt: Double = 0
+    package var savedAt: Double = 0
+    /// Results that the job will have (lines times samples), if the input was read to its end.
+    package var resultsTotal: Int?
+    /// Results and completion tokens of this run alone: what its speed is reckoned from.
+    package var doneThisRun = 0
+    package var completionTokensThisRun = 0
+}
+
+extension JobProgress {
+    static let marker: StaticString = "\"progress\":"
+
+    /// The checksummed line.
+    var line: [UInt8] {
+        ChecksummedLine.make { writer in
+            writer.object("progress") { writer in
+                writer.number("started", startedAt)
+                writer.number("saved", savedAt)
+                if let resultsTotal { writer.int("total", resultsTotal) }
+                writer.int("done", doneThisRun)
+                writer.int("tokens", completionTokensThisRun)
+            }
+        }
+    }
+
+    /// - Parameter line: one whose sum is known to be right.
+    /// - Returns: nil if a member is missing or of a wrong kind, or the total is below zero.
+    init?(_ line: UnsafeRawBufferPointer) {
+        guard let json = (try? JSONValue(parsing: line, limits: .ownLine))?["progress"],
+            let started = json.number("started"), let saved = json.number("saved"),
+            let done = json.int("done"), let tokens = json.int("tokens"),
+            json["total"] == nil || json.int("total") ?? -1 >= 0
+        else { return nil }
+        self.init(
+            startedAt: started, savedAt: saved, resultsTotal: json.int("total"), doneThisRun: done,
+            completionTokensThisRun: tokens)
+    }
+}

@@ -1,0 +1,101 @@
+import OperatingSystem
+
+/// Status of a job, read from the files beside its output without disturbing a run.
+package struct JobStatus: Sendable, Equatable {
+    package enum State: String, Sendable {
+        /// Neither output nor log is there.
+        case notStarted
+        case running
+        /// A run has begun and not come to its end: the same command takes it up again.
+        case stopped
+        case complete
+    }
+
+    package var state: State
+    /// The run that holds the lock, if it has written itself down.
+    package var holder: OutputLock.Holder?
+    /// Results that are there, the failed ones included.
+    package var done: Int
+    package var failed: Int
+    /// Completions under way when they were last saved, and their tokens so far.
+    package var inFlight: Int
+    package var inFlightTokens: Int
+    /// The sum of the results' completion tokens.
+    package var completionTokens: Int
+    /// Progress that the run saved last; nil if it has saved none.
+    package var progress: JobProgress?
+    package var damagedLines: Int
+    /// Lines of a complete job that failed, and how many may.
+    package var failures: AllowedFailures?
+    /// Runs that made the results, the latest first.
+    package var madeBy: [RunShare] = []
+    package var latest: RunFingerprint?
+    /// Number of rows with steps that are accepted, and that each step dropped, if that was asked for.
+    package var tally: [RowOutcome: Int] = [:]
+
+    /// Completion tokens a second of the run that saved `progress`.
+    package var tokensPerSecond: Double? { speed(\.completionTokensThisRun) }
+
+    /// Results a second of the run that saved `progress`.
+    package var resultsPerSecond: Double? { speed(\.doneThisRun) }
+
+    private func speed(_ count: KeyPath<JobProgress, Int>) -> Double? {
+        guard let progress, progress.savedAt > progress.startedAt, progress[keyPath: count] > 0 else {
+            return nil
+        }
+        return Double(progress[keyPath: count]) / (progress.savedAt - progress.startedAt)
+    }
+
+    /// - Parameters:
+    ///   - tallies: whether results are read for their `tally`.
+    /// - Throws: `UserError` of kind `io` if a file is there and can't be read.
+    package static func read(
+        output: String, tallies: Bool = false,
+        system: any FileSystem = POSIXFileSystem()
+    ) throws -> JobStatus {
+        let paths = try OutputPaths(output: output, in: system)
+        let lock = try OutputLock.probe(paths, in: system)
+        var status = JobStatus(
+            state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
+            completionTokens: 0, progress: nil, damagedLines: 0)
+        let index = ResultIndex()
+        let log = try OutputLog.find(at: paths, in: system)
+        let isOpen = log?.isOpen ?? false
+        let begun = log?.begun
+        let settings = log?.finished?.header
+        let accepts = { (run: String) in !isOpen || begun?.accepted.contains(run) ?? true }
+        var earlier: PreviousOutput?
+        if let log {
+            earlier = try log.finished.map { try PreviousOutput($0, of: nil, index: index, accepts: accepts) }
+            let outcome = try log.records(into: index, accepts: accepts)
+            status.completionTokens = outcome.completionTokens + (earlier?.completionTokens ?? 0)
+            status.damagedLines = outcome.damaged
+            status.progress = outcome.progress
+            status.inFlight = outcome.inFlight.count
+            status.inFlightTokens = outcome.inFlight.values.reduce(0) { $0 + $1.tokens.count }
+        }
+        if !isOpen { status.failures = settings?.failures }
+        status.latest = begun?.fingerprint ?? settings?.fingerprint
+        status.madeBy = index.countByRun().described(
+            by: { begun?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
+        status.done = (0..<index.count).count { index[$0].isStored }
+        status.failed = (0..<index.count).count { index[$0].isFailed }
+        if tallies {
+            let stored = StoredResults(log: log?.file, output: earlier)
+            for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
+                if let told = try stored.record(of: index[number])?.result.made?.tally {
+                    status.tally[told, default: 0] += 1
+                }
+            }
+        }
+        let hasOutput = try system.exists(paths.output)
+        status.state = lock.isHeld ? .running : isOpen ? .stopped : hasOutput ? .complete : .notStarted
+        return status
+    }
+
+    /// Whether a path is an output rather than a job file: there is its log beside it.
+    package static func isOutput(_ path: String) throws -> Bool {
+        let (system, paths) = (POSIXFileSystem(), try OutputPaths(output: path, in: POSIXFileSystem()))
+        return ((try? RunFile.open(paths.log, .log, .readOwn, in: system)) ?? nil) != nil
+    }
+}

@@ -1,0 +1,134 @@
+import FoundationShim
+
+/// The store as a run uses it.
+extension LogStore: ResultStore {
+    package var isOnDisk: Bool { true }
+
+    package func filedHashes(of key: WorkKey) throws -> [UInt64] {
+        if let failure { throw failure }
+        return claims.hashes(of: key) + (others?.hashes(of: key) ?? [])
+    }
+
+    package func note(earlierScheme: LineScheme) { usedSchemes = usedSchemes.adding([earlierScheme]) }
+
+    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+        if let failure { throw failure }
+        precondition(position == claims.count, "positions are claimed in order")
+        return claims.claim(key)
+    }
+
+    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+        if let failure { throw failure }
+        try failing {
+            let (number, known) = claims.entry(at: position)
+            precondition(known.contentHash == key.contentHash, "the key is the one claimed")
+            let line = ResultRecord(
+                key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
+            ).line
+            guard line.count < ChecksummedLine.maximumLength else {
+                throw UserError(.io, at: paths.log, "the result of line \(key.id) is over 1 GiB long.")
+            }
+            // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
+            if known.isStored, known.isFailed == result.isFailed, let there = try stored.record(of: known),
+                there.result == result, there.run.utf8.elementsEqual(fingerprint.digest.utf8)
+            {
+                return
+            }
+            let offset = try write(line)
+            saved[key] = nil
+            claims.store(
+                number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
+            try writer.syncIfDue()
+        }
+    }
+
+    private func write(_ line: [UInt8]) throws -> Int {
+        let offset = try writer.append(line)
+        lock.isNew = false
+        return offset
+    }
+
+    private var stored: StoredResults { StoredResults(log: writer.file, output: earlierOutput) }
+
+    package func saveInFlight(_ records: [InFlightRecord]) throws {
+        if let failure { throw failure }
+        // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
+        if !hasWritten, records.isEmpty { return }
+        try failing {
+            progress.savedAt = Date().timeIntervalSince1970
+            for record in records where saved[record.key] != record {
+                _ = try write(record.line(after: saved[record.key]))
+                saved[record.key] = record
+            }
+            _ = try write(progress.line)
+            try writer.sync()
+        }
+    }
+
+    package func result(at position: Int) throws -> GenerationResult? {
+        if let failure { throw failure }
+        let (_, known) = claims.entry(at: position)
+        guard known.isStored else { return nil }
+        return try stored.record(of: known)?.result
+    }
+
+    package func verified(_ key: WorkKey) throws -> GenerationResult? { try others?.result(of: key) }
+
+    package var earlierSteps: [String: String] {
+        previousRows.reduce(into: [:]) { $0.merge($1.steps) { first, _ in first } }
+    }
+
+    package func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult? {
+        if let failure { throw failure }
+        return try previousRows.lazy.compactMap { try $0.result(of: key, run: run) }.first
+    }
+
+    package func endsEarly(at count: Int) { earlyEnd = count }
+
+    package func sync() throws {
+        if let failure { throw failure }
+        try failing { try writer.sync() }
+    }
+
+    package func suspend() throws {
+        defer { close() }
+        if failure == nil { try failing { try writer.sync() } }
+    }
+
+    package var needsLookAhead: Bool { !options.prunes && claims.earlier.losesTooMany }
+
+    package func lookAhead(at key: WorkKey) throws {
+        if let failure { throw failure }
+        claims.lookAhead(at: key)
+    }
+
+    package func inputEnds(_ end: InputEnd) throws {
+        if let failure { throw failure }
+        inputEnd = end
+        // No fault of the store: what is under way can still be saved.
+        try checkLosses(end)
+    }
+
+    package func finish(count: Int) throws {
+        if let failure { throw failure }
+        if let earlyEnd {
+            claims.end(at: earlyEnd)
+            // The input goes on.
+            inputEnd = nil
+        }
+        precondition(count == claims.count, "every position is claimed")
+        defer { close() }
+        try failing { try writer.sync() }
+        try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
+        try failing {
+            madeBy = claims.countByRun().described(by: known, first: fingerprint.digest)
+            if try !isUnchanged() {
+                try writeOutput()
+                didReplaceOutput = true
+            } else if let settings, settings != header {
+                lock.log = try log.put(header, at: place)
+            }
+            isFinished = true
+        }
+    }
+}

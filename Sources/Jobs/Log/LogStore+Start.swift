@@ -1,0 +1,191 @@
+import Errors
+import OperatingSystem
+
+/// Finding out what an earlier run left.
+extension LogStore {
+    func load() throws {
+        if case .joined? = settings?.shard.flatMap(LineSelection.init(name:)), !options.restart {
+            throw UserError(
+                .mismatch, at: paths.output,
+                "is joined of shards, each of which has decided of its own rows. Run and join those again, or "
+                    + beginAgain)
+        }
+        let isBlank = log.finished == nil && !log.isOpen
+        if options.restart { try setAside() } else if lock.isNew || isBlank { try beginNew(isBlank) }
+        if let change = try change() {
+            switch options.ifChanged {
+            case _ where try change.isBegun && holdsNoResult():
+                try openPreviousRows(log.begun?.rowsFrom ?? [])
+                try beginNew(true)
+                lock.isNew = previousRows.isEmpty
+                notes.append("the earlier run had no result yet; the new settings are taken.")
+            case .refuse: throw refusal(of: change)
+            case .restart:
+                options.restart = true
+                try setAside(keepsRows: true)
+            case .keep: notes.append(keeping(change))
+            }
+        }
+        if let begun = log.begun {
+            writer.header.isRestarted = begun.isRestarted
+            writer.header.kept = begun.kept
+            if previousRows.isEmpty {
+                try openPreviousRows(begun.rowsFrom) { name in
+                    notes.append("\(name): is not there any more, or not as it was; rows take nothing of it.")
+                }
+            }
+        } else if log.isOpen {
+            notes.append("\(paths.log): its header is damaged; the results name their run themselves.")
+            // Whatever output is there is kept.
+            writer.header.isRestarted = true
+        } else if let settings, settings.fingerprint == fingerprint {
+            // Results of other runs in a finished output count as before.
+            writer.header.kept = settings.kept
+        }
+        try place.tighten(lock.log)
+        try loadOutput()
+        noteSchemes()
+        if log.isOpen, let begun = log.begun,
+            begun.fingerprint.digest != fingerprint.digest || !begun.lines.contains(options.lines)
+                || begun.pins != options.pins
+        {
+            keep(begun.fingerprint.digest, begun.fingerprint)
+            writer.header.lines = writer.header.lines.adding(begun.lines)
+        }
+        try loadRecords()
+        claims.begin()
+    }
+
+    /// Schemes by which lines are known in what counts.
+    private func noteSchemes() {
+        var schemes = settings?.lines ?? []
+        schemes = schemes.adding(log.begun?.lines ?? [])
+        for rows in previousRows { schemes = schemes.adding(rows.lines) }
+        earlierSchemes = schemes.filter { $0 != options.lines }
+    }
+
+    var beginAgain: String {
+        "use --restart to begin again (what there is is kept as \(oldFiles.name(1)) or the next number)."
+    }
+
+    /// The log holds nothing, and an output that is there is nobody's.
+    /// - Parameter isWritten: it has been somebody's, and gets this run's header.
+    private func beginNew(_ isWritten: Bool) throws {
+        if let file = try File.openIfPresent(paths.output, .read, in: system), try file.info().size > 0 {
+            throw UserError(
+                .mismatch, at: paths.output,
+                "is there already, and no log of phibatch (\(paths.log)) says what it holds. "
+                    + OutputLog.advice)
+        }
+        if isWritten {
+            if !log.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
+            try lock.log.truncate(to: 0)
+            writer.resume(lock.log, at: 0)
+            try writer.begin()
+            log = try OutputLog(lock.log)
+            lock.isNew = true
+        } else {
+            writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
+        }
+    }
+
+    /// Begins a log of its own beside what is there, which stays, and whose log is kept.
+    /// - Parameter keepsRows: rows may take something of its results; else all is to be made anew.
+    private func setAside(keepsRows: Bool = false) throws {
+        if lock.isNew {
+            lock.isNew = try !system.exists(paths.output)
+            return writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
+        }
+        let name = try oldFiles.keep(output: false, log: true)
+        try system.syncFolder(paths.folder)
+        if keepsRows { try openPreviousRows([Paths.name(of: name)] + (log.begun?.rowsFrom ?? [])) }
+        if log.isOpen { notes.append("begun again; the earlier log is kept as \(name).") }
+        notes += oldFiles.removeOldest(but: max(1, options.keptOutputCount))
+        // At once: else a kill before the first result would forget the restart.
+        writer.header.isRestarted = true
+        lock.log = try place.put(paths.log, draft: paths.logDraft, replacing: try lock.log.info()) {
+            try $0.write(writer.header.line + [0x0A], at: 0)
+        }
+        try system.syncFolder(paths.folder)
+        log = try OutputLog(lock.log)
+        writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
+    }
+
+    /// Opens what rows may take something of, and has the log name it.
+    /// - Parameters:
+    ///   - names: of logs beside the output.
+    ///   - missed: gets the name of each that has nothing for this run.
+    private func openPreviousRows(_ names: [String], missed: (String) -> Void = { _ in }) throws {
+        for name in names.map(Paths.name) {
+            guard let rows = try PreviousRows(Paths.join(paths.folder, name), now: fingerprint, in: system)
+            else {
+                missed(name)
+                continue
+            }
+            previousRows.append(rows)
+            writer.header.rowsFrom.append(name)
+        }
+    }
+
+    private func loadOutput() throws {
+        let file = try File.openIfPresent(paths.output, .read, in: system)
+        guard let finished = log.finished else {
+            guard !writer.header.isRestarted, let file, try file.info().size > 0 else { return }
+            throw UserError(
+                .mismatch, at: paths.output,
+                "is there already, and its log \(paths.log) does not say what it holds. " + OutputLog.advice)
+        }
+        let refusesOthers = log.begun != nil || !log.isOpen
+        let output = try PreviousOutput(finished, of: file, index: claims.index) {
+            try accepts($0, at: paths.output, refusesOthers: refusesOthers)
+        }
+        if output.lost > 0 {
+            notes.append(
+                "\(paths.log): results that are damaged or missing, and are done anew: \(output.lost).")
+        }
+        if !output.isAsWritten {
+            let what = file == nil ? "not there any more" : "not as it was written"
+            notes.append("\(paths.output): is \(what); it is written again from its log.")
+        }
+        earlierOutput = output
+        claims.earlier.foreignLines = output.lost
+    }
+
+    private func loadRecords() throws {
+        let outcome = try log.records(into: claims.index) { try accepts($0, at: paths.log) }
+        if outcome.isTorn {
+            try lock.log.truncate(to: outcome.end)
+            notes.append("\(paths.log): an unfinished last line was cut off.")
+        }
+        if outcome.damaged > 0 {
+            notes.append(
+                "\(paths.log): \(outcome.damaged) damaged lines were passed over; "
+                    + "results that only they held are done anew.")
+            // So that the next run doesn't find, and tell of, the same damage again.
+            for range in outcome.damagedRanges { try lock.log.fill(range, with: 0x0a) }
+        }
+        claims.earlier.superseded = outcome.superseded
+        redo = outcome.redo
+        if log.begun?.fingerprint.digest == fingerprint.digest {
+            saved = outcome.inFlight
+            claims.carry(saved.values)
+        }
+        guard !lock.isNew, !writer.hasBegun else { return }
+        writer.resume(lock.log, at: outcome.end)
+        if log.isOpen { try writer.begin() }
+    }
+}
+
+extension OutputLog {
+    /// Gives a draft that is the output's log its name, and removes any other draft.
+    static func settle(_ lock: OutputLock, at paths: OutputPaths, in system: any FileSystem) throws {
+        guard let draft = try RunFile.open(paths.logDraft, .logDraft, .readWrite, in: system) else { return }
+        guard try draft.lock(exclusive: true) else { throw RunFile.inUse(paths.logDraft) }
+        if try find(at: paths, in: system)?.file.path == paths.logDraft {
+            try put(draft, inPlaceOf: lock.log, at: paths, in: system)
+            (lock.log, lock.isNew) = (draft, false)
+        } else {
+            try draft.remove()
+        }
+    }
+}

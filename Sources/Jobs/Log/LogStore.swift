@@ -1,0 +1,180 @@
+/// Results of a run, in the log beside its output.
+///
+/// Nothing a run does before `finish` touches an output that is already there. After any error the
+/// store refuses further work, and what was handed over before is found again by the next run.
+package final class LogStore {
+    package let fingerprint: RunFingerprint
+    /// Notes on what the start found: a torn line, damage, a log set aside.
+    package internal(set) var notes: [String] = []
+    /// Saved with the in-flight completions, for `JobStatus`.
+    package var progress = JobProgress()
+    /// Kept beside the finished output.
+    package var failures: AllowedFailures?
+    /// Number of the finished output's results that each run has made.
+    package internal(set) var madeBy: [RunShare] = []
+    /// Whether `finish` put a new output in place; false if there was nothing to do.
+    package internal(set) var didReplaceOutput = false
+    /// Warnings of `finish`: results that are no longer in the output.
+    package internal(set) var warnings: [String] = []
+
+    // Not private for the sake of the steps of a run, which have files of their own.
+    var options: StoreOptions
+    let place: OutputPlace
+    var paths: OutputPaths { place.paths }
+    var system: any FileSystem { place.system }
+    let lock: OutputLock
+    let writer: LogWriter
+    /// The log as it was found.
+    var log: OutputLog
+    /// Completions under way, as the log has them.
+    var saved: [WorkKey: InFlightRecord] = [:]
+    /// Nil if there is none, or none that counts.
+    var earlierOutput: PreviousOutput?
+    let claims = ClaimTable()
+    var inputEnd: InputEnd?
+    /// Positions from here on are not needed; nil if all are.
+    var earlyEnd: Int?
+    /// Header of the output that is there.
+    var settings: LogHeader? { log.finished?.header }
+    /// By which schemes lines are known in what was there, but for the run's own.
+    package var earlierSchemes: [LineScheme] = []
+    /// Earlier schemes by which lines of this run's input are known.
+    var usedSchemes: [LineScheme] = []
+    /// By what the results of a redo that was interrupted were chosen; nil if there is none.
+    package internal(set) var redo: UInt64?
+    /// Earlier results that rows may be taken from, the latest first.
+    var previousRows: [PreviousRows] = []
+    /// Results elsewhere whose lines are to be known as they are there.
+    package var others: FinishedOutput?
+    private(set) var failure: UserError?
+
+    /// Opens what there is beside `output`, after taking the lock.
+    ///
+    /// - Parameters:
+    ///   - output: the path of the output file, as the user gave it. Its folder must exist.
+    ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
+    ///   - waiting: how to wait for another run's lock; nil to leave at once.
+    ///   - now: seconds on a clock that only goes forward.
+    /// - Throws: `UserError` of any kind but `closedStream`.
+    package init(
+        output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
+        waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
+        now: @escaping () -> Double = LogStore.monotonicSeconds
+    ) throws {
+        self.fingerprint = fingerprint
+        precondition(options.samples > 0, "a line has at least one sample")
+        self.options = options
+        guard !output.isEmpty else { throw UserError(.cannotWrite, at: "output", "has no name.") }
+        let paths = try OutputPaths(output: output, in: system)
+        _ = try OutputPlace(paths, output: output, in: system)
+        let header = LogHeader(
+            format: options.format.name, layout: options.format.layout, fingerprint: fingerprint,
+            lines: [options.lines], pins: options.pins, isRestarted: options.restart, holder: .own)
+        let lock = try OutputLock(paths, output: output, header, waiting: waiting, in: system)
+        self.lock = lock
+        do {
+            // The run before may have put an output in place while this one was waiting.
+            var place = try OutputPlace(paths, output: output, in: system)
+            try place.prepare()
+            self.place = place
+            try OutputLog.settle(lock, at: paths, in: system)
+            log = try OutputLog(lock.log)
+            writer = try LogWriter(lock.log, header, at: place, now: now)
+            if let warning = place.warning { notes.append(warning) }
+            if lock.lockFile != nil {
+                notes.append(
+                    "\(paths.lock): this file system has no locks; a run killed on another host leaves this.")
+            }
+            try load()
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    var run: ResultRun {
+        ResultRun(digest: fingerprint.digest, samples: options.samples)
+    }
+
+    /// Seconds since some fixed moment, whatever is done to the wall clock.
+    package static func monotonicSeconds() -> Double {
+        (ContinuousClock.now - monotonicStart).seconds
+    }
+    private static let monotonicStart = ContinuousClock.now
+
+    /// The log, if a run that has not come to its end has written to it, and it wasn't removed or replaced.
+    package var unfinishedLog: String? { isFinished || !hasWritten ? nil : writer.pathInPlace }
+    /// Whether the output is complete, and in place.
+    var isFinished = false
+    var hasWritten: Bool { writer.hasBegun && !lock.isNew }
+
+    /// Counts of an earlier run's results that could be used, so far as lines are claimed.
+    package var report: ResumeReport { claims.report }
+
+    /// Results that were there at the start, whether or not they still fit the input.
+    package var storedAtStart: Int { claims.storedAtStart }
+
+    // MARK: - Parts
+
+    func failing<T>(_ work: () throws -> T) throws -> T {
+        do { return try UserError.of(paths.output, work) } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    func close() {
+        earlierOutput = nil
+        lock.release()
+    }
+}
+
+/// Treatment of earlier results that were made with another model or other settings.
+public enum SettingsChange: String, Sendable, CaseIterable {
+    /// They stay, and the run does not begin.
+    case refuse
+    /// The run begins again; they are kept. Where steps are all that is other, rows take of them what is the same.
+    case restart
+    /// They count, and only what is left is done with the new settings.
+    case keep
+}
+
+/// Options of a store: facts of the job on which no result depends.
+package struct StoreOptions: Sendable {
+    /// By which scheme the run knows its lines.
+    var lines = LineScheme()
+    /// Number of results that each line has.
+    var samples = 1
+    /// The lines that it takes up.
+    var selection = LineSelection.all
+    /// Format of the output.
+    var format: any ResultFormat = ResultFormats.standard
+    /// The file of failed lines; nil where they are in the output.
+    var errors: String?
+    /// Begin again. The earlier log is kept under a numbered name; an earlier output stays in place until the new one is
+    /// complete, and is then kept too.
+    package var restart = false
+    /// Treatment of earlier results that were made with other settings.
+    package var ifChanged = SettingsChange.refuse
+    /// Whether any number of results may go whose lines are no longer in the input.
+    package var prunes = false
+    /// Number of earlier outputs that are kept, with their logs.
+    var keptOutputCount = 3
+    /// Paths of files that are never taken for earlier outputs, and removed.
+    var inputs: [String] = []
+    /// Parts of the input that lie elsewhere.
+    var pins: [PinnedInput] = []
+}
+
+extension StoreOptions {
+    package static let standard = StoreOptions()
+
+    /// Takes the options from the job.
+    package init(_ job: JobSettings) throws {
+        self.init(
+            lines: try LineScheme(job), samples: job.sampleCount, selection: job.selection,
+            format: job.outputFormat.format, errors: job.errors, keptOutputCount: job.keepOld,
+            inputs: job.input.filter { $0 != "-" } + job.pick.compactMap { $0.file?.path },
+            pins: job.distant.map(PinnedInput.init))
+    }
+}

@@ -1,0 +1,95 @@
+/// Log that a run writes on: with its header at the first need, so that a run with nothing to do changes nothing, and
+/// synced in groups.
+final class LogWriter {
+    private let system: any FileSystem
+    private let folder: String
+    /// Header that the run's part begins with.
+    var header: LogHeader
+    private let now: () -> Double
+    private var policy: SyncPolicy
+    private(set) var file: File
+    private var end: Int
+    /// Whether the log has the run's header.
+    private(set) var hasBegun = false
+    private var isClosed = false
+
+    /// - Parameters:
+    ///   - file: locked.
+    ///   - now: seconds on a clock that only goes forward.
+    init(_ file: File, _ header: LogHeader, at place: OutputPlace, now: @escaping () -> Double) throws {
+        (system, folder) = (place.system, place.paths.folder)
+        (self.file, self.header, self.now) = (file, header, now)
+        policy = SyncPolicy(now: now())
+        end = try file.info().size
+    }
+
+    /// Goes on with another file, or where what is whole of this one ends.
+    func resume(_ file: File, at end: Int, hasBegun: Bool = false) {
+        (self.file, self.end, self.hasBegun) = (file, end, hasBegun)
+    }
+
+    /// - Parameter marks: lines that come with the header.
+    func begin(with marks: [UInt8] = []) throws {
+        guard !hasBegun else { return }
+        hasBegun = true
+        try write(header.line + [0x0A] + marks)
+    }
+
+    /// - Parameter line: without its line feed.
+    /// - Returns: where it begins.
+    func append(_ line: [UInt8]) throws -> Int {
+        try begin()
+        let start = end
+        try write(line + [0x0A])
+        return start
+    }
+
+    private func write(_ bytes: [UInt8]) throws {
+        do {
+            try file.write(bytes, at: end)
+        } catch {
+            // Not needed for safety, as a torn line is cut off on resume; but it is tidier.
+            try? file.truncate(to: end)
+            throw error
+        }
+        end += bytes.count
+        policy.written()
+    }
+
+    func syncIfDue() throws { if policy.isDue(now: now()) { try sync() } }
+
+    func sync() throws {
+        guard policy.isPending else { return }
+        let start = now()
+        try file.sync()
+        // Writing on into a file that someone has removed would lose it all at the end.
+        guard try file.isInPlace() else {
+            throw UserError(.io, at: file.path, "was removed or replaced while the run was writing it.")
+        }
+        policy.synced(from: start, to: now())
+    }
+
+    /// The log's path, unless it was removed or replaced.
+    var pathInPlace: String? { (try? file.isInPlace()) == true ? file.path : nil }
+}
+
+/// When results are brought to the disk: about once a second, and less often where the disk is so slow
+/// that this would cost more than a hundredth of the time.
+struct SyncPolicy {
+    private var last: Double
+    private var interval = 1.0
+    private(set) var isPending = false
+    private static let longest = 60.0
+
+    init(now: Double) { last = now }
+
+    mutating func written() { isPending = true }
+
+    func isDue(now: Double) -> Bool { isPending && now - last >= interval }
+
+    mutating func synced(from start: Double, to end: Double) {
+        isPending = false
+        last = end
+        interval = min(max(1, (end - start) * 100), Self.longest)
+    }
+}

@@ -1,0 +1,132 @@
+import OperatingSystem
+
+/// Earlier outputs beside an output, and their logs: `OUTPUT.old-1`, `OUTPUT.old-1.log` and so on, the latest with the highest
+/// number. A log without an output is that of a run that did not come to its end.
+struct OldFiles {
+    let paths: OutputPaths
+    /// Files that are never removed, whatever they hold.
+    let spared: [String]
+    let system: any FileSystem
+
+    /// Beyond, a number isn't one of ours.
+    private static let highest = 1_000_000_000
+
+    init(_ paths: OutputPaths, spared: [String], system: any FileSystem) {
+        (self.paths, self.spared, self.system) = (paths, spared, system)
+    }
+
+    func name(_ number: Int) -> String { "\(paths.output).old-\(number)" }
+
+    /// The numbers that are taken, by whatever file, ascending.
+    private func numbers() throws(UserError) -> [Int] {
+        let start = Array(Paths.name(of: paths.output).utf8) + Array(".old-".utf8)
+        let names = try system.attempt(
+            "the folder cannot be listed", paths.folder, try system.names(in: paths.folder))
+        let numbers = names.compactMap { name -> Int? in
+            guard name.utf8.starts(with: start) else { return nil }
+            var digits = String(decoding: name.utf8.dropFirst(start.count), as: UTF8.self)
+            if digits.hasSuffix(".log") { digits.removeLast(4) }
+            guard let number = Int(digits), number > 0, number < Self.highest, String(number) == digits else {
+                return nil
+            }
+            return number
+        }
+        return Set(numbers).sorted()
+    }
+
+    /// Gives the output, its log or both second names, with the next number, and leaves them in place. Never replaces a file.
+    /// - Returns: the name of the output, or of the log where that alone is kept.
+    func keep(output: Bool, log: Bool) throws -> String {
+        let (path, end) = output ? (paths.output, "") : (paths.log, ".log")
+        let numbers = try numbers()
+        let there = try system.infoIfPresent(path)
+        for number in numbers.reversed() {
+            let name = name(number)
+            // A run that was ended right after it had done this.
+            if let there, try isPlain(name + end, sameFileAs: there) { return name + end }
+            // The log was kept when the run began again.
+            guard output, try system.entryIfPresent(name) == nil, try fits(name, path) else { continue }
+            try addName(name, for: path)
+            return name
+        }
+        var number = (numbers.last ?? 0) + 1
+        while true {
+            do {
+                try addName(name(number) + end, for: path)
+                if output, log { try addName(OutputPaths.log(of: name(number)), for: paths.log) }
+                return name(number) + end
+            } catch let error as UserError where error.code == ErrorCode.exists {
+                number += 1
+            }
+        }
+    }
+
+    /// Whether the log of an old output fits a file.
+    private func fits(_ name: String, _ path: String) throws -> Bool {
+        guard let log = try? OutputLog(OutputPaths.log(of: name), in: system) else { return false }
+        return try log.finished?.fits(File.open(path, .read, in: system)) ?? false
+    }
+
+    private func addName(_ name: String, for path: String) throws {
+        do {
+            try system.attempt("cannot be made (link)", name, try system.link(path, to: name))
+        } catch {
+            guard let code = error.code, ErrorCode.noSecondName.contains(code) else { throw error }
+            try copy(path, to: name)
+        }
+    }
+
+    /// Copies a file that can't have two names.
+    private func copy(_ path: String, to copy: String) throws {
+        let original = try File.open(path, .read, in: system)
+        let file = try File.open(copy, .createNew(mode: try original.info().mode & 0o777), in: system)
+        do {
+            var writer = BufferedWriter(file)
+            try writer.append(original)
+            try writer.flush()
+            try file.sync()
+        } catch {
+            try? system.removeIfPresent(copy)
+            throw error
+        }
+    }
+
+    /// Removes those of ours that are older than the last `count`.
+    /// - Returns: what went wrong. It is no reason to fail: what matters is in place.
+    func removeOldest(but count: Int) -> [String] {
+        do {
+            let sparedFiles = spared.compactMap { try? system.infoIfPresent($0) }
+            func isFree(_ name: String) throws -> Bool {
+                guard let info = try system.infoIfPresent(name) else { return true }
+                return try isPlain(name, sameFileAs: info) && !sparedFiles.contains(where: info.isSameFile)
+            }
+            let ours = try numbers().map(name).filter { name in
+                let log = OutputPaths.log(of: name)
+                guard try isFree(name), try isFree(log), try system.entryIfPresent(log) != nil else {
+                    return false
+                }
+                // Alone it may be that of the output in place, which a run that began again will keep.
+                return try system.entryIfPresent(name) != nil
+                    ? fits(name, name)
+                    : (try? OutputLog(log, in: system)) != nil
+                        && !(system.exists(paths.output) && fits(name, paths.output))
+            }
+            for name in ours.dropLast(count) {
+                try system.removeIfPresent(name)
+                try system.removeIfPresent(OutputPaths.log(of: name))
+            }
+            return []
+        } catch {
+            return ["an earlier file is not removed: \(error)"]
+        }
+    }
+
+    /// Whether it is a file that we may have made: a symbolic link is nothing of ours.
+    private func isPlain(_ name: String, sameFileAs other: FileInfo) throws -> Bool {
+        guard try system.attempt("cannot be examined", name, try system.linkTarget(name)) == nil else {
+            return false
+        }
+        guard let info = try system.infoIfPresent(name), info.kind == .regular else { return false }
+        return info.isSameFile(as: other)
+    }
+}

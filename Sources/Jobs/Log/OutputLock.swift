@@ -1,0 +1,227 @@
+import FoundationShim
+import JSON
+import OperatingSystem
+
+/// Lock that keeps two runs from writing the same output: `flock` on its log, which the kernel drops with the process, so that
+/// nothing has to be cleaned up after a crash.
+package final class OutputLock {
+    /// Process that holds a lock, as it has named itself.
+    package struct Holder: Sendable, Equatable {
+        package var pid: Int32
+        package var host: String
+        /// When its run began, ISO 8601.
+        package var started: String
+
+        /// Whether the run may be alive: its process is, or is on another host.
+        fileprivate var mayLive: Bool { host != Platform.hostName || Platform.isRunning(pid) }
+
+        /// For a terminal: the file may hold anything.
+        package var description: String { "process \(pid) on \(host), started \(started)".asMessage }
+    }
+
+    /// Callbacks while another run holds the lock.
+    package struct Waiting {
+        /// Called once, when the wait begins.
+        package var onWait: (Holder?) -> Void
+        /// Asked a few times a second.
+        package var shouldStop: () -> Bool
+
+        package init(onWait: @escaping (Holder?) -> Void, shouldStop: @escaping () -> Bool = { false }) {
+            self.onWait = onWait
+            self.shouldStop = shouldStop
+        }
+    }
+
+    /// The log, locked. A run that puts another one in its place hands it over here.
+    var log: File
+    /// Whether the log was made by this lock, and nothing has been written to it since.
+    var isNew: Bool
+    /// The file that holds the lock on a file system that has none: there the holder that it names counts, while its process
+    /// lives or is another host's.
+    private(set) var lockFile: File?
+    private var isHeld = true
+    private let system: any FileSystem
+
+    /// - Parameters:
+    ///   - header: of the log, where there is none.
+    ///   - waiting: if nil, a lock that is held is an error.
+    /// - Throws: `UserError` of kind `locked`, `interrupted`, `mismatch`, `cannotCreate` or `io`.
+    init(
+        _ paths: OutputPaths, output: String, _ header: LogHeader, waiting: Waiting?,
+        in system: any FileSystem
+    ) throws {
+        self.system = system
+        var attempts = 0
+        var races = 0
+        while true {
+            let holder: Holder?
+            switch try Self.attempt(paths, output, header, in: system) {
+            case .taken(let log, let isNew, let lockFile):
+                (self.log, self.isNew, self.lockFile) = (log, isNew, lockFile)
+                return
+            case .changing where races < 1000:
+                races += 1
+                continue
+            case .changing: holder = nil
+            case .held(let other): holder = other
+            }
+            // `phibatch status` may hold a shared lock for an instant: a refusal must last.
+            attempts += 1
+            if attempts == 5 {
+                // Perhaps it is somebody else's file, locked by somebody else's program.
+                _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
+                guard let waiting else {
+                    let name = holder?.description ?? "another process"
+                    throw UserError(
+                        .locked, at: output,
+                        "another run is writing it (\(name)). Wait for it, or use --wait; if it is over, and this file system has no locks, remove \(paths.lock)."
+                    )
+                }
+                waiting.onWait(holder)
+            }
+            if let waiting, attempts >= 5, waiting.shouldStop() {
+                throw UserError(.interrupted, at: output, "the wait for the other run was broken off.")
+            }
+            Platform.sleep(milliseconds: attempts < 5 ? 20 : 100)
+        }
+    }
+
+    private enum Attempt {
+        case taken(File, isNew: Bool, File?)
+        case held(by: Holder?)
+        /// Others are at it too: the next attempt will tell.
+        case changing
+    }
+
+    private static func attempt(
+        _ paths: OutputPaths, _ output: String, _ header: LogHeader, in system: any FileSystem
+    ) throws -> Attempt {
+        if let there = try RunFile.openUnchecked(paths.log, .log, .readWrite, in: system) {
+            let isFree = try there.tryLock(exclusive: true)
+            if isFree == false { return .held(by: holder(of: there)) }
+            guard try there.isInPlace() else { return .changing }
+            guard try RunFile.isOurs(there, .log) else { throw RunFile.foreign(paths.log, .log) }
+            return isFree == true
+                ? .taken(there, isNew: false, nil) : try taken(there, isNew: false, paths, in: system)
+        }
+        let draft: File
+        do {
+            draft = try OutputPlace(paths, output: output, in: system).makeOwnFile(paths.newLog)
+        } catch  where error.code == ErrorCode.exists {
+            guard let left = try RunFile.openUnchecked(paths.newLog, .newLog, .readOwn, in: system) else {
+                return .changing
+            }
+            // A killed run's, unless another has removed it between our open and our lock.
+            guard try left.lock(exclusive: true) else { return .held(by: nil) }
+            guard try left.isInPlace() else { return .changing }
+            guard try RunFile.isOurs(left, .newLog) else { throw RunFile.foreign(paths.newLog, .newLog) }
+            try left.remove()
+            return .changing
+        }
+        do {
+            // Another may take it for what a killed run left, and remove it, until it is locked.
+            let isLocked = try draft.tryLock(exclusive: true)
+            guard isLocked != false, try draft.isInPlace() else { return .changing }
+            let attempt =
+                isLocked == true
+                ? .taken(draft, isNew: true, nil) : try taken(draft, isNew: true, paths, in: system)
+            guard case .taken = attempt else {
+                try draft.remove()
+                return attempt
+            }
+            try draft.write(header.line + [0x0A], at: 0)
+            // Else it might be empty after a power failure, and nobody's.
+            try draft.sync()
+            try draft.moveNew(to: paths.log)
+            return attempt
+        } catch {
+            try? draft.remove()
+            if (error as? UserError)?.code == ErrorCode.exists { return .changing }
+            throw error
+        }
+    }
+
+    /// Takes a lock file of its own, as the log can't be locked.
+    private static func taken(
+        _ log: File, isNew: Bool, _ paths: OutputPaths, in system: any FileSystem
+    ) throws -> Attempt {
+        do {
+            let file = try File.open(paths.lock, .createNew(), in: system)
+            let writer = JSONWriter.object { Holder.own.write(to: &$0) }
+            try file.write(writer.bytes + [0x0A], at: 0)
+            return .taken(log, isNew: isNew, file)
+        } catch {
+            guard error.code == ErrorCode.exists else { throw error }
+            guard let there = try RunFile.open(paths.lock, .lock, .readOwn, in: system) else {
+                return .changing
+            }
+            let holder = try lockHolder(in: there)
+            if holder?.mayLive == true { return .held(by: holder) }
+            try there.remove()
+            return .changing
+        }
+    }
+
+    deinit { release() }
+
+    /// Removes what is left of the run while it is still locked, so that no one else's is removed.
+    func release() {
+        guard isHeld else { return }
+        isHeld = false
+        if isNew { try? log.remove() }
+        // Others may still read it.
+        system.unlock(log.descriptor)
+        try? lockFile?.remove()
+        lockFile = nil
+    }
+
+    /// Returns the writer that a log names; nil if it names none, or that has died.
+    private static func holder(of log: File) -> Holder? {
+        let holder = (try? OutputLog(log))?.begun?.holder
+        return holder?.mayLive == true ? holder : nil
+    }
+
+    /// Returns the process that a lock file names; nil if it names none.
+    static func lockHolder(in file: File) throws(UserError) -> Holder? {
+        (try? JSONValue(parsing: try file.bytes(0..<4096), limits: .file))?["holder"].flatMap(Holder.init)
+    }
+
+    /// Whether a run holds the lock now, and which. Doesn't disturb it.
+    static func probe(
+        _ paths: OutputPaths, in system: any FileSystem
+    ) throws -> (isHeld: Bool, holder: Holder?) {
+        guard let log = try RunFile.open(paths.log, .log, .readOwn, in: system) else { return (false, nil) }
+        switch try log.tryLock(exclusive: false) {
+        case true: return (false, nil)
+        case false: return (true, holder(of: log))
+        case nil:
+            let there = try RunFile.open(paths.lock, .lock, .readOwn, in: system)
+            let holder = try there.flatMap { try lockHolder(in: $0) }
+            return holder?.mayLive == true ? (true, holder) : (false, nil)
+        }
+    }
+}
+
+extension OutputLock.Holder {
+    static var own: Self {
+        Self(
+            pid: Platform.processID, host: Platform.hostName,
+            started: UTCTime(seconds: Int(Date().timeIntervalSince1970)).text)
+    }
+
+    /// - Parameter json: the value of a member `holder`.
+    init?(_ json: JSONValue) {
+        guard let pid = json.int("pid").flatMap(Int32.init(exactly:)), let host = json.string("host"),
+            let started = json.string("started")
+        else { return nil }
+        self.init(pid: pid, host: host, started: started)
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object("holder") { writer in
+            writer.int("pid", pid)
+            writer.string("host", host)
+            writer.string("started", started)
+        }
+    }
+}

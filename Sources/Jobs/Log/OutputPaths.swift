@@ -1,0 +1,106 @@
+import OperatingSystem
+
+/// The files beside an output. A symbolic link as output is followed once, here, so that the rename
+/// replaces the file it points to and not the link.
+///
+/// None of these names is proof that a file is ours: `RunFile` looks into it. The drafts' names are such as
+/// nobody gives by chance; they are fixed, so that what a killed run left is found without listing the folder.
+package struct OutputPaths: Equatable {
+    package let output: String
+    /// Packing of the output, as the name says that the user gave.
+    let packing: Packing?
+    /// Only on a file system without locks.
+    var lock: String { output + ".lock" }
+    package var log: String { Self.log(of: output) }
+    static func log(of output: String) -> String { output + ".log" }
+
+    /// Path of the manifest of a complete output.
+    package static func manifest(of output: String) -> String { output + ".manifest.json" }
+
+    /// Nil where the output is not packed.
+    /// - Throws: `UserError` where there is no library for it.
+    func makePacker() throws(UserError) -> Packer? {
+        guard let packing else { return nil }
+        do {
+            return try Packer(packing)
+        } catch {
+            throw UserError(.cannotWrite, at: output, error.text(of: packing))
+        }
+    }
+
+    /// The output of one shard, from 0.
+    static func shard(_ index: Int, of count: Int, output: String) -> String {
+        "\(output).shard-\(index + 1)-of-\(count)"
+    }
+
+    // Drafts of the output and of these, and what a run tries the place with.
+    var draft: String { output + ".phibatch-new" }
+    /// First draft of a log, under which it is locked before it gets its name.
+    var newLog: String { output + ".phibatch-first" }
+    var logDraft: String { output + ".phibatch-log" }
+    /// The longest name of all, so that none of the others is too long.
+    var trial: String { output + ".phibatch-trial-of-place" }
+
+    /// All names that a run may use, and what it uses them for.
+    var own: [(path: String, use: RunFile.Use)] {
+        [
+            (lock, .lock), (newLog, .newLog), (log, .log), (logDraft, .logDraft),
+        ] + drafts
+    }
+
+    /// Drafts that nobody uses when a run begins. (A log's first draft is there whenever another run tries for the lock. The
+    /// other one may be that of the output, see `OutputLog`.)
+    var drafts: [(path: String, use: RunFile.Use)] {
+        [(draft, .outputDraft), (trial, .scratch)]
+    }
+
+    var folder: String { Paths.folder(of: output) }
+
+    package init(output: String, in system: any FileSystem) throws(UserError) {
+        var path = output
+        var links = 0
+        // A link of this process's own streams names nothing in a folder.
+        func isStream() -> Bool {
+            ["/dev/fd/", "/dev/std", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
+        }
+        while !isStream(),
+            let target = try system.attempt(
+                "cannot be examined", output, try system.linkTarget(path), kind: .cannotWrite)
+        {
+            links += 1
+            guard links <= 40 else {
+                throw UserError(.cannotWrite, at: output, "is a symbolic link that leads nowhere.")
+            }
+            path = Paths.join(Paths.folder(of: path), target)
+        }
+        if isStream() {
+            throw UserError(
+                .cannotWrite, at: output,
+                "is an open stream and not a file. For the standard output, give - as output.")
+        }
+        self.output = path
+        let name = output.lowercased()
+        let end = name.firstRange(of: /\.shard-\d+-of-\d+$/)?.lowerBound ?? name.endIndex
+        packing = Packing(name: String(name[..<end]))
+    }
+}
+
+extension ResultFormats {
+    /// - Parameter path: the output that has this header in its log.
+    /// - Throws: `UserError` if this version has no such format.
+    static func recorded(_ header: LogHeader, _ path: String) throws -> any ResultFormat {
+        guard let format = recorded(header.format) else {
+            throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
+        }
+        return format.having(layout: header.layout)
+    }
+
+    private static func recorded(_ name: String) -> (any ResultFormat)? {
+        guard name.hasSuffix(PartOfResults.nameEnd) else {
+            let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
+            return (all + shown).first { $0.name == name }
+        }
+        return recorded(String(name.dropLast(PartOfResults.nameEnd.count)))
+            .map { PartOfResults(base: $0, ofFailedLines: false) }
+    }
+}

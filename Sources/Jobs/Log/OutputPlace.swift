@@ -1,0 +1,213 @@
+import OperatingSystem
+
+/// Place of the output. A new output takes it with the owner, permissions and attributes of the earlier one, as far as the
+/// system allows.
+struct OutputPlace {
+    let paths: OutputPaths
+    let system: any FileSystem
+    /// The output at the start; nil if there was none.
+    let earlier: FileInfo?
+    /// Attributes of it that a new output can't have, as the trial found: a sentence each.
+    private(set) var losses: [String] = []
+
+    /// - Parameter output: the path as the user gave it, for messages.
+    /// - Throws: `UserError` of kind `cannotCreate` if no file can be put there.
+    init(_ paths: OutputPaths, output: String, in system: any FileSystem) throws(UserError) {
+        self.paths = paths
+        self.system = system
+        if Paths.namesFolder(output) || Paths.namesFolder(paths.output) {
+            throw UserError(.cannotWrite, at: output, "ends in a slash; the output must be a file.")
+        }
+        earlier = try system.infoIfPresent(paths.output)
+        switch earlier?.kind {
+        case .regular, nil: break
+        case .folder:
+            throw UserError(.cannotWrite, at: output, "is a folder; the output must be a file.")
+        case .link, .other:
+            throw UserError(
+                .cannotWrite, at: output, "is not a regular file, so no output can be put there.")
+        }
+    }
+
+    /// Makes a log or the like, which nobody can read who can't read the output.
+    func makeOwnFile(_ path: String) throws(UserError) -> File {
+        let file = try RunFile.create(path, mode: (earlier?.mode ?? 0o666) & 0o666 | 0o600, in: system)
+        do {
+            try tighten(file)
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        return file
+    }
+
+    /// Puts a file of ours in place, in one step and on the disk.
+    /// - Parameter earlier: what it takes the place of; nil if there should be nothing.
+    @discardableResult
+    func put(
+        _ path: String, draft: String, replacing earlier: FileInfo?, _ write: (File) throws -> Void
+    ) throws -> File {
+        let file = try makeOwnFile(draft)
+        do {
+            try write(file)
+            try file.sync()
+            try file.replace(path, earlier)
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        return file
+    }
+
+    /// Takes rights from a log that the output doesn't give.
+    func tighten(_ file: File) throws(UserError) {
+        guard let earlier else { return }
+        let info = try file.info()
+        // Its group may be another than the output's.
+        let shared: UInt32 = earlier.mode & 0o004 != 0 || info.group == earlier.group ? 0o666 : 0o606
+        let mode = info.mode & (earlier.mode & shared | 0o600)
+        if info.mode & 0o777 != mode { try file.setMode(mode) }
+    }
+
+    /// Removes what a killed run left, and does all that putting an output in place will take, on a draft that
+    /// is removed again. Nothing that is there is changed.
+    /// - Throws: `UserError`: `cannotCreate` if the output can't be put in place, `mismatch` if something that
+    ///   isn't ours has the name of one of our files.
+    mutating func prepare() throws(UserError) {
+        // Some formats begin as anything may. Then the log that is written beside the draft says whose it is.
+        // Looked at before anything is made; `load` reads it.
+        _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
+        let isWritten = try RunFile.open(paths.logDraft, .logDraft, .readOwn, in: system) != nil
+        for (path, use) in paths.drafts {
+            try RunFile.removeLeftover(path, use, isKnown: isWritten && use == .outputDraft, in: system)
+        }
+        let draft = try RunFile.create(paths.trial, mode: draftMode, in: system)
+        do {
+            if let earlier {
+                losses = try adopt(earlier, draft)
+                if earlier.linkCount > 1 {
+                    losses.append(
+                        "it has \(earlier.linkCount) names (hard links), of which only this one will have the new "
+                            + "results")
+                }
+                try checkReplaceable(earlier)
+            }
+            try draft.remove()
+        } catch {
+            try? draft.remove()
+            throw error
+        }
+    }
+
+    /// One sentence on what a new output will not have of the one that is there; nil if it will have all.
+    var warning: String? {
+        losses.isEmpty
+            ? nil
+            : "\(paths.output): a new output can't have all that this one has: "
+                + losses.joined(separator: "; ") + "."
+    }
+
+    func makeDraft() throws(UserError) -> File {
+        try RunFile.create(paths.draft, mode: draftMode, in: system)
+    }
+
+    /// Puts a draft that holds all results in the output's place, on the disk.
+    /// - Parameter lastLook: called right before that, while the earlier output is still there.
+    func replace(with draft: File, lastLook: () throws -> Void) throws {
+        if let earlier {
+            let lost = try adopt(earlier, draft).filter { !losses.contains($0) }
+            guard lost.isEmpty else {
+                throw UserError(
+                    .io, at: paths.output,
+                    "has changed while the run was going on, and a new output can't have all that it has: "
+                        + lost.joined(separator: "; ") + ". Run the same command again to have it replaced.")
+            }
+        }
+        try draft.sync()
+        try lastLook()
+        try draft.replace(paths.output, earlier)
+        try system.syncFolder(paths.folder)
+    }
+
+    // MARK: - Parts
+
+    /// Closed to others until it has its owner.
+    private var draftMode: UInt32 { earlier == nil ? 0o666 : 0o600 }
+
+    private func checkReplaceable(_ earlier: FileInfo) throws(UserError) {
+        do {
+            try system.retrying(try system.checkReplaceable(paths.output))
+        } catch {
+            let folder = try system.infoIfPresent(paths.folder)
+            var reason = "can't be replaced by a new output"
+            switch error.code {
+            case ErrorCode.notPermitted
+            where (folder?.mode ?? 0) & 0o1000 != 0
+                && ![0, earlier.user, folder?.user].contains(Platform.userID):
+                reason +=
+                    " (its folder is sticky, so only user \(earlier.user) or the folder's owner may replace it)"
+            case ErrorCode.notPermitted: reason += " (it, or its folder, may be immutable: see lsattr)"
+            case ErrorCode.busy: reason += " (something is mounted on it)"
+            default: break
+            }
+            throw UserError(.cannotWrite, at: paths.output, reason, error)
+        }
+    }
+
+    /// Gives a draft what the earlier output has.
+    /// - Returns: what it can't have.
+    private func adopt(_ earlier: FileInfo, _ draft: File) throws(UserError) -> [String] {
+        let attributes = try draft.attempt(
+            "cannot be given the attributes of \(paths.output)",
+            try system.copyAttributes(from: paths.output, to: draft.descriptor))
+        var now = try draft.info()
+        if now.user != earlier.user || now.group != earlier.group {
+            try setOwner(of: draft, earlier.user, earlier.group)
+            now = try draft.info()
+        }
+        if now.group != earlier.group {
+            // Only root may give a file away, but others may hand it to a group of theirs.
+            try setOwner(of: draft, now.user, earlier.group)
+            now = try draft.info()
+        }
+        var mode = earlier.mode
+        // Another user or group must not get what theirs had.
+        if now.user != earlier.user { mode &= 0o3777 }
+        if now.group != earlier.group { mode = mode & 0o5707 | (mode & 0o7) << 3 & mode & 0o070 }
+        if now.mode != mode {
+            do throws(SystemError) {
+                try system.retrying(try system.setMode(draft.descriptor, mode))
+            } catch {
+                guard ErrorCode.refused.contains(error.code) else {
+                    throw UserError(.io, at: draft.path, "cannot be given its permissions", error)
+                }
+            }
+            now = try draft.info()
+        }
+        var lost = attributes.map { "its attribute \($0) can't be set" }
+        if now.user != earlier.user {
+            lost.append("it belongs to user \(earlier.user), but the new one will belong to user \(now.user)")
+        }
+        if now.group != earlier.group {
+            lost.append(
+                "it belongs to group \(earlier.group), but the new one will belong to group \(now.group)")
+        }
+        if now.mode != earlier.mode {
+            lost.append(
+                "its permissions are \(octal(earlier.mode)), the new one's will be \(octal(now.mode))")
+        }
+        return lost
+    }
+
+    private func setOwner(of file: File, _ user: UInt32, _ group: UInt32) throws(UserError) {
+        do throws(SystemError) {
+            try system.retrying(try system.setOwner(file.descriptor, user: user, group: group))
+        } catch {
+            guard ErrorCode.refused.contains(error.code) else {
+                throw UserError(.io, at: file.path, "cannot be given its owner", error)
+            }
+        }
+    }
+
+    private func octal(_ mode: UInt32) -> String { String(mode, radix: 8) }
+}

@@ -1,0 +1,123 @@
+import FoundationShim
+import OperatingSystem
+
+/// Results that go to a stream (`output: -`) in input order, as soon as no earlier one is missing.
+///
+/// There is no file beside a stream, so there is no log and no resuming. Results that come early
+/// are held in memory, as a log would have them; `positionLimit` keeps that bounded.
+package final class StreamStore: ResultStore {
+    private let descriptor: Int32
+    private let system: any FileSystem
+    private let run: ResultRun
+    private var encoder: any ResultEncoder
+    private let heldLimit: Int
+    private var held: [Int: [UInt8]] = [:]
+    private var heldBytes = 0
+    private var hasBegun = false
+    private var next = 0
+    private var claimed = 0
+    /// Results from this position on are not needed.
+    private var end = Int.max
+    private var failure: UserError?
+
+    /// - Parameters:
+    ///   - descriptor: where to write; 1 is stdout. It is not closed.
+    ///   - format: how the results look.
+    ///   - heldLimit: bytes of early results from which on no new positions should be started.
+    package init(
+        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
+        format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
+        system: any FileSystem = POSIXFileSystem()
+    ) {
+        precondition(samples > 0, "a line has at least one sample")
+        self.descriptor = descriptor
+        run = ResultRun(digest: fingerprint.digest, samples: samples)
+        encoder = format.makeEncoder(for: run)
+        self.heldLimit = heldLimit
+        self.system = system
+    }
+
+    package func endsEarly(at count: Int) { end = count }
+
+    package var positionLimit: Int { heldBytes < heldLimit ? .max : next + 1 }
+
+    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+        if let failure { throw failure }
+        precondition(position == claimed, "positions are claimed in order")
+        claimed += 1
+        return .new
+    }
+
+    /// - Throws: `UserError` of kind `closedStream` if the reader has gone, else `io`.
+    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+        if let failure { throw failure }
+        precondition(position >= next && position < claimed && held[position] == nil, "each position once")
+        guard position == next else {
+            let line = ResultRecord(key: key, repetition: 0, run: run.digest, result: result).line
+            heldBytes += line.count
+            held[position] = line
+            return
+        }
+        try put(result, key)
+        while next < end, let line = held.removeValue(forKey: next) {
+            heldBytes -= line.count
+            guard let record = line.withUnsafeBytes({ ResultRecord($0, keeps: true) }) else {
+                preconditionFailure("a record of ours can be read")
+            }
+            try put(record.result, record.key)
+        }
+    }
+
+    /// The result of the next position.
+    private func put(_ result: GenerationResult, _ key: WorkKey) throws {
+        var bytes = begun()
+        encoder.append(result, at: ResultPlace(key: key), to: &bytes)
+        next += 1
+        try write(bytes)
+    }
+
+    /// Beginning of the output, before the first result.
+    private func begun() -> [UInt8] {
+        var bytes: [UInt8] = []
+        if !hasBegun { encoder.begin(&bytes) }
+        hasBegun = true
+        return bytes
+    }
+
+    private func write(_ line: [UInt8]) throws {
+        do {
+            var done = 0
+            while done < line.count {
+                done += try line.withUnsafeBytes { bytes in
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                    return try system.retrying(
+                        try Platform.withoutPipeSignal(try system.write(descriptor, rest)))
+                }
+            }
+        } catch let error as SystemError {
+            let gone = error.code == ErrorCode.brokenPipe
+            let failure =
+                gone
+                ? UserError(
+                    .closedStream, at: "stdout",
+                    "was closed by its reader after \(max(0, next - 1)) results.")
+                : UserError(.io, at: "stdout", "cannot be written", error)
+            self.failure = failure
+            throw failure
+        }
+    }
+
+    package func saveInFlight(_ records: [InFlightRecord]) throws {}
+
+    package func sync() throws { if let failure { throw failure } }
+
+    package func finish(count: Int) throws {
+        if let failure { throw failure }
+        precondition(count == next, "every position is done")
+        var bytes = begun()
+        encoder.end(&bytes)
+        try write(bytes)
+    }
+
+    package func suspend() throws {}
+}

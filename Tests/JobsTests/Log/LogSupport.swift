@@ -1,0 +1,343 @@
+import Errors
+import Foundation
+import OperatingSystem
+import Synchronization
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// A folder that goes with the test.
+final class TestFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("phibatch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+    func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
+    func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
+    func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
+    }
+    /// Puts lines into the input.
+    func write(lines: [String]) throws { try write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl") }
+    func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+    /// With its log.
+    func removeOutput(_ name: String = "out.jsonl") throws {
+        for name in [name, name + ".log"] { try FileManager.default.removeItem(atPath: path(name)) }
+    }
+    /// Whether a run has begun and not come to its end.
+    var isOpen: Bool { isOpen("out.jsonl.log") }
+    private func isOpen(_ log: String) -> Bool {
+        (try? OutputLog(path(log), in: POSIXFileSystem()))?.isOpen ?? false
+    }
+    /// But for the logs of finished outputs.
+    var names: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: url.path)
+                .filter { name in
+                    guard name.hasSuffix(".log") else { return true }
+                    return isOpen(name) && !(name.contains(".old-") && has(String(name.dropLast(4))))
+                }.sorted()
+        }
+    }
+    /// Faults of the output there, of which the job is not known.
+    func faults(_ name: String = "out.jsonl") throws -> [Message] {
+        try OutputCheck(output: path(name)).faults
+    }
+    /// The digests of the runs that made the output's results.
+    func runs(_ name: String = "out.jsonl") throws -> [String] {
+        let output = try #require(try FinishedOutput(path(name)))
+        return try (0..<output.count).map { try output.record($0).run }
+    }
+}
+
+/// The real file system, except that the calls may be counted and one of them goes wrong.
+final class FaultyFileSystem: FileSystem {
+    enum Fault: Equatable {
+        case error(Int32)
+        case short
+    }
+    enum Call: String {
+        case open, read, write, sync, truncate, rename, unlink, info, link, lock, mode, owner, attributes,
+            probe, name, list
+    }
+
+    private struct State {
+        var calls: [Call] = []
+        var faultAt: Int?
+        var fault = Fault.short
+        var lasts = false
+        var onlyWrites = false
+        var refused: [Call: Int32] = [:]
+        var written = 0
+    }
+    private let state = Mutex(State())
+    private let real = POSIXFileSystem()
+    private let hasSecondNames: Bool
+    /// Gets all that changes files; set before the first call.
+    nonisolated(unsafe) var disk: PowerCutDisk?
+
+    /// - Parameter hasSecondNames: whether there are hard links.
+    init(hasSecondNames: Bool = true) { self.hasSecondNames = hasSecondNames }
+
+    /// - Parameter lasts: whether all calls from the faulty one on fail, as when a process dies there.
+    /// - Parameter onlyWrites: count writes alone.
+    init(
+        failing number: Int, with fault: Fault, lasts: Bool = false, onlyWrites: Bool = false,
+        hasSecondNames: Bool = true
+    ) {
+        self.hasSecondNames = hasSecondNames
+        state.withLock {
+            $0.faultAt = number
+            $0.fault = fault
+            $0.lasts = lasts
+            $0.onlyWrites = onlyWrites
+        }
+    }
+
+    /// All calls of a kind fail, as where the user lacks a right.
+    init(refusing calls: [Call: Int32]) {
+        hasSecondNames = true
+        state.withLock { $0.refused = calls }
+    }
+
+    var calls: [Call] { state.withLock { $0.calls } }
+
+    /// - Returns: whether the call is to be a short one.
+    private func pass(_ call: Call) throws(SystemError) -> Bool {
+        let fault: Fault? = state.withLock { state in
+            if state.onlyWrites, call != .write { return nil }
+            state.calls.append(call)
+            if let code = state.refused[call] { return .error(code) }
+            guard let faultAt = state.faultAt else { return nil }
+            let number = state.calls.count - 1
+            return number == faultAt || state.lasts && number > faultAt ? state.fault : nil
+        }
+        switch fault {
+        case .error(let code): throw SystemError(code: code)
+        case .short: return true
+        case nil: return false
+        }
+    }
+
+    func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
+        _ = try pass(.open)
+        let descriptor = try real.open(path, access)
+        var isNew = false
+        if case .createNew = access { isNew = true }
+        disk?.changes.append(
+            access == .nameless
+                ? .make("", descriptor) : isNew ? .make(path, descriptor) : .open(path, descriptor))
+        return descriptor
+    }
+    func close(_ descriptor: Int32) { real.close(descriptor) }
+    func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int {
+        let short = try pass(.read)
+        let count = short ? (buffer.count + 1) / 2 : buffer.count
+        return try real.read(
+            descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+    }
+    func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let count = try pass(.read) ? (buffer.count + 1) / 2 : buffer.count
+        return try real.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    func position(_ descriptor: Int32) throws(SystemError) -> Int {
+        _ = try pass(.info)
+        return try real.position(descriptor)
+    }
+    func write(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int {
+        let count: Int
+        do {
+            count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
+        } catch {
+            // A full disk takes what still fits.
+            if error.code == ENOSPC {
+                _ = try real.write(
+                    descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
+            }
+            throw error
+        }
+        disk?.changes.append(.write(descriptor, offset, Array(bytes[..<count])))
+        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+    }
+    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+        let count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
+        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    }
+    // Not to the disk itself: what is tested is the order of calls and what they leave.
+    func sync(_ descriptor: Int32) throws(SystemError) {
+        _ = try pass(.sync)
+        disk?.changes.append(.sync(descriptor))
+    }
+    func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
+        _ = try pass(.truncate)
+        disk?.changes.append(.truncate(descriptor, size))
+        try real.truncate(descriptor, to: size)
+    }
+    func rename(_ from: String, to: String) throws(SystemError) {
+        _ = try pass(.rename)
+        try real.rename(from, to: to)
+        disk?.changes.append(.rename(from, to))
+    }
+    func renameNew(_ from: String, to: String) throws(SystemError) {
+        _ = try pass(.rename)
+        try real.renameNew(from, to: to)
+        disk?.changes.append(.rename(from, to))
+    }
+    func checkReplaceable(_ path: String) throws(SystemError) {
+        _ = try pass(.probe)
+        try real.checkReplaceable(path)
+    }
+    func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
+        _ = try pass(.mode)
+        try real.setMode(descriptor, mode)
+    }
+    func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
+        _ = try pass(.owner)
+        try real.setOwner(descriptor, user: user, group: group)
+    }
+    func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
+        _ = try pass(.attributes)
+        return try real.copyAttributes(from: path, to: descriptor)
+    }
+    func entry(_ path: String) throws(SystemError) -> FileInfo {
+        _ = try pass(.info)
+        return try real.entry(path)
+    }
+    func unlink(_ path: String) throws(SystemError) {
+        _ = try pass(.unlink)
+        try real.unlink(path)
+        disk?.changes.append(.unlink(path))
+    }
+    func link(_ path: String, to name: String) throws(SystemError) {
+        _ = try pass(.name)
+        guard hasSecondNames else { throw SystemError(code: EPERM) }
+        try real.link(path, to: name)
+        disk?.changes.append(.link(path, name))
+    }
+    func names(in folder: String) throws(SystemError) -> [String] {
+        _ = try pass(.list)
+        return try real.names(in: folder)
+    }
+    func info(_ path: String) throws(SystemError) -> FileInfo {
+        _ = try pass(.info)
+        return try real.info(path)
+    }
+    func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
+        _ = try pass(.info)
+        return try real.info(descriptor)
+    }
+    func linkTarget(_ path: String) throws(SystemError) -> String? {
+        _ = try pass(.link)
+        return try real.linkTarget(path)
+    }
+    func unlock(_ descriptor: Int32) { real.unlock(descriptor) }
+    func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
+        _ = try pass(.lock)
+        return try real.lock(descriptor, exclusive: exclusive)
+    }
+}
+
+/// A line of a pretended input; its answer depends on its content alone.
+struct TestLine: Equatable {
+    var id: String
+    var content: String
+    var fails = false
+
+    var key: WorkKey {
+        WorkKey(
+            id: id,
+            contentHash: content.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    }
+    var result: GenerationResult {
+        fails
+            ? .failure(.init(LineError(.badField, "no \(content)"), line: 1))
+            : GenerationResult(
+                GeneratedResult(text: "re: \(content)", promptTokens: 1, completionTokens: 7))
+    }
+
+    static func make(_ count: Int, _ content: String = "prompt") -> [TestLine] {
+        (0..<count).map { TestLine(id: "line-\($0)", content: "\(content) \($0)") }
+    }
+}
+
+extension [TestLine] {
+    /// Two of 20 lines change places, one is changed, one goes, and one is added.
+    mutating func edit() {
+        swapAt(2, 15)
+        self[7].content = "changed"
+        remove(at: 11)
+        insert(TestLine(id: "added", content: "new"), at: 0)
+    }
+}
+
+let testFingerprint = RunFingerprint([
+    ("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1"),
+])
+
+func openStore(
+    _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint,
+    format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
+    ifChanged: SettingsChange = .refuse, prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
+    system: any FileSystem = FaultyFileSystem()
+) throws -> LogStore {
+    try LogStore(
+        output: folder.path("out.jsonl"), fingerprint: fingerprint,
+        StoreOptions(
+            format: format, errors: errors, restart: restart, ifChanged: ifChanged, prunes: prunes,
+            keptOutputCount: keeping, inputs: inputs), system: system)
+}
+
+/// What a runner does with a store, except generating.
+struct TestRun {
+    var lines: [TestLine]
+    /// Results after which the run is broken off.
+    var limit = Int.max
+    var redoesFailed = true
+
+    /// - Returns: the number of results that were made.
+    @discardableResult
+    func run(_ store: any ResultStore) throws -> Int {
+        var todo: [Int] = []
+        for (position, line) in lines.enumerated() {
+            switch try store.claim(line.key, position: position) {
+            case .done(let failed): if failed, redoesFailed { todo.append(position) }
+            case .new, .inFlight: todo.append(position)
+            }
+        }
+        // Not in input order: pairs swapped, and the first one last.
+        let order = todo.indices.map { $0 ^ 1 < todo.count ? todo[$0 ^ 1] : todo[$0] }
+        let rotated = order.dropFirst() + order.prefix(1)
+        for (count, position) in rotated.enumerated() {
+            if count == limit { return count }
+            let line = lines[position]
+            try store.append(line.result, key: line.key, position: position)
+            if count % 3 == 2 {
+                try store.saveInFlight([InFlightRecord(key: line.key, tokens: [1, 2, 3])])
+            }
+        }
+        if limit == Int.max { try store.finish(count: lines.count) }
+        return todo.count
+    }
+
+    /// The output of an undisturbed run.
+    func expected() throws -> [UInt8] {
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(openStore(folder))
+        return try folder.bytes("out.jsonl")
+    }
+}

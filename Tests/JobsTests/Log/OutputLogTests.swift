@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// The log beside a finished output.
+@Suite struct OutputLogTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private static let files = ["out.jsonl", "out.jsonl.log"]
+
+    private func open(
+        _ folder: TestFolder, restart: Bool = false, system: any FileSystem = FaultyFileSystem()
+    ) throws -> LogStore {
+        try openStore(folder, format: TabbedResults(), restart: restart, system: system)
+    }
+
+    private func finished(_ lines: [TestLine]) throws -> TestFolder {
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(open(folder))
+        return folder
+    }
+
+    private func isAsWritten(_ folder: TestFolder) throws -> Bool {
+        try FinishedOutput(folder.path("out.jsonl"))?.earlier.isAsWritten == true
+    }
+
+    @Test func aFinishedOutputIsKnownByItsLog() throws {
+        var lines = TestLine.make(10)
+        lines[3].content = "two\nlines\t"
+        let folder = try finished(lines)
+        #expect(try folder.names == ["out.jsonl"])
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
+        let log = try folder.bytes("out.jsonl.log")
+        let again = try open(folder)
+        #expect(try TestRun(lines: lines).run(again) == 0)
+        #expect(!again.didReplaceOutput && again.report == ResumeReport(kept: 10) && again.notes.isEmpty)
+        #expect(try folder.bytes("out.jsonl.log") == log)
+        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        #expect(status.state == .complete && status.done == 10 && status.completionTokens == 70)
+        #expect(try isAsWritten(folder))
+    }
+
+    @Test func aStoppedRunGoesOn() throws {
+        let lines = TestLine.make(10)
+        let first = try open(folder)
+        try TestRun(lines: lines, limit: 6).run(first)
+        try first.suspend()
+        #expect(try TestRun(lines: lines).run(open(folder)) == 4)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
+        #expect(try folder.names == ["out.jsonl"])
+    }
+
+    /// What is in the log may become an output of any format.
+    @Test func aStoppedRunGoesOnInAnotherFormat() throws {
+        let lines = TestLine.make(10)
+        let first = try openStore(folder)
+        try TestRun(lines: lines, limit: 6).run(first)
+        try first.suspend()
+        #expect(try TestRun(lines: lines).run(open(folder)) == 4)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
+    }
+
+    @Test(arguments: [Int.max, 1]) func anEditedInputCostsOnlyItsEdits(limit: Int) throws {
+        var lines = TestLine.make(20)
+        lines[4].fails = true
+        let folder = try finished(lines)
+        let old = try folder.bytes("out.jsonl")
+        lines.edit()
+        if limit < Int.max {
+            let store = try open(folder)
+            try TestRun(lines: lines, limit: limit).run(store)
+            try store.suspend()
+            #expect(try folder.bytes("out.jsonl") == old)
+        }
+        let store = try open(folder)
+        #expect(try TestRun(lines: lines, redoesFailed: false).run(store) == (limit == 1 ? 1 : 2))
+        #expect(store.report.gone == 1)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
+        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"] && folder.has("out.jsonl.old-1.log"))
+        #expect(try folder.bytes("out.jsonl.old-1") == old)
+        #expect(try isAsWritten(folder))
+        // The same failure to the same end is no change.
+        let again = try open(folder)
+        #expect(try TestRun(lines: lines, redoesFailed: false).run(again) == 0 && !again.didReplaceOutput)
+    }
+
+    /// The log holds whole results, so an output can be had in any format.
+    @Test func anotherFormatIsWrittenFromTheLog() throws {
+        let lines = TestLine.make(4)
+        let folder = try finished(lines)
+        #expect(try TestRun(lines: lines).run(openStore(folder)) == 0)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
+        #expect(try folder.names == ["out.jsonl"])
+        #expect(try TestRun(lines: lines).run(open(folder)) == 0)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
+    }
+
+    @Test func anOutputWithoutItsLogIsLeftAlone() throws {
+        let folder = try finished(TestLine.make(3))
+        let log = try folder.bytes("out.jsonl.log")
+        func refused(_ reason: String) throws {
+            let before = try Self.files.map { folder.has($0) ? try folder.bytes($0) : [] }
+            let error = #expect(throws: UserError.self) { try open(folder) }
+            #expect(
+                error?.kind == .mismatch && error?.message.contains(reason) == true,
+                "\(error.debugDescription)")
+            #expect(try Self.files.map { folder.has($0) ? try folder.bytes($0) : [] } == before)
+        }
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.log"))
+        try refused("no log of phibatch")
+        #expect(throws: UserError.self) { try FinishedOutput(folder.path("out.jsonl")) }
+        try folder.write("mine".utf8, to: "out.jsonl.log")
+        try refused("was not made by phibatch")
+        // Any bit that is wrong, or an end that is missing.
+        for position in stride(from: 10, to: log.count, by: 7) {
+            var damaged = log
+            damaged[position] ^= 1
+            try folder.write(damaged, to: "out.jsonl.log")
+            #expect(throws: UserError.self, "byte \(position)") { try open(folder) }
+            try folder.write(log[..<position], to: "out.jsonl.log")
+            #expect(throws: UserError.self, "byte \(position)") { try open(folder) }
+        }
+        try folder.write(log, to: "out.jsonl.log")
+        let other = try openStore(
+            folder, fingerprint: RunFingerprint([("job.seed", "18")]), format: TabbedResults(), restart: true)
+        try other.suspend()
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.log"))
+        try refused("no log of phibatch")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("out.jsonl.log"), withDestinationPath: "elsewhere")
+        try refused("is a symbolic link")
+    }
+
+    @Test(arguments: ["out.jsonl.log", "out.jsonl.phibatch-log"])
+    func foreignFilesStay(name: String) throws {
+        try folder.write("precious".utf8, to: name)
+        for restart in [false, true] {
+            let error = #expect(throws: UserError.self) { try open(folder, restart: restart) }
+            #expect(error?.place == folder.path(name) && error?.kind == .mismatch)
+            #expect(error?.message.contains("left as it is; move it away") == true)
+            #expect(try folder.text(name) == "precious" && !folder.has("out.jsonl"))
+        }
+    }
+
+    @Test func aRestartReplacesWhateverIsThere() throws {
+        try folder.write("mine".utf8, to: "out.jsonl")
+        try TestRun(lines: TestLine.make(3)).run(open(folder, restart: true))
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: TestLine.make(3)).tabbed)
+        #expect(try folder.text("out.jsonl.old-1") == "mine")
+        try TestRun(lines: TestLine.make(3, "edited")).run(open(folder, restart: true))
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: TestLine.make(3, "edited")).tabbed)
+        #expect(try isAsWritten(folder))
+    }
+
+    @Test func streamsHaveTheFormatToo() throws {
+        for count in [0, 5] {
+            let descriptor = try POSIXFileSystem().open(folder.path("stream-\(count)"), .createNew())
+            let store = StreamStore(
+                descriptor: descriptor, fingerprint: testFingerprint, format: TabbedResults())
+            let run = TestRun(lines: TestLine.make(count))
+            try run.run(store)
+            #expect(try folder.bytes("stream-\(count)") == run.tabbed)
+        }
+    }
+}
