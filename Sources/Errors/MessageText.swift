@@ -1,7 +1,6 @@
 extension String {
     /// The text as an untrusted value in a message. Characters that steer a terminal, change the writing direction or
-    /// begin a new line are escaped, like `\u{1B}` or `
-    /// `, and the middle of a very long text is left out. Repeating it changes nothing.
+    /// begin a new line are escaped, like `\u{1B}` or `\n`, and the middle of a very long text is left out. Idempotent.
     package var asMessage: String {
         let limit = 2000
         let all = unicodeScalars

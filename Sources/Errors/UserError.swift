@@ -1,7 +1,7 @@
-/// An error that a person can mend: of what kind, where, and what is wrong and would be right.
+/// An error for people: its kind, its place, and the fault with its remedy.
 ///
-/// `description` is one complete sentence or two, ready for a terminal. What the program's exit code is for a kind is not
-/// its error's business, but the command's.
+/// `description` is one or two complete sentences for a terminal. The command, not the error, knows each kind's exit
+/// code.
 public struct UserError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable {
         // Of a job.
@@ -10,9 +10,9 @@ public struct UserError: Error, Equatable, Sendable, CustomStringConvertible {
         case usage
         /// The job itself is wrong.
         case badJob
-        /// A file that the job names is not there or can't be read.
+        /// A file that the job names is missing or unreadable.
         case missingInput
-        /// The output, or a file beside it, can't be made there.
+        /// The output, or a file beside it, can't be created there.
         case cannotWrite
         /// A read, write, sync or rename failed.
         case io
@@ -21,60 +21,60 @@ public struct UserError: Error, Equatable, Sendable, CustomStringConvertible {
 
         /// Another run holds the output's lock.
         case locked
-        /// The files there are of another model or other settings, or are not ours.
+        /// The existing files are of another model or other settings, or are not ours.
         case mismatch
         /// The reader of the output stream has closed it.
         case closedStream
-        /// Results of an earlier run would be lost, and nobody said that they may.
+        /// Results of an earlier run would be lost without permission.
         case wouldLose
-        /// More lines failed than may.
+        /// More lines failed than allowed.
         case tooManyFailures
-        /// A wait for the lock was broken off.
+        /// A wait for the lock was interrupted.
         case interrupted
 
         // Of a model, or a library.
 
-        /// A file or folder, or what a hub is asked for, is not there or can't be read.
+        /// A file or folder, or something on a hub, is missing or unreadable.
         case missing
-        /// A file is there, but its content breaks its format.
+        /// A file's content breaks its format.
         case malformed
-        /// A file is well formed, but asks for something phibatch does not do.
+        /// A file is well formed, but needs something unsupported.
         case unsupported
         /// A request (a prompt, a parameter) can't be served by this model.
         case badRequest
         /// A prompt has more tokens than the model's context.
         case promptTooLong
-        /// The machine can't give what is needed: memory, address space, threads.
+        /// The machine lacks a resource: memory, address space, threads.
         case resources
 
         // Of a hub, or the network.
 
-        /// The name means no model.
+        /// The name is of no model.
         case badName
         /// The token is missing or lacks the right.
         case forbidden
-        /// No answer, or none of use, also after some tries; an address that can't be had.
+        /// No answer, or no valid one, even after retries; an address that can't be reached.
         case network
-        /// The content is not what was promised.
+        /// The content is not the published one.
         case damaged
-        /// The network is needed and may not be used.
+        /// The network is needed but not allowed.
         case offline
     }
 
     public let kind: Kind
-    /// A file as the user named it, `FILE:LINE`, a repository; nil where the message says it.
+    /// A file as the user named it, `FILE:LINE`, a repository; nil if the message names it.
     public let place: String?
     package let text: Message
     public var message: String { text.text }
-    /// The errno behind it, where there is one.
+    /// The errno, if there is one.
     public let code: Int32?
 
-    /// - Parameter place: shown with escapes, like all values that are interpolated into the message.
+    /// - Parameter place: shown escaped, like all values interpolated into the message.
     package init(_ kind: Kind, at place: String? = nil, _ message: Message, code: Int32? = nil) {
         (self.kind, self.place, text, self.code) = (kind, place, message, code)
     }
 
-    /// - Parameter message: shown with escapes, line feeds included.
+    /// - Parameter message: shown escaped, line feeds included.
     @_disfavoredOverload
     package init(_ kind: Kind, at place: String? = nil, _ message: String) {
         self.init(kind, at: place, Message(value: message))

@@ -2,15 +2,15 @@ import CCurl
 import Errors
 import OperatingSystem
 
-/// libcurl, which fetches what lies on the hub. It is part of nearly every system and is loaded when something is to be
-/// fetched: without it all else works.
+/// libcurl, which fetches files. Nearly every system has it; it is loaded on first use, so that everything else works
+/// without it.
 package final class Curl: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafeMutablePointer<CChar>
     typealias Receiver = @convention(c) (Text?, Int, Int, Handle?) -> Int
     typealias Progress = @convention(c) (Handle?, Int64, Int64, Int64, Int64) -> Int32
 
-    /// Version by its own words, such as "libcurl/8.14.1 OpenSSL/3.5.1".
+    /// The version as libcurl reports it, such as "libcurl/8.14.1 OpenSSL/3.5.1".
     package let version: String
 
     let make: @convention(c) () -> Handle?
@@ -32,12 +32,12 @@ package final class Curl: Sendable {
     }
 
     /// The library, loaded once.
-    /// - Throws: `UserError`, which says how to get it.
+    /// - Throws: `UserError`, with the way to install it.
     package static func load() throws(UserError) -> Curl { try shared.get() }
 
     /// - Parameter name: the library's; nil for the system's.
     init(named name: String?) throws(UserError) {
-        // OpenSSL's comes first; it is what Debian calls libcurl4.
+        // OpenSSL's comes first; it is Debian's libcurl4.
         let names =
             LoadedLibrary.suffix == "dylib"
             ? ["libcurl.4.dylib"] : ["libcurl.so.4", "libcurl-gnutls.so.4"]
@@ -60,19 +60,19 @@ package final class Curl: Sendable {
         free = try library.function("curl_free")
         setOption = try library.pointer("curl_easy_setopt")
         getInfo = try library.pointer("curl_easy_getinfo")
-        // Some versions may not be begun by two threads: this runs once, before any other call.
+        // Some versions may not be initialized by two threads: this runs once, before any other call.
         let begin: @convention(c) (Int) -> Int32 = try library.function("curl_global_init")
         let describe: @convention(c) () -> UnsafePointer<CChar> = try library.function("curl_version")
         guard begin(Int(PHI_CURL_GLOBAL_DEFAULT)) == 0 else {
             throw UserError(.network, at: "libcurl", "it does not start on this machine.")
         }
-        // Itself and its TLS; what follows is of no use here.
+        // Its own version and its TLS; the rest is irrelevant.
         version = String(cString: describe()).split(at: " ")
             .prefix { !$0.hasPrefix("zlib") }.prefix(4).joined(separator: " ")
     }
 }
 
-/// Options of a transfer. One that this libcurl doesn't know is one that it does without.
+/// Options of a transfer. An unknown one is ignored.
 extension Curl {
     func set(_ handle: Handle, _ option: PhiCurlOption, _ value: Int) {
         _ = phi_curl_call(setOption, handle, Int32(option.rawValue), value)
@@ -88,7 +88,7 @@ extension Curl {
         _ = phi_curl_call_pointer(setOption, handle, Int32(option.rawValue), pointer)
     }
 
-    /// Returns a number that is known of a transfer; 0 if none is.
+    /// Returns a number of a transfer; 0 if unknown.
     func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int {
         var value = 0
         return phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), &value) == 0 ? value : 0

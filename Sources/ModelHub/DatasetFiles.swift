@@ -2,12 +2,12 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// Files of a dataset that an address means, by the hub's conventions: what `configs` at the head of its README says,
-/// or else splits by the names of files and folders.
+/// The files of a dataset for an address, by the hub's conventions: `configs` at the head of its README, or else splits
+/// by the names of files and folders.
 struct DatasetFiles {
     private static let ends = ["jsonl", "ndjson", "json", "csv", "tsv", "txt", "parquet"]
     private static let packings = ["gz", "zst"]
-    /// Names of splits, and words by which names of folders and files say so, between marks or digits.
+    /// Names of splits, and their words in names of folders and files, between marks or digits.
     private static var splits: [(name: String, words: Regex<Substring>)] {
         [
             ("train", /(?:^|[-._ 0-9])(?:train|training)(?:[-._ 0-9]|$)/),
@@ -15,13 +15,13 @@ struct DatasetFiles {
             ("test", /(?:^|[-._ 0-9])(?:test|testing|eval|evaluation)(?:[-._ 0-9]|$)/),
         ]
     }
-    /// Files that say something of a dataset, and hold no lines.
+    /// Files that describe a dataset, and contain no lines.
     private static let descriptions = [
         "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json",
     ]
 
     let id: RepositoryID
-    /// Paths of files that may hold lines, in order.
+    /// Paths of files that may contain lines, in order.
     let paths: [String]
     private let listed: [String]
     /// The README's head.
@@ -37,7 +37,7 @@ struct DatasetFiles {
         }
     }
 
-    /// Returns the ending that says what is in a file; nil if none of ours does.
+    /// Returns the ending of a file's format; nil if it is none of ours.
     private static func format(of path: String) -> String? {
         var parts = Paths.name(of: path).lowercased().split(at: ".").map(String.init)
         guard parts.count > 1 else { return nil }
@@ -45,9 +45,9 @@ struct DatasetFiles {
         return parts.last.flatMap { ends.contains($0) ? $0 : nil }
     }
 
-    /// - Throws: `UserError` if the selector means nothing, or more than one thing.
+    /// - Throws: `UserError` if the selector is unknown or ambiguous.
     func chosen(by selector: String) throws(UserError) -> [String] {
-        // A file that is named is meant, whatever it holds.
+        // A file named in full may have any format.
         if listed.contains(selector) { return [selector] }
         if Files.isPattern(selector) {
             let found = listed.filter { Self.pattern(selector, fits: $0) }
@@ -85,7 +85,7 @@ struct DatasetFiles {
             .missing, at: "\(id)", "there is no split, file or folder \(selector) in it.\(hint)\(listing)")
     }
 
-    /// Text after `hf://datasets/` for a split.
+    /// Returns the text after `hf://datasets/` for a split.
     private func address(_ split: Split) -> String {
         "\(id)/" + (split.config == Split.usual ? split.name : "\(split.config)/\(split.name)")
     }
@@ -120,7 +120,7 @@ struct DatasetFiles {
         var paths: [String]
     }
 
-    /// As the README says; nil if it says nothing of files.
+    /// As in the README; nil if it names no files.
     private var configured: [Split]? {
         guard case .array(let configs)? = card?["configs"] else { return nil }
         let isMarked = configs.contains { $0["default"] == .bool(true) }
@@ -148,7 +148,7 @@ struct DatasetFiles {
         return splits.isEmpty ? nil : splits
     }
 
-    /// `data_files` is a pattern, a list of them, or a list of `{split, path}`.
+    /// Reads `data_files`: a pattern, a list of them, or a list of `{split, path}`.
     private static func patterns(_ value: JSONValue) -> [(split: String, patterns: [String])] {
         func texts(_ value: JSONValue?) -> [String] {
             switch value {
@@ -167,9 +167,9 @@ struct DatasetFiles {
         return all.isEmpty ? [] : [("train", all)]
     }
 
-    /// Splits by names, as the Python library `datasets` finds them: `data/SPLIT-00000-of-00001`, or else words in the names of
-    /// folders, or else of files; all are `train` where no name says anything.
-    /// - Parameter folder: ends in a slash; all else is left out.
+    /// Finds splits by names, like the Python library `datasets`: `data/SPLIT-00000-of-00001`, or else words in the
+    /// names of folders, or else of files; without any, all files are `train`.
+    /// - Parameter folder: ends in a slash; other files are left out.
     private static func named(_ paths: [String], in folder: String = "") -> [Split] {
         let paths = paths.filter { $0.utf8.starts(with: folder.utf8) && $0.utf8.count > folder.utf8.count }
         func below(_ path: String) -> String { String(path.utf8.dropFirst(folder.utf8.count)) ?? path }
@@ -194,16 +194,16 @@ struct DatasetFiles {
         return paths.isEmpty ? [] : [Split(name: "train", paths: paths)]
     }
 
-    /// The split of `data/SPLIT-00000-of-00001*.*`; nil of another path.
+    /// The split of `data/SPLIT-00000-of-00001*.*`; nil for another path.
     private static func numberedSplit(_ path: String) -> String? {
         path.wholeMatch(of: /data\/([^\/]+)-[0-9]{5}-of-[0-9]{5}[^\/]*\.[^\/]*/).map { String($0.1) }
     }
 
-    /// Whether a path fits a pattern, in which `**` stands for any folders, or for all that is in them.
+    /// Whether a path matches a pattern, in which `**` matches any folders and files.
     static func pattern(_ pattern: String, fits path: String) -> Bool {
         let (parts, names) = (pattern.split(at: "/"), path.split(at: "/"))
         var (at, place) = (0, 0)
-        // After the last `**`, and the name up to which it stands.
+        // The part after the last `**`, and the name up to which that matches.
         var last: (after: Int, place: Int)?
         while place < names.count {
             if at < parts.count, parts[at] == "**" {
@@ -231,8 +231,8 @@ extension JSONValue {
     }
 }
 
-/// `hf://datasets/org/name[@revision][/files]`, as huggingface_hub's own file system has it. A slash in a revision is
-/// written as `%2F`, but for those that begin with `refs/`.
+/// `hf://datasets/org/name[@revision][/files]`, as in huggingface_hub's file system. A slash in a revision is written
+/// as `%2F`, except in those that begin with `refs/`.
 struct DatasetAddress {
     let id: RepositoryID
     /// A split, a path, a folder or a pattern; empty if the address names none.

@@ -4,9 +4,9 @@ import Synchronization
 public struct DownloadProgress: Sendable, Equatable {
     /// The bytes of all files.
     public var total: Int
-    /// Bytes that are here, those of an earlier attempt included.
+    /// Bytes fetched, including an earlier attempt's.
     public var done: Int
-    /// Bytes that came in this attempt.
+    /// Bytes fetched in this attempt.
     public var fetched: Int
     public var seconds: Double
 
@@ -18,13 +18,13 @@ public struct DownloadProgress: Sendable, Equatable {
     }
 
     public var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
-    /// Nil while there is no speed to tell by.
+    /// Nil while the speed is unknown.
     public var secondsLeft: Double? {
         bytesPerSecond > 0 ? Double(total - done) / bytesPerSecond : nil
     }
 }
 
-/// Adds up what the files of a download have, and reports it a few times a second.
+/// Sums the bytes of a download's files, and reports them a few times a second.
 final class DownloadTally: Sendable {
     private struct Count {
         var here: [String: Int] = [:]
@@ -43,8 +43,8 @@ final class DownloadTally: Sendable {
     }
 
     /// - Parameters:
-    ///   - count: bytes of the file that are here.
-    ///   - new: how many of them just came.
+    ///   - count: bytes of the file fetched.
+    ///   - new: number of new ones among them.
     func count(_ file: String, here count: Int, fetched new: Int) {
         let progress = self.count.withLock { sum -> DownloadProgress? in
             sum.here[file] = count

@@ -2,21 +2,21 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// Fetches one blob into the cache: under a lock, going on where an earlier attempt stopped, checked against its
-/// hash, and in place in one step.
+/// Fetches one blob into the cache: under a lock, resumed after an earlier attempt, verified by its hash, and put in
+/// place in one step.
 struct FileDownload {
     let client: HubClient
     let cache: HubCache
-    /// The repository's, below which all is made but the lock.
+    /// The repository's folder, for all files but the lock.
     let folder: OpenFolder
     let id: RepositoryID
     let commit: String
     let file: HubFile
-    /// The files of the repository that have this content, `file` among them.
+    /// The files of the repository with this content, `file` among them.
     let paths: [String]
-    /// Told how many bytes are here, and how many of them just came. Also goes back, when a part is of no use.
+    /// Receives the number of bytes fetched, and of new ones. Also goes back, when a part is discarded.
     let counted: @Sendable (_ here: Int, _ fetched: Int) -> Void
-    /// Told when another process is fetching the file.
+    /// Called when another process is fetching the file.
     let waits: @Sendable () -> Void
 
     /// - Throws: `UserError` or `CancellationError`.
@@ -66,7 +66,7 @@ struct FileDownload {
                 "\(response.host) sends \(file.path) packed (\(packing)), which was not asked for.")
         }
         if 400..<500 ~= response.status, !response.isHub, !Patience.isPassing(response.status) {
-            // The hub signs the address for a while only, and gives a new one each time.
+            // The hub signs the address for a limited time, and issues a new one each time.
             throw WebFailure(
                 "\(response.host), where the hub keeps \(file.path), answers \(response.statusText)")
         }
@@ -75,15 +75,15 @@ struct FileDownload {
 }
 
 extension InputStore {
-    /// Brings the file at an address of https or http, whole and of one version:
+    /// Fetches the file at an address of https or http, complete and of one version:
     ///
     ///     FOLDER/VERSION/NAME    what is here
     ///     FOLDER/part            what is half here
     ///     FOLDER/part.tag        the tag (ETag, or Last-Modified) of what that is a part of
     ///     FOLDER/lock            held while something is fetched
     ///
-    /// An attempt that was broken off goes on by a range, if the file still has the same tag; else it begins anew.
-    /// - Throws: `UserError` or `CancellationError`. What came is kept.
+    /// An interrupted attempt is resumed by a range, if the file still has the same tag; else it starts again.
+    /// - Throws: `UserError` or `CancellationError`. Received bytes are kept.
     func page(
         _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) throws -> DistantInput.File {
@@ -97,7 +97,7 @@ extension InputStore {
         }
         let folder = try folder(of: address)
         return try UserError.writing(folder) {
-            // A file that takes a key is for this user only, and addresses may have one.
+            // A file that needs a key is only for this user, and addresses may contain one.
             let own = try OpenFolder(folder, mode: 0o700)
             let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: shown)) }
             defer { withExtendedLifetime(lock) {} }
@@ -145,7 +145,7 @@ extension InputStore {
             tally?.count(shown, here: $0, fetched: $1)
         }
         if isKnown, let tag = response.tag { return tag }
-        // Without a tag, what is in it says which version it is; nothing can go on then.
+        // Without a tag, the content identifies the version, and nothing can be resumed.
         let version =
             try response.tag ?? "sha256 \(FileHash(of: OpenFile.at(Paths.join(own.path, "part"))).sha256)"
         try part.move(to: Self.version(version, name))

@@ -2,7 +2,7 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// Hugging Face's cache on this machine, in huggingface_hub's layout, so that either finds what the other fetched:
+/// Hugging Face's cache on this machine, in huggingface_hub's layout, so that both share files:
 ///
 ///     models--ORG--NAME/refs/REVISION             the commit that the revision meant last
 ///     models--ORG--NAME/snapshots/COMMIT/FILE     a relative link to the blob
@@ -21,7 +21,7 @@ package struct HubCache: Sendable {
 
     func blob(_ id: RepositoryID, _ etag: String) -> String { Paths.join(repository(id), "blobs/\(etag)") }
 
-    /// Path of the part of a blob that is being fetched.
+    /// Path of the part of a blob being fetched.
     static func part(ofBlob blob: String) -> String { blob + ".incomplete" }
 
     func reference(_ id: RepositoryID) -> String { Paths.join(repository(id), "refs/\(id.revision)") }
@@ -29,12 +29,12 @@ package struct HubCache: Sendable {
     /// Folder of the locks of a repository's blobs.
     func locks(_ id: RepositoryID) -> String { Paths.join(folder, ".locks/\(id.folderName)") }
 
-    /// - Returns: nil while another holds it.
+    /// - Returns: nil while another process holds it.
     func takeLock(_ id: RepositoryID, _ etag: String) throws(SystemError) -> FileLock? {
         try FileLock.take("\(etag).lock", in: OpenFolder(locks(id)))
     }
 
-    /// The commit that the id's revision meant when it was last asked for; nil if nobody has.
+    /// The commit of the id's revision when last requested; nil if it never was.
     package func commit(of id: RepositoryID) -> String? {
         if id.isCommit { return id.revision }
         guard let text = Files.text(of: reference(id), limit: 100) else { return nil }
@@ -42,14 +42,14 @@ package struct HubCache: Sendable {
         return RepositoryID.isCommit(commit) ? commit : nil
     }
 
-    /// The folder of a model that is here with all it needs; nil if anything lacks.
+    /// The folder of a complete model; nil if it is missing or incomplete.
     package func folder(of id: RepositoryID) -> String? {
         guard let commit = commit(of: id) else { return nil }
         let folder = snapshot(id, commit: commit)
         return ModelFiles.areComplete(in: folder) ? folder : nil
     }
 
-    /// Why `folder(of:)` is nil, as the beginning of a sentence.
+    /// The reason why `folder(of:)` is nil, as the beginning of a sentence.
     func absence(of id: RepositoryID) -> Message {
         if let commit = commit(of: id), case let folder = snapshot(id, commit: commit),
             Files.kind(of: folder) == .folder, let lack = ModelFiles.lack(in: folder)
@@ -67,19 +67,19 @@ package struct HubCache: Sendable {
         return ((try? Files.names(in: folder)) ?? []).map { Paths.join(folder, $0) }
     }
 
-    /// A repository that has something here.
+    /// A repository with files here.
     package struct Entry: Sendable {
         package let id: RepositoryID
         package let folder: String
         /// Bytes of its blobs.
         package let size: Int
-        /// Bytes of what is half fetched, `size` included.
+        /// Bytes of unfinished blobs, included in `size`.
         package let incomplete: Int
-        /// Whether it can be used as it is here.
+        /// Whether it is complete.
         package let isComplete: Bool
     }
 
-    /// - Throws: `UserError` if the folder is there but can't be read.
+    /// - Throws: `UserError` if the folder exists but can't be read.
     package func entries() throws(UserError) -> [Entry] {
         let names: [String]
         do {
@@ -102,14 +102,14 @@ package struct HubCache: Sendable {
             size += state.size
             if name.hasSuffix(".incomplete") { incomplete += state.size }
         }
-        // Any revision counts: a snapshot with all it needs.
+        // Any complete snapshot counts.
         let isComplete = snapshots(of: id).contains(where: ModelFiles.areComplete(in:))
         return Entry(
             id: id, folder: repository(id), size: size, incomplete: incomplete, isComplete: isComplete)
     }
 
     /// Removes a repository with all its revisions.
-    /// - Throws: `UserError`, also if it isn't here or is being fetched.
+    /// - Throws: `UserError`, also if it is missing or being fetched.
     package func remove(_ id: RepositoryID) throws(UserError) {
         let folder = repository(id)
         guard Files.kind(of: folder) == .folder else {
@@ -129,7 +129,7 @@ package struct HubCache: Sendable {
         }
     }
 
-    /// Removes the content of files that are damaged, so that it is fetched anew.
+    /// Removes the content of damaged files, so that it is fetched again.
     /// - Parameters:
     ///   - names: within the snapshot.
     /// - Throws: `UserError`, also if one is being fetched.
@@ -148,13 +148,13 @@ package struct HubCache: Sendable {
     }
 }
 
-/// Leftovers of pulls that were killed and that no later one goes on with.
+/// Leftovers of killed pulls that no later one resumes.
 extension HubCache {
-    /// huggingface_hub's own parts have random names, and it may be fetching without a lock.
+    /// huggingface_hub's own parts have random names, and it may fetch without a lock.
     private static let foreignAge = 86_400
 
-    /// Removes drafts whose process has ended, and parts of blobs that nobody is fetching. To be called when a revision is
-    /// here with all it needs: a part that is left then is of another one, and most often of one that has gone on.
+    /// Removes drafts of ended processes, and parts of blobs that are not being fetched. Called for a complete
+    /// revision: the parts left are of others, mostly outdated ones.
     func removeLeftovers(of id: RepositoryID, commit: String) {
         for folder in [Paths.folder(of: reference(id)), snapshot(id, commit: commit)] {
             for name in (try? Files.names(in: folder)) ?? [] where Self.isDraftOfEndedProcess(name) {

@@ -5,23 +5,23 @@ import OperatingSystem
 
 /// Client of Hugging Face's hub, or of another host, on the calling thread.
 ///
-/// The token goes to the hub's own origin only: large files lie with other hosts, whose addresses are signed. A name and a
-/// password in an address go to the origin that was asked first.
+/// The token only goes to the hub's own origin: large files are on other hosts, with signed addresses. A name and a
+/// password in an address only go to the origin of that address.
 struct HubClient: Sendable {
     static let redirectLimit = 10
     private static let listingLimit = 16 << 20
-    /// The most bytes of one file. A model has some terabytes at most, and sums of what is claimed must stay numbers.
+    /// The most bytes of one file. A model has some terabytes at most, and sums must not overflow.
     private static let sizeLimit = 1 << 48
 
     let settings: HubSettings
     private let curl: Curl
-    /// One thread uses one, and then whichever needs one next.
+    /// Each is used by one thread at a time.
     private let connections = Pool<WebConnection>()
     let patience: Patience
     let stop: Stop
-    /// Whether the hub is asked, which may know the token.
+    /// Whether it talks to the hub, which may receive the token.
     private let isOfHub: Bool
-    /// Told why it waits, and how many seconds.
+    /// Receives the reason for a pause, and its seconds.
     private let pauses: @Sendable (Message, Double) -> Void
 
     init(
@@ -35,12 +35,12 @@ struct HubClient: Sendable {
 
     // MARK: Requests
 
-    /// Makes a request, and those that its redirects lead to.
+    /// Makes a request, and follows its redirects.
     /// - Parameters:
-    ///   - headOnly: asks only the hub: the host with the content need not be asked yet.
-    ///   - seconds: after which it is given up; nil where what comes may last.
-    ///   - body: takes what comes of the last response, and says whether to go on.
-    /// - Throws: `UserError`, `CancellationError`, `WebFailure`, and what `body` throws.
+    ///   - headOnly: ends at the hub, without a request to the content's host.
+    ///   - seconds: the time limit; nil for long transfers.
+    ///   - body: receives the last response's bytes, and returns whether to continue.
+    /// - Throws: `UserError`, `CancellationError`, `WebFailure`, and errors of `body`.
     func request(
         _ text: String, headOnly: Bool = false, fields: [String] = [], seconds: Double? = nil,
         body: WebConnection.Body = { _, _ in true }
@@ -54,7 +54,7 @@ struct HubClient: Sendable {
         }
         var own = isOfHub ? settings.token.map { "Bearer \($0)" } : nil
         if own == nil { own = home.user.map { "Basic \(Data($0.utf8).base64EncodedString())" } }
-        // The size and the ETag are the file's own only if nothing is compressed.
+        // Size and ETag are only the file's own without compression.
         let usual = ["User-Agent: phibatch", "Accept-Encoding: identity"] + fields
         for _ in 0...Self.redirectLimit {
             let key = address.origin == home.origin ? own.map { ["Authorization: \($0)"] } ?? [] : []
@@ -91,12 +91,12 @@ struct HubClient: Sendable {
         try WebConnection(curl, settings.network, patience, stop)
     }
 
-    /// Goes on until it succeeds or patience ends.
+    /// Retries until it succeeds or patience ends.
     /// - Parameters:
     ///   - place: subject of the error.
-    ///   - part: file that grows meanwhile. Fewer new bytes than 64 K in one try are as good as none: a host that sends a
-    ///     byte at a time is not waited for for ever.
-    /// - Throws: `UserError` if it is enough, and all but `WebFailure` that `body` throws.
+    ///   - part: a file that grows meanwhile. Fewer than 64 K new bytes in a try count as none: a host that sends
+    ///     single bytes is given up.
+    /// - Throws: `UserError` when patience ends, and errors of `body` other than `WebFailure`.
     func tries<Value>(_ place: String, _ part: PartFile? = nil, _ body: () throws -> Value) throws -> Value {
         var (failures, furthest) = (0, part?.size ?? 0)
         while true {
@@ -104,7 +104,7 @@ struct HubClient: Sendable {
                 let size = part?.size ?? 0
                 failures = size - furthest >= 1 << 16 ? 1 : failures + 1
                 furthest = max(furthest, size)
-                // Without a network nothing comes; in the middle of a file it may be back soon.
+                // Without a network there is no hope; in the middle of a file it may return soon.
                 let isHopeless =
                     failure.kind == .lasting || part == nil && failures > 1 && failure.kind == .unknownHost
                 guard failures < patience.tries, !isHopeless else {
@@ -117,14 +117,14 @@ struct HubClient: Sendable {
         }
     }
 
-    /// Reads a file into its part, from where an earlier attempt stopped, if the host still has the same.
+    /// Reads a file into its part, resuming an earlier attempt if the host still has the same version.
     /// - Parameters:
     ///   - name: the file's, in messages.
-    ///   - size: the whole file's; nil where only the response says it.
-    ///   - version: tag of what the part is a part of; nil where the address stands for one content.
-    ///   - check: throws if a response is a refusal.
-    ///   - begins: told before the first byte, with the response; says whether to go on.
-    /// - Throws: as `request`. A part that is of no use is empty then.
+    ///   - size: the whole file's; nil if only the response has it.
+    ///   - version: the part's tag; nil if the address has only one content.
+    ///   - check: throws for an error response.
+    ///   - begins: called before the first byte, with the response; returns whether to continue.
+    /// - Throws: as `request`. An unusable part is emptied.
     @discardableResult func read(
         _ address: String, named name: String, into part: PartFile, size: Int? = nil, version: String? = nil,
         check: (WebResponse) throws -> Void, begins: (WebResponse) throws -> Bool = { _ in true },
@@ -148,7 +148,7 @@ struct HubClient: Sendable {
                 && (version == nil || response.tag == version)
             if start > 0 && [412, 416].contains(response.status) || isPart && !fits {
                 try restart()
-                throw WebFailure("\(name) can't be gone on with from its middle, and is fetched anew")
+                throw WebFailure("\(name) can't be resumed, and is fetched again")
             }
             try check(response)
             guard isPart || response.status == 200 else {
@@ -162,7 +162,7 @@ struct HubClient: Sendable {
         let response = try request(address, fields: fields) { response, bytes in
             if !hasBegun { try begin(response) }
             guard isWanted else { return false }
-            // A server that goes on after the promised end is not asked why.
+            // Bytes after the promised end are ignored.
             let wanted = bytes.prefix(size.map { $0 - part.size } ?? .max)
             try part.append(UnsafeRawBufferPointer(rebasing: wanted))
             counted(part.size, wanted.count)
@@ -175,7 +175,7 @@ struct HubClient: Sendable {
         return response
     }
 
-    /// - Throws: `WebFailure` if another try may have another answer.
+    /// - Throws: `WebFailure` if another try may succeed.
     func retryIfPassing(_ response: WebResponse) throws(WebFailure) {
         guard Patience.isPassing(response.status) else { return }
         throw WebFailure(
@@ -184,7 +184,7 @@ struct HubClient: Sendable {
 
     // MARK: The hub
 
-    /// Returns the commit that a revision means now, and the files that there are.
+    /// Returns the current commit of a revision, and its files.
     /// - Throws: `UserError` or `CancellationError`.
     func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
@@ -220,7 +220,7 @@ struct HubClient: Sendable {
         try answer(address(path, of: id, commit: commit), id, file: path)
     }
 
-    /// Returns the hub's answer, if that is no more than a few megabytes, and a success.
+    /// Returns the hub's answer, if it is a success of at most a few megabytes.
     private func answer(_ address: String, _ id: RepositoryID, file: String? = nil) throws -> [UInt8] {
         try tries("\(id)") {
             var bytes: [UInt8] = []
@@ -269,7 +269,7 @@ struct HubClient: Sendable {
         throw UserError(refused: response, id, file: file, settings)
     }
 
-    /// Returns an ETag without its quotes, as the name of a blob; nil if it can't be one.
+    /// Returns an ETag without its quotes, as the name of a blob; nil if it is invalid.
     static func name(ofTag tag: String) -> String? {
         let name = (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]).filter { $0 != "\"" }
         let isName = name.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) }
@@ -287,7 +287,7 @@ struct HubClient: Sendable {
 }
 
 extension WebResponse {
-    /// Mark of a file's version: another content has another one.
+    /// The tag of a file's version, different for different contents.
     var tag: String? { first("ETag") ?? first("Last-Modified") }
 }
 
@@ -305,8 +305,8 @@ struct HubFile: Sendable, Equatable {
 package struct HubListing: Sendable, Equatable {
     var commit: String
     package var paths: [String]
-    /// Nil where the hub does not say it.
+    /// Nil if the hub does not say so.
     package var isPrivate: Bool?
-    /// Whether its owner wants consent.
+    /// Whether its owner requires consent.
     var isGated = false
 }

@@ -6,8 +6,8 @@ import OperatingSystem
 
 extension UserError {
     /// Calls `body`, which writes files.
-    /// - Parameter path: place of the error where one can't be written.
-    /// - Throws: what `body` throws, but errors of files as `UserError`.
+    /// - Parameter path: place of the error if one can't be written.
+    /// - Throws: errors of `body`, with those of files as `UserError`.
     static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as SystemError {
             throw error.path.isEmpty
@@ -17,7 +17,7 @@ extension UserError {
 }
 
 extension UserError {
-    /// Error for an answer of the hub that no second try will change.
+    /// Makes the error of an answer that no retry will change.
     init(refused response: WebResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
         let status = response.status
         let code = response.first("X-Error-Code") ?? ""

@@ -1,8 +1,8 @@
 import OperatingSystem
 
-/// Address of Hugging Face's hub, and its folders on this machine, as the variables say that
-/// huggingface_hub knows: `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_CACHE` (before `HUGGINGFACE_HUB_CACHE`), `HF_TOKEN`,
-/// `HF_TOKEN_PATH`, `HF_HUB_OFFLINE`, `HF_HUB_DISABLE_IMPLICIT_TOKEN`, `XDG_CACHE_HOME`.
+/// Address of Hugging Face's hub, and its folders on this machine, from huggingface_hub's variables: `HF_ENDPOINT`,
+/// `HF_HOME`, `HF_HUB_CACHE` (before `HUGGINGFACE_HUB_CACHE`), `HF_TOKEN`, `HF_TOKEN_PATH`, `HF_HUB_OFFLINE`,
+/// `HF_HUB_DISABLE_IMPLICIT_TOKEN`, `XDG_CACHE_HOME`.
 package struct HubSettings: Sendable {
     /// A URL without a slash at its end.
     package var endpoint: String
@@ -11,13 +11,13 @@ package struct HubSettings: Sendable {
     package var token: String?
     /// Variable or file of `token`, for messages.
     package var tokenOrigin: String?
-    /// Nothing may be asked of the hub.
+    /// Whether no requests are allowed.
     package var isOffline = false
     package var network = NetworkSettings()
 }
 
 extension HubSettings {
-    /// - Parameter variable: the value of an environment variable; nil if it is not set.
+    /// - Parameter variable: returns the value of an environment variable; nil if it is not set.
     package init(variable: (String) -> String? = ProgramCall.path(inVariable:)) {
         func path(_ name: String) -> String? { variable(name).map { Self.expanded($0, variable) } }
         let caches = variable("XDG_CACHE_HOME") ?? Paths.join(variable("HOME") ?? "", ".cache")
@@ -42,14 +42,14 @@ extension HubSettings {
         ["1", "ON", "YES", "TRUE"].contains(value?.uppercased() ?? "")
     }
 
-    /// Line feeds and spaces come from copying.
+    /// Removes line feeds and spaces, which come from copying.
     private static func cleaned(_ token: String) -> String? {
         let text = token.filter { !$0.isWhitespace }
         return text.isEmpty ? nil : text
     }
 
-    /// `~` at the beginning, `$NAME` and `${NAME}` anywhere, as a shell would. A variable that is not set stays as
-    /// it is written.
+    /// Expands `~` at the beginning, `$NAME` and `${NAME}` anywhere, like a shell. A variable that is not set stays as
+    /// written.
     static func expanded(_ path: String, _ variable: (String) -> String?) -> String {
         let isHome = path.utf8.elementsEqual("~".utf8) || path.utf8.starts(with: "~/".utf8)
         let whole = isHome ? (variable("HOME") ?? "~") + path.dropFirst() : path
@@ -58,15 +58,14 @@ extension HubSettings {
     }
 }
 
-/// Ways to the network, as the variables say that curl and Python's requests know: `HTTP_PROXY`, `HTTPS_PROXY`,
-/// `ALL_PROXY` and `NO_PROXY`, also in small letters; `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR`.
+/// Proxies and certificates, from the variables of curl and Python's requests: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`
+/// and `NO_PROXY`, also in lower case; `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 package struct NetworkSettings: Sendable {
-    /// By the scheme of what is asked for.
+    /// By the scheme of the request.
     private var proxies: [String: String] = [:]
     /// The hosts and domains that need no proxy.
     private(set) var direct = ""
-    /// A file or folder of CA certificates besides the system's, and the variable that names it.
+    /// A file or folder of CA certificates besides the system's, and its variable.
     private(set) var certificates: (path: String, variable: String)?
 
     package init() {}
@@ -82,7 +81,7 @@ package struct NetworkSettings: Sendable {
         }
     }
 
-    /// The proxy for what lies with a host; nil if it is asked directly, as this machine always is.
+    /// The proxy for a host; nil for a direct connection, always used for this machine.
     func proxy(scheme: String, host: String) -> String? {
         guard let proxy = proxies[scheme], !Self.isLoopback(host) else { return nil }
         let rules = direct.lowercased().split(whereSeparator: { ", ".contains($0) })

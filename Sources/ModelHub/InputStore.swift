@@ -2,15 +2,14 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// Brings inputs that lie elsewhere to this machine, and knows what it has brought:
+/// Fetches distant inputs to this machine, and keeps them:
 ///
 ///     ADDRESS/VERSION.json    the files of a version, once all are here
 ///     ADDRESS/latest          the version that came last
 ///
-/// where ADDRESS is a hash of the address, without what would let others in. A dataset's files are in Hugging Face's own
-/// cache.
+/// where ADDRESS is a hash of the address without its secrets. A dataset's files are in Hugging Face's own cache.
 package struct InputStore: Sendable {
-    /// Nil where nothing is kept.
+    /// Nil if nothing is kept.
     let folder: String?
     let settings: HubSettings
     /// Reads YAML.
@@ -27,10 +26,10 @@ package struct InputStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - version: what an earlier run has begun with; nil for what there is now.
+    ///   - version: the version that an earlier run began with; nil for the current one.
     ///   - report: called on any thread.
-    /// - Returns: files that are whole. The version is another than was asked for where that is not to be had any more.
-    /// - Throws: `UserError` or `CancellationError`. What came is kept, and the next call goes on from there.
+    /// - Returns: complete files. The version differs from the requested one if that is no longer available.
+    /// - Throws: `UserError` or `CancellationError`. Received bytes are kept, and the next call resumes from them.
     package func bring(
         _ address: String, version: String?, report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) async throws -> DistantInput {
@@ -83,7 +82,7 @@ package struct InputStore: Sendable {
         return DistantInput(address: address, version: fetched.commit, files: files)
     }
 
-    // MARK: Files that are here
+    // MARK: Local files
 
     func place(_ address: String, _ name: String) -> String? {
         let hash = FileHash.hexadecimal(SHA.sha256(of: Addresses.shown(address).utf8).prefix(16))

@@ -23,8 +23,8 @@ package struct InstalledProgram: Sendable {
 
     /// Runs it to its end.
     /// - Parameter place: subject of errors.
-    /// - Returns: all that it prints.
-    /// - Throws: `UserError` with the program's own words, if it ends without success.
+    /// - Returns: its output.
+    /// - Throws: `UserError` with the program's message, if it fails.
     @discardableResult package func run(_ arguments: [String], on place: String) throws(UserError) -> [UInt8]
     {
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)

@@ -1,12 +1,12 @@
-/// A Phi model that has a short name.
+/// A Phi model with a short name.
 package struct KnownModel: Sendable, Hashable {
-    /// Such as `phi-4-mini`, and `phi-4-mini-8bit` where it is not the usual precision.
+    /// Such as `phi-4-mini`, or `phi-4-mini-8bit` for another precision than the usual one.
     package let name: String
     /// `org/name` on Hugging Face.
     package let repository: String
     /// In billions.
     package let parameters: Double
-    /// Parameters of the part that is run, which is not all of a model that reads images, too.
+    /// Parameters of the part that runs; some models also have parts for images.
     package let runParameters: Double
     /// Bits of a weight.
     package let bits: Int
@@ -16,7 +16,7 @@ package struct KnownModel: Sendable, Hashable {
     /// Bytes to fetch, roughly.
     package var expectedDownload: Int { Int(parameters * bytesOfABillion) }
 
-    /// About what it takes in memory to run, without KV caches beyond a few requests.
+    /// The approximate memory to run it, with KV caches for a few requests.
     package var expectedMemory: Int {
         let weights = Int(runParameters * bytesOfABillion)
         return weights + weights / 8 + 600_000_000
@@ -27,7 +27,7 @@ package struct KnownModel: Sendable, Hashable {
 }
 
 extension KnownModel {
-    /// By name; the usual precision of each model first. Only models whose architecture is there.
+    /// By name; the usual precision of each model first. Only models of supported architectures.
     package static let all = families.flatMap { $0 }
 
     package static func named(_ name: String) -> KnownModel? {
@@ -39,9 +39,9 @@ extension KnownModel {
     }
 
     /// - Parameters:
-    ///   - parameters, runs: in billions: all, and those that are run.
+    ///   - parameters, runs: in billions: all, and those that run.
     ///   - bits: the usual precision first.
-    ///   - repository: with an owner that itself; else the beginning of mlx-community's for each precision.
+    ///   - repository: in full with an owner; else the beginning of mlx-community's for each precision.
     private static func models(
         _ name: String, _ parameters: Double, runs: Double? = nil, _ contextLength: Int, _ bits: [Int],
         _ repository: String
@@ -68,14 +68,14 @@ extension KnownModel {
         models("phi-4-reasoning-plus", 14.66, 32_768, [4, 8], "Phi-4-reasoning-plus"),
         models("phi-4-mini", 3.84, 131_072, [4, 8], "Phi-4-mini-instruct"),
         models("phi-4-mini-reasoning", 3.84, 131_072, [4, 8], "Phi-4-mini-reasoning"),
-        // Nobody has these in MLX's format: they are Microsoft's own files.
+        // There are none of these in MLX's format: they are Microsoft's own files.
         models("phi-3-small", 7.39, 8192, [16], "microsoft/Phi-3-small-8k-instruct"),
         models("phi-3-small-128k", 7.39, 131_072, [16], "microsoft/Phi-3-small-128k-instruct"),
         models("phi-mini-moe", 7.65, 4096, [16], "microsoft/Phi-mini-MoE-instruct"),
         models("phi-tiny-moe", 3.75, 4096, [16], "microsoft/Phi-tiny-MoE-instruct"),
         // There is no quantized form: "phibatch quantize" makes one. Its configuration says 262,144 tokens.
         models("phi-4-mini-flash-reasoning", 3.85, 65_536, [16], "microsoft/Phi-4-mini-flash-reasoning"),
-        // These read images and sounds, too, which are not run here.
+        // These also read images and sounds, which are not supported.
         models("phi-4-multimodal", 5.57, runs: 3.84, 131_072, [16], "microsoft/Phi-4-multimodal-instruct"),
         models("phi-3.5-vision", 4.15, runs: 3.82, 131_072, [4, 8], "Phi-3.5-vision-instruct"),
         // These continue a text; they have no chat template.

@@ -1,20 +1,20 @@
 import PhiModel
 
 extension ModelContainer {
-    /// Loads a model by its name, and fetches first what of it is not on this machine.
+    /// Loads a model by its name, and first fetches files that are missing on this machine.
     ///
     /// ```swift
     /// let phi = try await ModelContainer.load("phi-4-mini") { print($0.done, "of", $0.total) }
     /// ```
     ///
-    /// Files lie in Hugging Face's cache, as `HF_HOME`, `HF_TOKEN` and its other variables say. A fetch that is
-    /// cancelled or broken off is taken up by the next call.
+    /// Files are in Hugging Face's cache, set by `HF_HOME`, `HF_TOKEN` and its other variables. A fetch that is
+    /// cancelled or interrupted is resumed by the next call.
     /// - Parameters:
     ///   - name: a name that `phibatch models` lists, `org/name[@revision]` on Hugging Face, or a folder.
     ///   - options: threads, memory and precision.
     ///   - workers: the most requests that run together; nil leaves it to the model.
     ///   - progress: called a few times a second, on any thread; never if nothing must be fetched.
-    /// - Throws: `UserError` if the model is not to be had or if it can't be loaded, `CancellationError`.
+    /// - Throws: `UserError` if the model can't be fetched or loaded, `CancellationError`.
     public static func load(
         _ name: String, options: EngineOptions = EngineOptions(), workers: Int? = nil,
         progress: @escaping @Sendable (DownloadProgress) -> Void = { _ in }
@@ -35,7 +35,7 @@ extension ModelContainer {
 }
 
 extension ModelName {
-    /// The model's folder on this machine, after its fetch if it was not there.
+    /// Returns the model's folder on this machine, after fetching it if needed.
     /// - Throws: `UserError` or `CancellationError`.
     package func fetchedFolder(
         _ settings: HubSettings, report: @escaping @Sendable (ModelDownload.Event) -> Void

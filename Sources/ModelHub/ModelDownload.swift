@@ -2,25 +2,25 @@ import Errors
 import OperatingSystem
 import Synchronization
 
-/// Fetches a model, or files of a dataset, from Hugging Face's hub into the cache. The work is done by threads of its own: it waits for the
-/// network, and it hashes gigabytes.
+/// Fetches a model, or files of a dataset, from Hugging Face's hub into the cache, on its own threads: it waits for the
+/// network, and hashes gigabytes.
 package struct ModelDownload: Sendable {
     /// Event of a download.
     package enum Event: Sendable, Equatable {
-        /// The hub is being asked what there is.
+        /// The hub is asked for its files.
         case asks(endpoint: String)
-        /// Number of files that are wanted, and of their bytes that are not here yet.
+        /// Number of files, and of their bytes that are missing here.
         case begins(String, files: Int, missing: Int)
         case progress(DownloadProgress)
-        /// Something failed and is tried again after this time; the reason is a sentence without its full stop.
+        /// A request failed and is retried after this time; the reason is a sentence without its full stop.
         case pauses(reason: Message, seconds: Double)
         /// Another process is fetching a file of it.
         case waits(file: String)
     }
 
-    /// Files at the same time: more connections fill a line that one can't.
+    /// Files at the same time: several connections fill a line better than one.
     private static let concurrency = 4
-    /// No model has as many, and no input should.
+    /// More files than any model has, or any input should have.
     private static let fileLimit = 10_000
 
     package let settings: HubSettings
@@ -30,9 +30,9 @@ package struct ModelDownload: Sendable {
 
     init(settings: HubSettings, patience: Patience) { (self.settings, self.patience) = (settings, patience) }
 
-    /// - Parameter report: called on any thread, progress a few times a second.
-    /// - Returns: the folder of the model, with all that it needs. Where nothing may be asked, it is the one that is here.
-    /// - Throws: `UserError` or `CancellationError`. What came is kept, and the next call goes on from there.
+    /// - Parameter report: called on any thread, with progress a few times a second.
+    /// - Returns: the folder of the complete model. Offline it is the existing one.
+    /// - Throws: `UserError` or `CancellationError`. Received bytes are kept, and the next call resumes from them.
     package func fetch(_ id: RepositoryID, report: @escaping @Sendable (Event) -> Void) async throws -> String
     {
         try await Self.onThread("\(id)") { stop in
@@ -54,7 +54,7 @@ package struct ModelDownload: Sendable {
         }
     }
 
-    /// Asks which files a repository has; nil if there is no such repository or revision.
+    /// Returns the files of a repository; nil if there is no such repository or revision.
     /// - Throws: as `fetch(_:report:)`.
     package func listing(of id: RepositoryID) async throws -> HubListing? {
         try await Self.onThread("\(id)") { stop in
@@ -69,9 +69,9 @@ package struct ModelDownload: Sendable {
         }
     }
 
-    /// Asks the cache or the hub on a thread of its own: both may take long.
-    /// - Parameter body: is to end soon after it is told to stop.
-    /// - Throws: what `body` throws; `UserError` if there can be no thread; `CancellationError`.
+    /// Runs a body on its own thread: the cache and the hub may take long.
+    /// - Parameter body: must end soon after its stop is set.
+    /// - Throws: errors of `body`; `UserError` if there is no thread; `CancellationError`.
     static func onThread<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable (Stop) throws -> Value
     ) async throws -> Value {
@@ -85,9 +85,9 @@ package struct ModelDownload: Sendable {
     }
 
     /// Fetches files of a repository.
-    /// - Parameter choose: says which, of those that there are; it can read small ones before.
-    /// - Returns: the commit, and the files as they were chosen.
-    /// - Throws: as `fetch(_:report:)`, and what `choose` throws.
+    /// - Parameter choose: chooses among existing files; it may read small ones first.
+    /// - Returns: the commit, and the chosen files.
+    /// - Throws: as `fetch(_:report:)`, and errors of `choose`.
     func fetch(
         _ id: RepositoryID, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void,
         choose: (HubListing, (String) throws -> [UInt8]) throws -> [String]
@@ -103,7 +103,7 @@ package struct ModelDownload: Sendable {
                 "\(wanted.count) files of it are meant, and at most \(Self.fileLimit) can be.")
         }
         let files = try Self.each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
-        // Files of one content are one blob. Large ones last a while; the small ones need not wait for them.
+        // Files of equal content are one blob. Small ones first, as large ones take a while.
         let blobs = Dictionary(grouping: files, by: \.etag).values
             .sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
         for files in blobs where files.contains(where: { $0.size != files[0].size }) {
@@ -120,7 +120,7 @@ package struct ModelDownload: Sendable {
             return sum + max(0, files[0].size - here)
         }
         try Self.checkRoom(missing, at: settings.cacheFolder, "HF_HOME")
-        // A model that takes a key is for this user only.
+        // A model that needs a key is only for this user.
         let isOwn = settings.token != nil && (listing.isPrivate != false || listing.isGated)
         let repository = cache.repository(id)
         let folder = try UserError.writing(repository) {
@@ -134,7 +134,7 @@ package struct ModelDownload: Sendable {
                 waits: { report(.waits(file: files[0].path)) }
             ).run()
         }
-        // Last, so that a revision never comes to mean a model that is not all here.
+        // Last, so that a revision never refers to an incomplete model.
         if !id.isCommit {
             try UserError.writing(cache.reference(id)) {
                 try folder.write(listing.commit, to: "refs/\(id.revision)")
@@ -153,7 +153,7 @@ package struct ModelDownload: Sendable {
         )
     }
 
-    /// Some at a time, the results in order. The first error ends all; no thread is left when this returns.
+    /// Runs some at a time; results are in order. The first error ends all; no thread is left on return.
     static func each<Item: Sendable, Value: Sendable>(
         _ items: [Item], _ stop: Stop, _ body: @escaping @Sendable (Item) throws -> Value
     ) throws -> [Value] {

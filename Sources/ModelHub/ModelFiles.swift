@@ -3,32 +3,32 @@ import OperatingSystem
 
 /// Files of a repository that a model needs.
 package enum ModelFiles {
-    /// Besides weights: what there may be, and whether a model can't do without it.
+    /// Besides weights: possible files, and whether a model needs them.
     private static let named: [(name: String, isNeeded: Bool)] = [
         ("config.json", true), ("generation_config.json", false), ("tokenizer.json", true),
         ("tokenizer_config.json", true), ("special_tokens_map.json", false), ("added_tokens.json", false),
         ("chat_template.jinja", false), ("chat_template.json", false),
     ]
-    /// File that Phi-3-small has in the place of tokenizer.json.
+    /// Phi-3-small's file in place of tokenizer.json.
     private static let tiktoken = "cl100k_base.tiktoken"
     static let index = "model.safetensors.index.json"
 
-    /// Files in subfolders are other formats' (ONNX, the original weights).
+    /// Files in subfolders are of other formats (ONNX, the original weights).
     static func isWanted(_ path: String) -> Bool {
         if named.contains(where: { $0.name == path }) || path == index || path == tiktoken { return true }
         return path.hasSuffix(".safetensors") && !path.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
     }
 
-    /// Returns the file that lacks among a repository's for it to be a model of ours; nil if none does.
+    /// Returns the first file missing in a repository to be a model; nil if there is none.
     static func lack(among names: [String]) -> String? {
         if let name = lack(where: names.contains) { return name }
         return names.contains { $0.hasSuffix(".safetensors") } ? nil : "*.safetensors"
     }
 
-    /// Whether a folder has all that a model needs; of the weights, all the files that its index names.
+    /// Whether a folder has all files that a model needs, with all weight files in its index.
     package static func areComplete(in folder: String) -> Bool { lack(in: folder) == nil }
 
-    /// The first file that lacks in a folder for it to be a model; nil if none does.
+    /// Returns the first file missing in a folder to be a model; nil if there is none.
     static func lack(in folder: String) -> String? {
         func isHere(_ name: String) -> Bool { Files.kind(of: Paths.join(folder, name)) == .regular }
         if let name = lack(where: isHere) { return name }
@@ -39,7 +39,7 @@ package enum ModelFiles {
         return parts.sorted().first { !isHere($0) }
     }
 
-    /// Returns the file that lacks besides weights.
+    /// Returns the first file missing besides weights.
     private static func lack(where isHere: (String) -> Bool) -> String? {
         named.first { name, isNeeded in
             isNeeded && !isHere(name) && !(name == "tokenizer.json" && isHere(tiktoken))

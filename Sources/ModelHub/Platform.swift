@@ -2,7 +2,7 @@ import FoundationShim
 import OperatingSystem
 import Synchronization
 
-/// Asks the threads of a download to end.
+/// Stops the threads of a download.
 final class Stop: Sendable {
     private let flag = Atomic(false)
 
@@ -27,8 +27,8 @@ final class Stop: Sendable {
         }
     }
 
-    /// Has writing to a connection that the other side has closed fail and no more, on this thread and those that it
-    /// makes: libcurl's TLS may raise SIGPIPE, which would end the program.
+    /// Makes writes to a connection closed by the other side fail, on this thread and those that it starts: libcurl's
+    /// TLS may raise SIGPIPE, which would end the program.
     static func blockBrokenPipes() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -36,13 +36,13 @@ final class Stop: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }
-/// A lock of this process on a file, as Python's filelock takes it: `flock`, which ends with the process.
+/// A lock of this process on a file, like that of Python's filelock: `flock`, which ends with the process.
 final class FileLock: Sendable {
     private let descriptor: Int32
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Returns: nil while another holds it; nobody does where a file system has no locks.
+    /// - Returns: nil while another process holds it; never on a file system without locks.
     static func take(_ name: String, in folder: OpenFolder) throws(SystemError) -> FileLock? {
         // Others of the group may share the cache.
         let descriptor = try folder.file(name, mode: 0o664)
@@ -62,8 +62,8 @@ final class FileLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Waits until it can be had.
-    /// - Parameter waits: told if that is not at once.
+    /// Waits for the lock.
+    /// - Parameter waits: called if it is not free at once.
     /// - Throws: `SystemError`, `CancellationError`.
     static func taken(_ name: String, in folder: OpenFolder, _ stop: Stop, waits: () -> Void) throws
         -> FileLock
@@ -85,7 +85,7 @@ final class PartFile {
     private let descriptor: Int32
     private(set) var size: Int
 
-    /// Opens what an earlier attempt left, or makes a new one.
+    /// Opens the part of an earlier attempt, or makes a new one.
     init(_ name: String, in folder: OpenFolder) throws(SystemError) {
         (self.folder, self.name) = (folder, name)
         descriptor = try folder.file(name)
@@ -117,7 +117,7 @@ final class PartFile {
 }
 
 enum FolderRemoval {
-    /// Removes a folder with all it holds; follows no links.
+    /// Removes a folder with all its content; follows no links.
     static func remove(_ folder: String) throws(SystemError) {
         for name in try Files.names(in: folder) {
             let path = Paths.join(folder, name)

@@ -15,7 +15,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
 
     package static let defaultRevision = "main"
 
-    /// - Returns: nil if it doesn't look like one: two parts of letters, digits, `-`, `_` and `.`.
+    /// - Returns: nil if it isn't of the form: two parts of letters, digits, `-`, `_` and `.`.
     package init?(_ text: String, kind: Kind = .model) {
         let parts = text.split(at: "@", max: 1, keepingEmpty: true)
         guard let name = parts.first, Self.isName(name) else { return nil }
@@ -34,11 +34,11 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
         "\(kind.plural)--" + name.split(at: "/").joined(separator: "--")
     }
 
-    /// The model's repository whose folder this is, at its main revision.
+    /// The repository of a model folder, at its main revision.
     package init?(folderName: String) {
         let start = "models--"
         guard folderName.hasPrefix(start) else { return nil }
-        // Names may not hold "--".
+        // Names may not contain "--".
         let rest = folderName.dropFirst(start.count)
         guard let gap = rest.firstRange(of: "--") else { return nil }
         self.init("\(rest[..<gap.lowerBound])/\(rest[gap.upperBound...])")
@@ -70,10 +70,10 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     /// The same repository at a commit.
     func at(commit: String) -> RepositoryID { RepositoryID("\(name)@\(commit)", kind: kind) ?? self }
 
-    /// Its place within the hub's pages: a model's name stands alone.
+    /// Its path on the hub: a model's is its name.
     var page: String { kind == .model ? name : "\(kind.plural)/\(name)" }
 
-    /// Whether the revision is a commit's full hash, which can't come to mean another one.
+    /// Whether the revision is a commit's full hash, which never changes its meaning.
     var isCommit: Bool { Self.isCommit(revision) }
 
     static func isCommit(_ text: String) -> Bool {

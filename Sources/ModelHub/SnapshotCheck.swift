@@ -2,21 +2,21 @@ import FoundationShim
 import OperatingSystem
 import Synchronization
 
-/// Compares the files of a model in Hugging Face's cache with the hashes they are named by.
+/// Compares the files of a model in Hugging Face's cache with the hashes in their names.
 package struct SnapshotCheck: Sendable {
     package enum Verdict: Sendable, Equatable {
         case right
         /// There is no hash to compare with.
         case unknown
-        /// Why it is not what was published; ends a sentence that begins with the file.
+        /// The difference from the published file; ends a sentence that begins with the file.
         case wrong(String)
     }
 
-    /// In order of names.
+    /// Sorted.
     package let names: [String]
     private let folder: String
 
-    /// - Returns: nil if the folder is none of the cache: then there are no hashes.
+    /// - Returns: nil if the folder is not in the cache, as there are no hashes.
     package init?(folder: String) {
         guard let home = Files.canonicalPath(folder),
             Paths.name(of: Paths.folder(of: home)) == "snapshots",
@@ -26,13 +26,13 @@ package struct SnapshotCheck: Sendable {
         self.names = names.sorted().filter { Files.kind(of: Paths.join(home, $0)) != .folder }
     }
 
-    /// Bytes of all files that will be read.
+    /// Bytes of all files to read.
     package var byteCount: Int {
         names.reduce(0) { $0 + ((try? OpenFile.at(Paths.join(folder, $1)).state().size) ?? 0) }
     }
 
     /// Reads all files, some at the same time.
-    /// - Parameter report: bytes read so far, on any thread.
+    /// - Parameter report: receives the bytes read so far, on any thread.
     package func verdicts(
         threads: Int = Processors.count, report: @escaping @Sendable (Int) -> Void = { _ in }
     ) -> [Verdict] {
@@ -73,12 +73,12 @@ package struct SnapshotCheck: Sendable {
     }
 }
 
-/// Hash that the hub promises of a file as its ETag.
+/// The hash of a file that the hub publishes as its ETag.
 enum ContentHash {
-    /// Whether a file has it. Large files: SHA-256 of the content. Small files: git's hash, SHA-1 of a head with the size
-    /// and the content.
-    /// - Parameter goesOn: gets the number of bytes that were read.
-    /// - Returns: nil for a mirror's own tag: nothing to check.
+    /// Whether a file has it. Large files: SHA-256 of the content. Small files: git's hash, SHA-1 of a head with the
+    /// size and the content.
+    /// - Parameter goesOn: receives the number of bytes read.
+    /// - Returns: nil for a mirror's own tag, which can't be checked.
     static func fits(
         _ file: OpenFile, etag: String, goesOn: (Int) -> Bool
     ) throws(SystemError) -> Bool? {

@@ -1,11 +1,11 @@
 import CCurl
 import OperatingSystem
 
-/// A connection to hosts, for one request at a time: what is open to them is used again by the next one.
+/// A connection to hosts, for one request at a time: the next one reuses open connections.
 final class WebConnection {
     typealias Body = (WebResponse, UnsafeRawBufferPointer) throws -> Bool
 
-    /// No honest head is as long.
+    /// Longer than any honest head.
     private static let headLimit = 1 << 18
 
     private let curl: Curl
@@ -14,13 +14,13 @@ final class WebConnection {
     private let patience: Patience
     private let stop: Stop
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(PHI_CURL_ERROR_SIZE))
-    // Of the request under way.
+    // Of the current request.
     private var response = WebResponse()
     private var body: Body?
     private var headBytes = 0
     /// Error that `body` threw.
     private var error: (any Error)?
-    /// Whether `body` has had enough.
+    /// Whether `body` has ended the transfer.
     private var hasEnough = false
 
     init(_ curl: Curl, _ network: NetworkSettings, _ patience: Patience, _ stop: Stop) throws(UserError) {
@@ -38,9 +38,9 @@ final class WebConnection {
 
     /// - Parameters:
     ///   - hub: the origin of the hub.
-    ///   - seconds: after which it is given up; nil where what comes may last.
-    ///   - body: takes what comes, on this thread, and says whether to go on.
-    /// - Throws: `WebFailure`, `CancellationError` soon after the download is stopped, and what `body` throws.
+    ///   - seconds: the time limit; nil for long transfers.
+    ///   - body: receives bytes on this thread, and returns whether to continue.
+    /// - Throws: `WebFailure`, `CancellationError` soon after the download is stopped, and errors of `body`.
     func perform(
         _ address: WebAddress, hub: String, headOnly: Bool, fields: [String], seconds: Double?, body: Body
     ) throws -> WebResponse {
@@ -77,14 +77,14 @@ final class WebConnection {
         curl.set(handle, PHI_CURL_PROTOCOLS, Int(PHI_CURL_HTTP_AND_HTTPS))
         curl.set(handle, PHI_CURL_HTTP_VERSION, Int(PHI_CURL_HTTP_1_1))
         curl.set(handle, PHI_CURL_NOBODY, headOnly ? 1 : 0)
-        // Signals would end name look-ups of one thread in the middle of another's work.
+        // Signals for time limits of name look-ups would disturb other threads.
         curl.set(handle, PHI_CURL_NOSIGNAL, 1)
         curl.set(handle, PHI_CURL_BUFFERSIZE, 1 << 19)
         curl.set(handle, PHI_CURL_CONNECTTIMEOUT_MS, milliseconds(patience.connecting))
         if let seconds { curl.set(handle, PHI_CURL_TIMEOUT_MS, milliseconds(seconds)) }
         curl.set(handle, PHI_CURL_LOW_SPEED_LIMIT, Patience.slowest)
         curl.set(handle, PHI_CURL_LOW_SPEED_TIME, Int(max(1, patience.silence)))
-        // Never the environment's as libcurl reads it, but what the settings say.
+        // The settings' proxy, never the environment's as libcurl reads it.
         curl.set(handle, PHI_CURL_PROXY, proxy ?? "")
         curl.set(handle, PHI_CURL_NOPROXY, network.direct)
         curl.set(handle, PHI_CURL_SUPPRESS_CONNECT_HEADERS, 1)
@@ -141,7 +141,7 @@ final class WebConnection {
     }
 }
 
-/// Head of a response, and the host that gave it.
+/// Head of a response, and its host.
 struct WebResponse {
     private(set) var status = 0
     /// As in "404 Not Found".
@@ -153,7 +153,7 @@ struct WebResponse {
 
     init(host: String = "", isHub: Bool = false) { (self.host, self.isHub) = (host, isHub) }
 
-    /// Adds a line as it comes. One that begins another head, after an interim response, begins anew.
+    /// Adds a line. A new head, after an interim response, replaces the earlier one.
     mutating func add(_ line: String) {
         if line.hasPrefix("HTTP/") {
             let parts = line.split(at: " ", max: 1)
@@ -183,7 +183,7 @@ struct WebResponse {
         return total != nil || parts[3] == "*" ? (start, total) : nil
     }
 
-    /// Returns a field's number: digits and nothing else, and one that sums can be made of.
+    /// Returns a field's number: only digits, and small enough for sums.
     func number(_ name: String) -> Int? { first(name).flatMap(Self.number) }
 
     static func number(_ text: some StringProtocol) -> Int? {
@@ -192,7 +192,7 @@ struct WebResponse {
     }
 }
 
-/// An address of http or https. libcurl reads it: what a token may go to is decided on the host that it then asks.
+/// An address of http or https, as libcurl reads it: a token is sent by the host that libcurl then asks.
 struct WebAddress {
     /// Without a user's name and password.
     let text: String
@@ -203,10 +203,10 @@ struct WebAddress {
     /// As in "name:password"; nil without a name.
     let user: String?
 
-    /// Scheme, host and port: what decides whether a token may go along.
+    /// Scheme, host and port, which decide whether a token is sent.
     var origin: String { "\(scheme)://\(host):\(port)" }
 
-    /// - Returns: nil if it is none.
+    /// - Returns: nil if it is invalid.
     init?(_ text: String, relativeTo base: WebAddress? = nil, _ curl: Curl) {
         guard let handle = curl.makeAddress() else { return nil }
         defer { curl.cleanUpAddress(handle) }

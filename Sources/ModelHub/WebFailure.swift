@@ -2,14 +2,14 @@ import CCurl
 import Errors
 import OperatingSystem
 
-/// Failure of a request, after which another one may succeed.
+/// A failed request that may be retried.
 struct WebFailure: Error {
     enum Kind {
         /// A server has answered, and may answer otherwise.
         case answered
         case unreachable
         case unknownHost
-        /// Another try would end the same.
+        /// A retry would end the same.
         case lasting
     }
 
@@ -21,7 +21,7 @@ struct WebFailure: Error {
 
     init(_ reason: Message, pause: Int? = nil) { (self.reason, self.pause) = (reason, pause) }
 
-    /// End of the reason, once there are no more tries.
+    /// End of the reason, after the last try.
     var advice: Message {
         switch kind {
         case .answered: ", again and again."
@@ -31,10 +31,10 @@ struct WebFailure: Error {
     }
 
     /// - Parameters:
-    ///   - host: the host that was asked.
+    ///   - host: the host of the request.
     ///   - words: libcurl's.
-    ///   - proxyStatus: of the proxy's answer, where a tunnel through it was asked for; else 0.
-    ///   - silence: seconds without a byte worth the name.
+    ///   - proxyStatus: of the proxy's answer to a request for a tunnel; else 0.
+    ///   - silence: seconds without a significant number of bytes.
     init(
         _ code: PhiCurlCode, host: String, words: String, systemError: Int32, proxyStatus: Int,
         usesProxy: Bool,
@@ -81,19 +81,19 @@ struct WebFailure: Error {
     }
 }
 
-/// Limits on tries and pauses: a network that is gone for some seconds is no reason to give up.
+/// Limits on retries and pauses: a network may be gone for some seconds.
 struct Patience: Sendable {
-    /// Bytes a second; less is as good as nothing.
+    /// Bytes a second; less counts as silence.
     static let slowest = 1024
 
-    /// Tries in a row that bring nothing.
+    /// Tries in a row without progress.
     var tries = 6
     /// Seconds before the second try; doubled each time.
     var firstPause = 0.5
     var longestPause = 30.0
     /// Seconds to wait for a connection.
     var connecting = 10.0
-    /// Seconds of less than `slowest`, after which a request is given up.
+    /// Seconds below `slowest` after which a request is given up.
     var silence = 30.0
 
     /// Seconds that an answer without a file may take.
@@ -101,7 +101,7 @@ struct Patience: Sendable {
 
     static func isPassing(_ status: Int) -> Bool { status == 408 || status == 429 || status >= 500 }
 
-    /// Returns the seconds to wait after a number of tries without success.
+    /// Returns the seconds to wait after a number of failed tries.
     func pause(after failures: Int, asked: Int?) -> Double {
         var pause = firstPause
         for _ in 1..<max(1, failures) { pause = min(longestPause, pause * 2) }
