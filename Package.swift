@@ -30,7 +30,7 @@ let fuzzParts: [Target.Dependency] = [
     "OperatingSystem",
     "PhiModel", "PhiText",
 ]
-let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
+let fuzzFiles = ["corpus", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
 let fuzz: Target =
     isFuzzing
     ? .executableTarget(

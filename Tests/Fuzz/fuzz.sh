@@ -27,14 +27,16 @@ export SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0
 for target; do
     export PHIBATCH_FUZZ_TARGET="$target"
     mkdir -p "$work/corpus/$target" "$work/findings/$target" "$here/corpus/$target"
-    dictionary=$here/dictionaries/$target.dict
-    [ -f "$dictionary" ] || dictionary=$here/dictionaries/json.dict
+    # Words of the corpus, and names that the module which reads it has.
     case $target in
-        # Words of JSON beside their own.
-        log | line | tokenizer)
-            cat $here/dictionaries/json.dict "$dictionary" >"$work/$target.dict"
-            dictionary=$work/$target.dict ;;
+        job | line | log | record) module=Jobs ;;
+        template | tokenizer) module=PhiText ;;
+        expression | schema) module=JSONSchema ;;
+        *) module=PhiModel ;;
     esac
+    dictionary=$work/$target.dict
+    { grep -ahoE '[A-Za-z_]{2,24}|[][{}%#:,&*!<>|?-]{1,3}' "$here/corpus/$target"/*
+        grep -rhoE '"[a-z_]{2,24}"' Sources/$module | tr -d '"'; } | LC_ALL=C sort -u | sed 's/.*/"&"/' >"$dictionary"
     set -- -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20 -max_len=16384
     if [ "$seconds" = keep ]; then
         rm -rf "$work/kept" && mkdir -p "$work/kept"

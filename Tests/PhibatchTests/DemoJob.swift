@@ -101,8 +101,9 @@ final class RunningProgram {
     private let output: String
     private let errors: String
 
+    /// Input and outputs are files, not pipes: a full pipe would hold up one side or the other.
     init(
-        _ arguments: [String], environment: [String: String] = [:], folder: String,
+        _ arguments: [String], environment: [String: String] = [:], input: String = "", folder: String,
         program: String? = Program.path
     ) throws {
         let base = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
@@ -113,6 +114,13 @@ final class RunningProgram {
         process.currentDirectoryURL = URL(filePath: folder)
         process.environment = Program.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
+        if !input.isEmpty {
+            let path = base + ".in"
+            try Data(input.utf8).write(to: URL(filePath: path))
+            process.standardInput = FileHandle(forReadingAtPath: path)
+            // It stays open.
+            try FileManager.default.removeItem(atPath: path)
+        }
         process.standardOutput = FileHandle(forWritingAtPath: output)
         process.standardError = FileHandle(forWritingAtPath: errors)
         process.terminationHandler = { [hasEnded] _ in hasEnded.signal() }

@@ -29,35 +29,13 @@ struct Program {
         "PHIBATCH_CACHE": FileManager.default.temporaryDirectory.path + "/phibatch-test-weights"
     ].merging(ProcessInfo.processInfo.environment) { $1 }
 
-    /// Input and outputs are files, not pipes: a full pipe would hold up one side or the other.
     /// - Parameter suffix: of another program's name, which lies beside it.
     static func run(
         _ arguments: [String], input: String = "", folder: String? = nil, suffix: String = ""
     ) throws -> Result {
-        let scratch = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: scratch) }
-        func file(_ name: String) -> URL { URL(filePath: "\(scratch)/\(name)") }
-        try Data(input.utf8).write(to: file("in"))
-        try Data().write(to: file("out"))
-        try Data().write(to: file("errors"))
-
-        let process = Process()
-        process.executableURL = URL(filePath: (path ?? "phibatch") + suffix)
-        process.arguments = arguments
-        process.environment = environment
-        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
-        process.standardInput = try FileHandle(forReadingFrom: file("in"))
-        process.standardOutput = try FileHandle(forWritingTo: file("out"))
-        process.standardError = try FileHandle(forWritingTo: file("errors"))
-        let hasEnded = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in hasEnded.signal() }
-        try process.run()
-        if hasEnded.wait(timeout: .now() + .seconds(900)) == .timedOut { process.terminate() }
-        process.waitUntilExit()
-        return Result(
-            status: process.terminationStatus,
-            output: String(decoding: try Data(contentsOf: file("out")), as: UTF8.self),
-            errors: String(decoding: try Data(contentsOf: file("errors")), as: UTF8.self))
+        try RunningProgram(
+            arguments, input: input, folder: folder ?? FileManager.default.currentDirectoryPath,
+            program: (path ?? "phibatch") + suffix
+        ).end()
     }
 }

@@ -68,25 +68,6 @@ import Testing
         for (before, now) in zip(made, more) where !before.contains("\"error\"") { #expect(before == now) }
     }
 
-    @Test func resultsDependOnNothingElse() throws {
-        let path = try folder.write(lines(30), to: "in.jsonl")
-        func run(_ workers: Int, _ room: Int = .max) throws -> [String] {
-            let model = ScriptedModel()
-            model.room = room
-            model.looksAhead = room == .max
-            return try ScriptedRun.run(
-                job(path) {
-                    $0.engine.workers = .count(workers)
-                    $0.samples = 2
-                    $0.logprobs = 1
-                    $0.maxFailures = .percent(100)
-                }, model
-            ).lines
-        }
-        let expected = try run(1)
-        #expect(try run(7) == expected && run(8, 96) == expected)
-    }
-
     /// Also in the middle of an attempt, and between two.
     @Test(arguments: [1, 2, 3, 4, 5])
     func interruptedRunsEndWithTheSameResults(seed: UInt64) throws {

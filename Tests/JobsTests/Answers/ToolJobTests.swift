@@ -153,20 +153,6 @@ import Testing
         #expect(refused.answerProblem?.hasPrefix("stop can't be combined with regex") == true)
     }
 
-    /// However many run together, and however often it is stopped.
-    @Test func resultsDependOnNothingElse() throws {
-        let job = try job(folder)
-        var expected: [String]?
-        for workers in [1, 3, 17] {
-            var job = job
-            job.engine.workers = .count(workers)
-            let lines = try ScriptedRun.run(job).lines
-            #expect(lines == expected ?? lines)
-            expected = lines
-        }
-        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30) == expected)
-    }
-
     @Test func aChoiceOfNoToolIsRefused() throws {
         let problem = try job(folder) { $0.request.toolChoice = "cuont" }.answerProblem
         #expect(problem?.hasPrefix("tool_choice must be none, auto, required, or one of the tools") == true)

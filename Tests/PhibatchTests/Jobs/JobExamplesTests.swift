@@ -150,45 +150,6 @@ struct JobExamplesTests {
         }
     }
 
-    // MARK: Rows
-
-    /// More of them leave those that are there.
-    @Test func rowsAreMade() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell("phibatch run jobs/rows.yaml --rows 4")
-            #expect(run.status == 0, "\(run.errors)")
-            let first = try clone.text("out/rows.jsonl")
-            let more = try clone.shell("phibatch run jobs/rows.yaml")
-            #expect(more.status == 0 && more.errors.contains("4 done before"), "\(more.errors)")
-            #expect(try clone.text("out/rows.jsonl").hasPrefix(first))
-            let rows = try clone.objects("out/rows.jsonl")
-            #expect(rows.count == 12 && rows.allSatisfy { $0["persona"] is String && $0["age"] is Int })
-            let verified = try clone.shell("phibatch verify jobs/rows.yaml --sample 50%")
-            #expect(verified.status == 0, "\(verified.errors)")
-            let check = try clone.shell("phibatch check jobs/rows.yaml --no-estimate")
-            #expect(check.status == 0 && check.output.contains("lines      12"), "\(check)")
-            let status = try clone.shell("phibatch status jobs/rows.yaml")
-            #expect(status.status == 0, "\(status)")
-        }
-    }
-
-    @Test func aDatasetFromNothing() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell(
-                "phibatch run jobs/dataset.yaml --until 6 --temperature 0 --max-tokens 40")
-            #expect(run.status == 0, "\(run.errors)")
-            let rows = try clone.objects("out/dataset.jsonl")
-            #expect(rows.count == 6 && rows.allSatisfy { $0["dropped"] == nil && $0["answer"] is String })
-            // The same topic gives the same question then.
-            #expect(
-                run.errors.contains(/rows: 6 accepted, .*\d dropped by question as duplicates/),
-                "\(run.errors)")
-            let verified = try clone.shell(
-                "phibatch verify jobs/dataset.yaml --until 6 --temperature 0 --max-tokens 40 --sample 100%")
-            #expect(verified.status == 0, "\(verified.errors)")
-        }
-    }
-
     // MARK: cron and systemd
 
     /// What was in the table stays, and the line runs in the surroundings that cron gives it.

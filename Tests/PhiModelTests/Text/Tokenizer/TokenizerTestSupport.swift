@@ -32,7 +32,44 @@ enum ModelFixtures {
         try tar.run()
         tar.waitUntilExit()
         guard tar.terminationStatus == 0 else { throw Unusable(message: "tar can't unpack \(archive.path)") }
+        try completeTokenizer(in: folder.appendingPathComponent("phi-3.5-mini"))
         return folder
+    }
+
+    /// Puts the vocabulary and its merges into tokenizer.json, which in the archive lacks them: each split of a piece into
+    /// two pieces is a merge, in the order of the pieces, and those of runs of spaces come last.
+    private static func completeTokenizer(in folder: URL) throws {
+        let text = try Data(contentsOf: folder.appendingPathComponent("pieces.txt"))
+        let pieces = text.split(separator: 0x0A).map { Array($0) }
+        let ids = Dictionary(uniqueKeysWithValues: zip(pieces, pieces.indices))
+        func quoted(_ bytes: [UInt8]) -> [UInt8] {
+            bytes.flatMap { byte -> [UInt8] in
+                switch byte {
+                case 0x22, 0x5C: [0x5C, byte]
+                case 0x0D: Array("\\r".utf8)
+                default: [byte]
+                }
+            }
+        }
+        var (vocabulary, merges, runs) = ([UInt8](), [UInt8](), [UInt8]())
+        for (id, piece) in pieces.enumerated() {
+            vocabulary += "\(id == 0 ? "" : ",")\"".utf8 + quoted(piece) + "\":\(id)".utf8
+            let isRun = piece.elementsEqual(String(repeating: "\u{2581}", count: piece.count / 3).utf8)
+            let parts = piece.indices.dropFirst().map { (Array(piece[..<$0]), Array(piece[$0...])) }
+            let splits = parts.compactMap { left, right in
+                ids[left].flatMap { first in ids[right].map { (first, $0, left, right) } }
+            }
+            for (_, _, left, right) in splits.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+                let merge = ",\"".utf8 + quoted(left) + " ".utf8 + quoted(right) + "\"".utf8
+                if isRun { runs += merge } else { merges += merge }
+            }
+        }
+        let file = folder.appendingPathComponent("tokenizer.json")
+        let whole = try String(contentsOf: file, encoding: .utf8)
+            .replacing("\"VOCABULARY\"", with: "{" + String(decoding: vocabulary, as: UTF8.self) + "}")
+            .replacing(
+                "\"MERGES\"", with: "[" + String(decoding: (merges + runs).dropFirst(), as: UTF8.self) + "]")
+        try Data(whole.utf8).write(to: file)
     }
 
     static func tokenizer(_ model: String) throws -> Tokenizer {
