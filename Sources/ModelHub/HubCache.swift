@@ -117,7 +117,7 @@ package struct HubCache: Sendable {
         }
         let locks = locks(id)
         for name in (try? Files.names(in: locks)) ?? [] {
-            guard FileLock.isFree(Paths.join(locks, name)) else {
+            guard FileLock.isFree(Paths.join(locks, name)) != false else {
                 throw UserError(.io, at: "\(id)", "it is being fetched by another process; stop that first.")
             }
         }

@@ -36,32 +36,8 @@ final class Stop: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }
-/// A lock of this process on a file, like that of Python's filelock: `flock`, which ends with the process.
-final class FileLock: Sendable {
-    private let descriptor: Int32
 
-    private init(descriptor: Int32) { self.descriptor = descriptor }
-
-    /// - Returns: nil while another process holds it; never on a file system without locks.
-    static func take(_ name: String, in folder: OpenFolder) throws(SystemError) -> FileLock? {
-        // Others of the group may share the cache.
-        let descriptor = try folder.file(name, mode: 0o664)
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR {
-            return FileLock(descriptor: descriptor)
-        }
-        close(descriptor)
-        return nil
-    }
-
-    static func isFree(_ path: String) -> Bool {
-        let descriptor = open(path.cPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return true }
-        defer { close(descriptor) }
-        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    }
-
-    deinit { close(descriptor) }
-
+extension FileLock {
     /// Waits for the lock.
     /// - Parameter waits: called if it is not free at once.
     /// - Throws: `SystemError`, `CancellationError`.

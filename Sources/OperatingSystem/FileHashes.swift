@@ -122,17 +122,19 @@ package struct FileHashes: Sendable {
         guard let folder, (try? Files.makeFolder(folder, mode: 0o700)) != nil, (try? OwnFolder(folder)) != nil
         else { return }
         let path = folder + "/" + Self.name(of: hash.state)
-        guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.head) else { return }
-        let draft = path + ".\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
-        if OwnFile.write(Self.text(of: hash), to: path, draft: draft, mode: 0o600) {
+        guard Files.isAbsent(path) || Files.begins(path, with: Self.head) else { return }
+        do throws(SystemError) {
+            let file = try AtomicFile(path, draft: Files.draftName(for: path), mode: 0o600)
+            try file.write(Self.text(of: hash))
+            try file.moveIntoPlace()
             removeOldest(in: folder)
-        }
+        } catch {}
     }
 
     private func removeOldest(in folder: String) {
         guard let names = try? Files.names(in: folder), names.count > Self.countLimit else { return }
         let own = names.filter { $0.hasSuffix(".hash") || $0.hasSuffix(".draft") }.map { folder + "/" + $0 }
-            .filter { OwnFile.begins($0, with: Self.head) }
+            .filter { Files.begins($0, with: Self.head) }
             .compactMap { path in
                 (try? OpenFile.at(path, followsLinks: false).state()).map {
                     (path: path, changed: $0.changed)
@@ -140,7 +142,7 @@ package struct FileHashes: Sendable {
             }
         let excess = own.count - Self.countLimit
         for file in own.sorted(by: { $0.changed < $1.changed }).prefix(max(0, excess)) {
-            OwnFile.remove(file.path)
+            try? Files.remove(file.path)
         }
     }
 }

@@ -1,3 +1,5 @@
+import FoundationShim
+
 /// Attributes of a file by which a change shows.
 package struct FileState: Equatable, Sendable {
     package var device: UInt64
@@ -20,4 +22,30 @@ package struct FileState: Equatable, Sendable {
     /// Whether a change from `now` on (nanoseconds since 1970) must show. A change soon after another has the same
     /// times, so content read in between may already be stale.
     package func isSettled(at now: Int) -> Bool { changed <= now && now - changed > Self.tick }
+}
+
+extension FileState {
+    package init(_ status: stat) {
+        #if canImport(Darwin)
+            let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+            let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #endif
+        self.init(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino),
+            size: Int(status.st_size), modified: Self.nanoseconds(modified),
+            changed: Self.nanoseconds(changed))
+    }
+
+    /// System clock, in nanoseconds since 1970.
+    package static var now: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return nanoseconds(time)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int {
+        Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+    }
 }

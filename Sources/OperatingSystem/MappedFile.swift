@@ -1,4 +1,5 @@
-import OperatingSystem
+import Errors
+import FoundationShim
 
 /// A whole file mapped into memory, read-only, as long as this object lives.
 ///
@@ -13,41 +14,43 @@ package final class MappedFile: Sendable {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
     package let count: Int
 
-    /// - Throws: `UserError`: `missing` if the file can't be opened or is not a regular file,
-    ///   `resources` if it can't be mapped.
-    package init(path: String) throws {
-        let mapping: Platform.Mapping
-        do throws(SystemError) {
-            mapping = try Platform.map(path)
-        } catch {
-            if error.what == "can't be mapped" {
-                throw UserError(
-                    .resources, at: path,
-                    "there is not enough memory: the file \(error.reason). "
-                        + "Raise the limit (ulimit -v), or choose a smaller model.")
-            }
+    /// - Throws: `UserError`: `missing` if the file can't be opened or is not a regular file, `resources` if it can't be
+    ///   mapped.
+    package convenience init(path: String) throws(UserError) {
+        do { try self.init(OpenFile.at(path)) } catch {
             if error.isNotFound { throw UserError(.missing, at: path, "there is no such file.") }
-            throw error.what.isEmpty
-                ? UserError(.missing, at: path, "can't be opened", error)
-                : UserError(.missing, at: path, "\(error.reason).")
+            guard error.what == Self.noMapping else { throw UserError(.missing, error) }
+            throw UserError(
+                .resources, at: path,
+                "there is not enough memory: the file \(error.reason). Raise the limit (ulimit -v), or choose a smaller "
+                    + "model.")
         }
-        self.path = path
-        base = mapping.base
-        count = mapping.count
-        state = mapping.state
     }
 
-    /// - Throws: `SystemError`.
-    package init(_ file: OpenFile) throws {
-        let mapping = try file.withDescriptor { descriptor in Result { try Platform.map(descriptor) } }.get()
-        path = file.path
-        base = mapping.base
-        count = mapping.count
-        state = mapping.state
+    private static let noMapping = "can't be mapped"
+
+    package init(_ file: OpenFile) throws(SystemError) {
+        let state = try file.state()
+        let count = state.size
+        (path, self.state, self.count) = (file.path, state, count)
+        // An empty file can't be mapped.
+        guard count > 0 else {
+            base = nil
+            return
+        }
+        let mapped = file.withDescriptor { mmap(nil, count, PROT_READ, MAP_PRIVATE, $0, 0) }
+        guard let mapped, mapped != MAP_FAILED else {
+            throw SystemError(path, Self.noMapping, code: errno)
+        }
+        guard Memory.hasRoom(for: Memory.spare) else {
+            munmap(mapped, count)
+            throw SystemError(path, Self.noMapping, code: ENOMEM)
+        }
+        base = mapped
     }
 
     deinit {
-        if let base { Platform.unmap(base, count: count) }
+        if let base { munmap(base, count) }
     }
 
     /// The file's bytes, valid as long as this object. Swift may release an object right after its last use: keep it in

@@ -1,40 +1,27 @@
 import FoundationShim
 
-/// System calls without a good form in Foundation. Only files of this name make them.
-package enum Platform {
-    /// A read-only mapping of a whole file. `base` is nil for an empty file, which can't be mapped.
-    package struct Mapping {
-        package let base: UnsafeMutableRawPointer?
-        package let count: Int
-        /// State of the file.
-        package let state: FileState
-    }
+/// Memory of this process, by the page, and its limits.
+package enum Memory {
+    /// Memory that a program without large tasks needs.
+    package static let least = 48 << 20
+    /// Memory to leave after each large block, as Swift's small allocations crash on failure.
+    package static let spare = 32 << 20
+    private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+    #if os(Linux)
+        // Pages that are never touched need not be promised.
+        private static let newPages = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    #else
+        private static let newPages = MAP_PRIVATE | MAP_ANON
+    #endif
 
-    /// Maps a regular file for reading; anything else (a folder, a pipe, a device) is refused.
-    package static func map(_ path: String) throws(SystemError) -> Mapping {
-        // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
-        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw SystemError.last }
-        defer { close(descriptor) }
-        return try map(descriptor)
-    }
-
-    /// Maps an open file, which may be closed afterwards.
-    package static func map(_ descriptor: Int32) throws(SystemError) -> Mapping {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemError.last }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("", "is not a regular file") }
-        guard let count = Int(exactly: status.st_size) else { throw SystemError(code: EFBIG) }
-        let state = FileState(status)
-        guard count > 0 else { return Mapping(base: nil, count: 0, state: state) }
-        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
-            throw SystemError("", "can't be mapped", code: errno)
+    /// Whether limits of this process (`ulimit -v`, `ulimit -d`) leave room for so many bytes, which are mapped and
+    /// unmapped. Swift's allocations crash without it, so callers ask first, with a margin.
+    package static func hasRoom(for bytes: Int) -> Bool {
+        guard let base = mmap(nil, bytes, PROT_READ | PROT_WRITE, newPages, -1, 0), base != MAP_FAILED else {
+            return false
         }
-        guard MemoryRoom.isThere(for: MemoryRoom.spare) else {
-            munmap(base, count)
-            throw SystemError("", "can't be mapped", code: ENOMEM)
-        }
-        return Mapping(base: base, count: count, state: state)
+        munmap(base, bytes)
+        return true
     }
 
     /// Allocates zeroed memory.
@@ -52,7 +39,7 @@ package enum Platform {
             let flags = MAP_PRIVATE | MAP_ANON
         #endif
         let extra = max(0, alignment - pageSize)
-        guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED
+        guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, newPages, -1, 0), base != MAP_FAILED
         else { throw SystemError.last }
         // Memory before the first aligned address and after the end is unmapped.
         let start = Int(bitPattern: base)
@@ -60,7 +47,7 @@ package enum Platform {
         let end = (skipped + count + pageSize - 1) / pageSize * pageSize
         if skipped > 0 { munmap(base, skipped) }
         if end < count + extra { munmap(base + end, count + extra - end) }
-        guard MemoryRoom.isThere(for: left) else {
+        guard hasRoom(for: left) else {
             munmap(base + skipped, count)
             throw SystemError(code: ENOMEM)
         }
@@ -75,8 +62,6 @@ package enum Platform {
             madvise(base, count, 14)
         #endif
     }
-
-    package static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
     /// Limit of `ulimit -v` in bytes; nil for none.
     package static var addressSpaceLimit: Int? { limit(RLIMIT_AS) }
@@ -115,21 +100,29 @@ package enum Platform {
 
     /// Returns the whole pages of bytes.
     private static func pages(of bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
-        let size = Int(sysconf(Int32(_SC_PAGESIZE)))
         guard let start = bytes.baseAddress else {
             return UnsafeMutableRawBufferPointer(start: nil, count: 0)
         }
-        let before = Int(bitPattern: start) % size
+        let before = Int(bitPattern: start) % pageSize
         return UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(mutating: start - before), count: before + bytes.count)
     }
 
-    package static func unmap(_ base: UnsafeMutableRawPointer, count: Int) {
-        munmap(base, count)
-    }
+    package static func unmap(_ base: UnsafeMutableRawPointer, count: Int) { munmap(base, count) }
 
-    /// Moves a file into place atomically, replacing an existing one.
-    package static func replace(_ target: String, with source: String) throws(SystemError) {
-        guard rename(source.cPath, target.cPath) == 0 else { throw SystemError.last }
+    /// The most memory that this process had so far, in bytes.
+    package static var peakMemory: Int? {
+        var usage = rusage()
+        #if canImport(Glibc)
+            guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return nil }
+        #else
+            guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
+        #endif
+        // Apple's systems report bytes.
+        #if canImport(Darwin)
+            return Int(usage.ru_maxrss)
+        #else
+            return Int(usage.ru_maxrss) * 1024
+        #endif
     }
 }

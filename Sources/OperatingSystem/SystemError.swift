@@ -31,24 +31,30 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
 }
 
 extension UserError {
-    /// The error of a file that is not what it has to be.
-    package init(_ kind: Kind, _ error: SystemError) {
-        self.init(kind, at: error.path, "\(error.reason).", code: error.code)
-    }
+    /// Takes the place and the fault from a system error.
+    package init(_ kind: Kind, _ error: SystemError) { self.init(kind, at: error.path, "", error) }
 
-    /// - Parameter what: what can't be done, as the end of a sentence that begins with the place.
+    /// - Parameter what: the failed operation, as the end of a sentence that begins with the place.
     package init(_ kind: Kind, at place: String, _ what: String, _ error: SystemError) {
         let room: Message = [ENOSPC, EDQUOT].contains(error.code) ? " Make room there." : ""
+        let begin: Message = what.isEmpty ? "" : "\(what): "
         self.init(
-            error.code == EPIPE ? .closedStream : kind, at: place, "\(what): \(error.reason).\(room)",
+            error.code == EPIPE ? .closedStream : kind, at: place, "\(begin)\(error.reason).\(room)",
             code: error.code)
     }
 }
 
-/// Calls the system; what fails becomes an error for people.
+/// Calls the system; its failure becomes an error for people.
 package func explaining<T>(
     _ kind: UserError.Kind, at place: String, _ what: String,
     _ call: @autoclosure () throws(SystemError) -> T
 ) throws(UserError) -> T {
     do { return try call() } catch { throw UserError(kind, at: place, what, error) }
+}
+
+/// Calls the system; its failure, which has a path, becomes an error for people.
+package func explaining<T>(
+    _ kind: UserError.Kind, _ call: @autoclosure () throws(SystemError) -> T
+) throws(UserError) -> T {
+    do { return try call() } catch { throw UserError(kind, error) }
 }

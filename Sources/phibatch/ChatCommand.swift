@@ -51,7 +51,7 @@ struct ChatCommand: ParsableCommand {
         try Failure.reported {
             let settings = try JobSettings.chat(options.given)
             let console = Console(isQuiet: quiet)
-            Platform.ignoreFailedWrites()
+            Signals.ignoreFailedWrites()
             let maker = try load(settings, console)
             var input = ChatInput()
             var chat = Chat(
@@ -63,7 +63,7 @@ struct ChatCommand: ParsableCommand {
     }
 
     private func output(_ console: Console) -> Chat.Output {
-        let isTerminal = Platform.isTerminal(1)
+        let isTerminal = Terminal.isTerminal(1)
         return Chat.Output(
             answer: { text in
                 try StandardOutput.write(Array((isTerminal ? text.escapedForTerminal : text).utf8))

@@ -60,7 +60,7 @@ final class Console: Sendable {
 
     /// Without a hint, waiting for input at a terminal looks like hanging.
     func hint(atTerminalOf inputs: [String]) {
-        guard inputs.contains("-"), Platform.isTerminal(0) else { return }
+        guard inputs.contains("-"), Terminal.isTerminal(0) else { return }
         say("reading the terminal, a JSON object a line, such as {\"prompt\": \"Hello\"}; Ctrl-D ends it")
     }
 
@@ -80,7 +80,7 @@ final class Console: Sendable {
     /// Draws the progress line, on a terminal only.
     func progress(_ message: Message) {
         guard isTerminal, !isQuiet else { return }
-        Self.stream.draw(Self.cut(message, columns: Platform.terminalSize(2)?.columns ?? 80))
+        Self.stream.draw(Self.cut(message, columns: Terminal.size(2)?.columns ?? 80))
     }
 
     /// Reports the progress of a fetch: as the progress line, as an object, or as a line of a log if one is due.

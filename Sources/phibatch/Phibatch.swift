@@ -36,11 +36,11 @@ struct Phibatch: ParsableCommand {
     static func main() {
         StandardStreams.occupy()
         do {
-            guard MemoryRoom.isThere(for: MemoryRoom.least) else {
+            guard Memory.hasRoom(for: Memory.least) else {
                 Console.report(
                     UserError(
                         .resources,
-                        "there is not enough memory to begin: \(MemoryRoom.least >> 20) MiB can't be had. "
+                        "there is not enough memory to begin: \(Memory.least >> 20) MiB can't be had. "
                             + "Raise the limit (ulimit -v, ulimit -d)."))
                 throw ExitCode(69)
             }

@@ -39,14 +39,14 @@ final class SignalWatch: Sendable {
         let time = String(repeating: "0", count: UTCTime.length)
         func line(_ text: String) -> String {
             // The cursor may be at the end of a progress line.
-            if form == nil, Platform.isTerminal(2) { return "\r\u{1B}[Kphibatch: \(text)\n" }
+            if form == nil, Terminal.isTerminal(2) { return "\r\u{1B}[Kphibatch: \(text)\n" }
             return (form ?? .text).line(time: time, job: job.text, level: "warning", message: text)
         }
-        notices = Platform.stopSignals.map { number, name in
+        notices = Signals.stopSignals.map { number, name in
             let text = resumable ? "saving running completions, then stopping" : "stopping"
             return SignalNotice(number: number, text: line("\(name): \(text)"))
         }
-        endNotices = Platform.stopSignals.map { number, name in
+        endNotices = Signals.stopSignals.map { number, name in
             let text = "all lines are done; the run is about to end"
             return SignalNotice(number: number, text: line("\(name): \(text)"))
         }
@@ -54,20 +54,20 @@ final class SignalWatch: Sendable {
         lastNotice = SignalNotice(number: 0, text: line("leaving in the middle of a long step\(end)"))
         current = self
 
-        Platform.ignoreFailedWrites()
-        Platform.handle(Platform.alarm) { _ in current?.leave() }
-        for (number, _) in Platform.stopSignals {
+        Signals.ignoreFailedWrites()
+        Signals.handle(Signals.alarm) { _ in current?.leave() }
+        for (number, _) in Signals.stopSignals {
             // nohup ignores SIGHUP for us; that must stay so.
-            if number == Platform.hangUp, Platform.isIgnored(number) { continue }
-            Platform.handle(number) { current?.receive($0) }
+            if number == Signals.hangUp, Signals.isIgnored(number) { continue }
+            Signals.handle(number) { current?.receive($0) }
         }
     }
 
     private func receive(_ number: Int32) {
         let (isFirst, _) = first.compareExchange(
             expected: 0, desired: number, ordering: .acquiringAndReleasing)
-        guard isFirst else { Platform.leave(128 + number) }
-        Platform.setAlarm(milliseconds: patience)
+        guard isFirst else { Signals.leave(128 + number) }
+        Signals.setAlarm(milliseconds: patience)
         let stops = stopFlag.set()
         for notice in stops ? notices : endNotices where notice.number == number {
             notice.write()
@@ -77,7 +77,7 @@ final class SignalWatch: Sendable {
     private func leave() {
         lastNotice.write()
         let ended = endStatus.load(ordering: .acquiring)
-        Platform.leave(ended >= 0 ? ended : 128 + first.load(ordering: .relaxed))
+        Signals.leave(ended >= 0 ? ended : 128 + first.load(ordering: .relaxed))
     }
 
     /// Records that the run has ended; a signal now only hurries the exit.
@@ -109,15 +109,15 @@ private struct SignalNotice: Sendable {
             let start = text.utf8.distance(from: text.startIndex, to: $0.lowerBound)
             return start..<start + UTCTime.length
         }
-        bytes = Platform.lasting(text)
+        bytes = Signals.lasting(text)
     }
 
     /// May be called in a signal handler.
     func write() {
         if let time {
-            UTCTime(seconds: Platform.secondsSince1970).write(
+            UTCTime(seconds: Signals.secondsSince1970).write(
                 to: UnsafeMutableRawBufferPointer(rebasing: bytes[time]))
         }
-        Platform.writeError(bytes)
+        Signals.writeError(bytes)
     }
 }

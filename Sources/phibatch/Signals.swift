@@ -1,7 +1,7 @@
 import FoundationShim
 
-/// System calls for signals and terminals. Only files of this name make them.
-enum Platform {
+/// Signals that the program receives.
+enum Signals {
     /// Signals that ask a program to stop.
     static let stopSignals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")]
     static let hangUp = SIGHUP
@@ -15,22 +15,6 @@ enum Platform {
     static func ignoreFailedWrites() {
         ignore(SIGPIPE)
         ignore(SIGXFSZ)
-    }
-
-    /// The most memory that this process had so far, in bytes.
-    static var peakMemory: Int? {
-        var usage = rusage()
-        #if canImport(Glibc)
-            guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return nil }
-        #else
-            guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
-        #endif
-        // Apple's systems report bytes.
-        #if canImport(Darwin)
-            return Int(usage.ru_maxrss)
-        #else
-            return Int(usage.ru_maxrss) * 1024
-        #endif
     }
 
     static func isIgnored(_ number: Int32) -> Bool {
@@ -85,8 +69,6 @@ enum Platform {
 
     static func leave(_ status: Int32) -> Never { _exit(status) }
 
-    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) != 0 }
-
     /// May be used in a signal handler.
     static var secondsSince1970: Int { Int(time(nil)) }
 
@@ -104,11 +86,14 @@ enum Platform {
         if poll(&entry, 1, 0) > 0 { _ = write(2, bytes.baseAddress, bytes.count) }
         errno = before
     }
+}
 
-    // MARK: Terminals and input
+/// Terminals, and input from them.
+enum Terminal {
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) != 0 }
 
     /// Returns rows and columns; nil if the descriptor is no terminal or doesn't know.
-    static func terminalSize(_ descriptor: Int32) -> (rows: Int, columns: Int)? {
+    static func size(_ descriptor: Int32) -> (rows: Int, columns: Int)? {
         var size = winsize()
         #if canImport(Musl)
             let code = ioctl(descriptor, Int32(TIOCGWINSZ), &size)

@@ -243,7 +243,7 @@ struct Summary {
             line.figures["request_seconds_p\(percent)"] = .figure(all[number])
             line.figures["first_token_seconds_p\(percent)"] = .figure(first[number])
         }
-        guard let memory = Platform.peakMemory else { return line }
+        guard let memory = Memory.peakMemory else { return line }
         line.figures["peak_memory_bytes"] = .int(memory)
         return LogLine(line.message + "; peak memory \(memory / 1_000_000) MB", line.figures)
     }

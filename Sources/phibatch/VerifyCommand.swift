@@ -111,7 +111,7 @@ struct VerifyCommand: ParsableCommand {
             var job = try BatchJob(settings)
             job.cache = .standard()
             job.settings.model = try inputs.folder(of: job.settings)
-            OwnFile.closeNewFilesToOthers()
+            Files.closeNewOnesToOthers()
             try verify(job, path, errors: errors, extent, console)
         }
     }

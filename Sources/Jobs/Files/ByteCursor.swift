@@ -1,3 +1,19 @@
+import FoundationShim
+
+extension UnsafeRawBufferPointer {
+    /// Returns the offset of the first `byte`, or nil.
+    func offset(of byte: UInt8) -> Int? {
+        guard let start = baseAddress, let hit = memchr(start, Int32(byte), count) else { return nil }
+        return UnsafeRawPointer(hit) - start
+    }
+
+    func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard let first = baseAddress, let second = other.baseAddress else { return true }
+        return memcmp(first, second, count) == 0
+    }
+}
+
 extension StaticString {
     /// Returns the offset of this text's first occurrence. The search uses the character at `anchor`, which should be
     /// rare.
@@ -5,13 +21,11 @@ extension StaticString {
         let sought = UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
         var position = start + anchor
         while position < bytes.count,
-            let hit = Platform.find(sought[anchor], in: UnsafeRawBufferPointer(rebasing: bytes[position...]))
+            let hit = UnsafeRawBufferPointer(rebasing: bytes[position...]).offset(of: sought[anchor])
         {
             let first = position + hit - anchor
             if first + sought.count > bytes.count { return nil }
-            if Platform.areEqual(
-                UnsafeRawBufferPointer(rebasing: bytes[first..<first + sought.count]), sought)
-            {
+            if UnsafeRawBufferPointer(rebasing: bytes[first..<first + sought.count]).equals(sought) {
                 return first
             }
             position += hit + 1
@@ -30,9 +44,9 @@ struct ByteCursor {
         let count = text.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
         let expected = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
-        guard
-            Platform.areEqual(UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]), expected)
-        else { return false }
+        guard UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]).equals(expected) else {
+            return false
+        }
         position += count
         return true
     }

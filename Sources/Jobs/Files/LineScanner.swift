@@ -31,7 +31,7 @@ struct LineScanner {
             filled += count
             while searchStart < filled {
                 let unread = UnsafeRawBufferPointer(rebasing: buffer[searchStart..<filled])
-                guard let hit = Platform.find(0x0a, in: unread) else { break }
+                guard let hit = unread.offset(of: 0x0a) else { break }
                 let lineEnd = searchStart + hit
                 var line = Line(
                     offset: base + lineStart,

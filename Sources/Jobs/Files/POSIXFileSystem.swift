@@ -28,36 +28,6 @@ enum ErrorCode {
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
 }
 
-enum Platform {
-    static var processID: Int32 { getpid() }
-    static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
-    static var userID: UInt32 { geteuid() }
-
-    static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
-        return name.withUnsafeBufferPointer { bytes in
-            bytes.baseAddress.map { String(cString: $0) } ?? "unknown"
-        }
-    }
-
-    static func sleep(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
-
-    /// Returns the offset of the first `byte`, or nil.
-    static func find(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let start = bytes.baseAddress, let hit = memchr(start, Int32(byte), bytes.count) else {
-            return nil
-        }
-        return UnsafeRawPointer(hit) - start
-    }
-
-    static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        guard a.count == b.count else { return false }
-        guard let first = a.baseAddress, let second = b.baseAddress else { return true }
-        return memcmp(first, second, a.count) == 0
-    }
-}
-
 /// The real file system.
 package struct POSIXFileSystem: FileSystem {
     package init() {}
@@ -214,7 +184,7 @@ private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from.c
 private func systemUnlink(_ path: String) -> Int32 { unlink(path.cPath) }
 private func systemLink(_ path: String, _ name: String) -> Int32 { link(path.cPath, name.cPath) }
 
-extension Platform {
+extension POSIXFileSystem {
     /// Calls `body`, a write, so that a closed pipe gives the error EPIPE and never the signal SIGPIPE: it is blocked
     /// for this thread, and consumed if the write has raised it.
     static func withoutPipeSignal<Value>(

@@ -43,7 +43,7 @@ package final class InputBytes {
                 break
             }
             let lineFeed = chunk.withUnsafeBytes { chunk in
-                Platform.find(0x0A, in: UnsafeRawBufferPointer(rebasing: chunk[unread]))
+                UnsafeRawBufferPointer(rebasing: chunk[unread]).offset(of: 0x0A)
             }
             let end = lineFeed.map { unread.lowerBound + $0 } ?? unread.upperBound
             if lineCount == 0, firstReturn == nil {

@@ -13,7 +13,7 @@ package final class OutputLock {
         package var started: String
 
         /// Whether the run may be alive: its process is, or is on another host.
-        fileprivate var mayLive: Bool { host != Platform.hostName || Platform.isRunning(pid) }
+        fileprivate var mayLive: Bool { host != ThisProcess.hostName || ThisProcess.isRunning(pid) }
 
         /// For a terminal: the file may hold anything.
         package var description: String { "process \(pid) on \(host), started \(started)".asMessage }
@@ -82,7 +82,7 @@ package final class OutputLock {
             if let waiting, attempts >= 5, waiting.shouldStop() {
                 throw UserError(.interrupted, at: output, "the wait for the other run was broken off.")
             }
-            Platform.sleep(milliseconds: attempts < 5 ? 20 : 100)
+            WorkerThread.sleep(seconds: attempts < 5 ? 0.02 : 0.1)
         }
     }
 
@@ -205,7 +205,7 @@ package final class OutputLock {
 extension OutputLock.Holder {
     static var own: Self {
         Self(
-            pid: Platform.processID, host: Platform.hostName,
+            pid: ThisProcess.id, host: ThisProcess.hostName,
             started: UTCTime(seconds: Int(Date().timeIntervalSince1970)).text)
     }
 

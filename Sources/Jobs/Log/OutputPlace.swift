@@ -143,7 +143,7 @@ struct OutputPlace {
             switch error.code {
             case ErrorCode.notPermitted
             where (folder?.mode ?? 0) & 0o1000 != 0
-                && ![0, earlier.user, folder?.user].contains(Platform.userID):
+                && ![0, earlier.user, folder?.user].contains(ThisProcess.userID):
                 reason +=
                     " (its folder is sticky, so only user \(earlier.user) or the folder's owner may replace it)"
             case ErrorCode.notPermitted: reason += " (it, or its folder, may be immutable: see lsattr)"

@@ -31,7 +31,7 @@ package struct ReplacedFile {
     /// - Parameter isDurable: on return the disk has it. Nobody else replaces it, so that a killed one's draft can go.
     /// - Throws: `UserError` if the file can't be replaced; the one before stays then.
     package func replace(with bytes: [UInt8], isDurable: Bool = false) throws {
-        let draft = path + ".phibatch-" + (isDurable ? "new" : "\(Platform.processID)")
+        let draft = path + ".phibatch-" + (isDurable ? "new" : "\(ThisProcess.id)")
         if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: system),
             case let found = try left.bytes(0..<start.utf8.count),
             start.utf8.starts(with: found) || found.allSatisfy({ $0 == 0 })

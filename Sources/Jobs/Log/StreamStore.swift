@@ -91,7 +91,7 @@ package final class StreamStore: ResultStore {
                 done += try line.withUnsafeBytes { bytes in
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
                     return try system.retrying(
-                        try Platform.withoutPipeSignal(try system.write(descriptor, rest)))
+                        try POSIXFileSystem.withoutPipeSignal(try system.write(descriptor, rest)))
                 }
             }
         } catch let error as SystemError {

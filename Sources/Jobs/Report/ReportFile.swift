@@ -23,7 +23,7 @@ package final class ReportFile {
         // A link as output is followed, as a run's is.
         target = try OutputPaths(output: path, in: system).output
         earlier = try system.entryIfPresent(target)
-        if let earlier, earlier.size > 0 || earlier.kind != .regular, !OwnFile.begins(target, with: head) {
+        if let earlier, earlier.size > 0 || earlier.kind != .regular, !Files.begins(target, with: head) {
             let what: Message =
                 earlier.kind == .folder ? "is a folder" : "is there already and is no report of phibatch"
             throw UserError(
@@ -31,7 +31,7 @@ package final class ReportFile {
         }
         let name = target + ".phibatch-report"
         // Left by a killed command.
-        if OwnFile.begins(name, with: head) { try system.removeIfPresent(name) }
+        if Files.begins(name, with: head) { try system.removeIfPresent(name) }
         let file = try RunFile.create(name, in: system)
         draft = file
         writer = BufferedWriter(file)

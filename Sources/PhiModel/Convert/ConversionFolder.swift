@@ -17,7 +17,7 @@ final class ConversionFolder {
     /// After the name of each file that is not in place yet; another one for each conversion.
     private let suffix: String
     /// Locked until the end, so that they are not taken for what a killed conversion left.
-    private var files: [(name: String, file: Platform.NewFile)] = []
+    private var files: [(name: String, file: AtomicFile)] = []
 
     /// - Parameter sources: the files that are read; none of them must be one that will be replaced.
     /// - Throws: `UserError`: `badRequest` if there is a model already and it is not to be
@@ -78,24 +78,16 @@ final class ConversionFolder {
     func path(_ name: String) -> String { Paths.join(folder, name) }
 
     /// The file that will have this name, made under another one.
-    func newFile(_ name: String) throws -> Platform.NewFile {
-        do throws(SystemError) {
-            let file = try Platform.NewFile(path: path(name + suffix))
-            files.append((name, file))
-            return file
-        } catch {
-            throw UserError(.resources, at: path(name), "can't be created: \(error.reason).")
-        }
+    func newFile(_ name: String) throws -> AtomicFile {
+        let file = try explaining(.resources, try AtomicFile(path(name), draft: path(name + suffix)))
+        files.append((name, file))
+        return file
     }
 
     func write(_ content: Data, name: String) throws {
         let file = try newFile(name)
-        do {
-            try content.withUnsafeBytes { try file.write($0, at: 0) }
-            try file.sync()
-        } catch let error as SystemError {
-            throw UserError(.resources, at: path(name), "can't be written: \(error.reason).")
-        }
+        try explaining(.resources, try file.write(Array(content)))
+        try explaining(.resources, try file.sync())
     }
 
     /// Puts the files `names`, and last the weights, in the place of what is there.
@@ -106,22 +98,23 @@ final class ConversionFolder {
             try explaining(.resources, at: path(old), "can't be removed", try Files.remove(path(old)))
         }
         for name in names + weights {
-            try explaining(
-                .resources, at: path(name), "can't be put in place",
-                try Platform.replace(path(name), with: path(name + suffix)))
-            files.removeAll { $0.name == name }
+            guard let place = files.firstIndex(where: { $0.name == name }) else {
+                preconditionFailure("only files that were written are put in place")
+            }
+            try explaining(.resources, try files[place].file.moveIntoPlace())
+            files.remove(at: place)
         }
     }
 
     func removePartialFiles() {
-        for (name, _) in files { OwnFile.remove(path(name + suffix)) }
+        for (_, file) in files { file.discard() }
         files = []
     }
 
     /// Removes files that a killed conversion left: known by their names, and by nobody's holding their locks.
     private func removeLeftovers() {
         for name in (try? Files.names(in: folder)) ?? [] {
-            if Self.isPartial(name), Platform.isAbandoned(path(name)) { OwnFile.remove(path(name)) }
+            if Self.isPartial(name), FileLock.isFree(path(name)) == true { try? Files.remove(path(name)) }
         }
     }
 

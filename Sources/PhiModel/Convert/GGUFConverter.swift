@@ -141,9 +141,7 @@ package enum GGUFConverter {
         progress: (ConversionProgress) -> Void
     ) throws -> Int {
         let writer = SafetensorsWriter(
-            try folder.newFile(ConversionFolder.weightsName),
-            path: folder.path(ConversionFolder.weightsName),
-            tensors: outputs)
+            try folder.newFile(ConversionFolder.weightsName), tensors: outputs)
         let pool = ComputePool(threads: Processors.count)
         var tensor = 0
         for (index, layer) in plan.layers.enumerated() {

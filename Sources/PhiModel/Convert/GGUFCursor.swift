@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Reads the fields of a GGUF file one after another; no read passes the end, no count is trusted.
 struct GGUFCursor {
     let file: MappedFile

@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// A tensor of a GGUF file: `rows` rows of `columns` values, each row a whole number of blocks.
 struct GGUFTensor {
     let name: String

@@ -30,8 +30,7 @@ final class SafetensorsWriter {
         }
     }
 
-    private let file: Platform.NewFile
-    private let path: String
+    private let file: AtomicFile
     private var start: [UInt8] = []
     /// Bytes that were put in their places.
     private let placed = Atomic(0)
@@ -39,10 +38,8 @@ final class SafetensorsWriter {
     /// Place of each tensor in the file.
     private let starts: [Int]
 
-    /// - Parameter path: for messages.
-    init(_ file: Platform.NewFile, path: String, tensors: [Announcement]) {
+    init(_ file: AtomicFile, tensors: [Announcement]) {
         self.file = file
-        self.path = path
         var header = Array(Self.header(tensors).utf8)
         // Padded, so that the tensors of a file that is mapped are aligned.
         while header.count % 8 != 0 { header.append(UInt8(ascii: " ")) }
@@ -77,7 +74,7 @@ final class SafetensorsWriter {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
-        try explaining(.resources, at: path, "can't be written", try file.write(bytes, at: offset))
+        try explaining(.resources, try file.write(bytes, at: offset))
     }
 
     /// Writes the header and waits until all is on disk. Returns the file's size.
@@ -85,7 +82,7 @@ final class SafetensorsWriter {
         try start.withUnsafeBytes { try write($0, at: 0) }
         let written = start.count + placed.load(ordering: .relaxed)
         precondition(written == expected, "the tensors written are not those announced")
-        try explaining(.resources, at: path, "can't be written", try file.sync())
+        try explaining(.resources, try file.sync())
         return written
     }
 }

@@ -59,7 +59,7 @@ package enum ModelCheck {
             } catch let fault as UserError {
                 faults.append(fault)
             }
-            tensor.withBytes { Platform.dropPages($0) }
+            tensor.withBytes { Memory.dropPages($0) }
             done += tensor.range.count
         }
         progress(done, total)

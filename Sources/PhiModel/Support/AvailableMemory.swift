@@ -74,8 +74,8 @@ struct AvailableMemory: Equatable {
                 reason: "of the \(byteText(limit)) of \(name), \(byteText(free)) are free")
         }
         return [
-            left(.addressSpace, Platform.addressSpaceLimit, "VmSize", "address space (ulimit -v)"),
-            left(.data, Platform.dataLimit, "VmData", "data (ulimit -d)"),
+            left(.addressSpace, Memory.addressSpaceLimit, "VmSize", "address space (ulimit -v)"),
+            left(.data, Memory.dataLimit, "VmData", "data (ulimit -d)"),
         ].compactMap { $0 }
     }
 

@@ -10,20 +10,20 @@ final class PageMemory: Sendable {
     /// Allocates the block. Untouched pages cost nothing, except against `ulimit`.
     /// - Parameter left: bytes that must stay available beyond it.
     /// - Throws: `UserError` of kind `resources` if there is no such room.
-    init(count: Int, leaving left: Int = MemoryRoom.spare) throws(UserError) {
+    init(count: Int, leaving left: Int = Memory.spare) throws(UserError) {
         let page = 2 << 20
         let large = count >= 2 * page
         do throws(SystemError) {
             self.count = large ? count.rounded(up: page) : max(1, count)
-            base = try Platform.reserve(self.count, alignment: large ? page : 4096, leaving: left)
+            base = try Memory.reserve(self.count, alignment: large ? page : 4096, leaving: left)
         } catch {
             throw UserError(
                 .resources,
                 "there is not enough memory: \(byteText(count)) more can't be had: \(error.reason). "
                     + "End other programs, raise the limit (ulimit -v, ulimit -d), or take a smaller model.")
         }
-        if large { Platform.preferHugePages(base, count: self.count) }
+        if large { Memory.preferHugePages(base, count: self.count) }
     }
 
-    deinit { Platform.unmap(base, count: count) }
+    deinit { Memory.unmap(base, count: count) }
 }

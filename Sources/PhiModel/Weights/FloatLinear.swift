@@ -9,7 +9,7 @@ package struct FloatLinear: Sendable {
     /// - Throws: `UserError` for a value that is not finite, or too little memory.
     init(_ tensors: LinearTensors) throws {
         // An allocation of an array can't fail, so room for values, scales, biases and packed form is checked first.
-        try MemoryRoom.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
+        try Memory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
         matrix = try PackedMatrix(
             floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
     }

@@ -1,4 +1,5 @@
 import JSON
+import OperatingSystem
 
 /// A safetensors file, mapped, with its header read and checked against the file.
 ///

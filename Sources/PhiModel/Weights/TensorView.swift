@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Element types of safetensors files.
 package enum TensorType: Sendable, Hashable, CustomStringConvertible {
     case bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64

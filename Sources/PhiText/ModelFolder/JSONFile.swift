@@ -1,4 +1,5 @@
 import JSON
+import OperatingSystem
 
 /// Reader of JSON in model folders, which are untrusted: strict and bounded.
 package enum JSONFile {

@@ -31,7 +31,7 @@ struct TokenizerFile {
             throw UserError(.unsupported, at: path, "larger than \(Self.sizeLimit >> 20) MB")
         }
         // The result takes less than that.
-        try MemoryRoom.require(4 * file.count, for: path)
+        try Memory.require(4 * file.count, for: path)
         // A copy, as the file may be truncated while it is read.
         let data = file.withBytes { Data($0) }
         guard Paths.name(of: path) != TiktokenFile.name else {

@@ -32,7 +32,7 @@ final class BatchStore: Sendable {
     /// Held while a record changes.
     private let changing = Lock()
     /// Lock against other servers, held as long as the process lives.
-    private let lock: Int32
+    private let lock: FileLock
 
     /// - Parameter stopFlag: the server's.
     /// - Throws: `UserError`.
@@ -40,21 +40,17 @@ final class BatchStore: Sendable {
         self.folder = Paths.join(folder, "batches")
         (self.requests, self.stopFlag) = (requests, stopFlag)
         state = Guarded(State(records: try Records.all(in: self.folder, of: Self.kind)))
-        lock = try Self.locked(Paths.join(folder, "lock"))
+        lock = try Self.locked(folder)
         files = try FileStore(folder: Paths.join(folder, "files"))
     }
 
-    private static func locked(_ path: String) throws -> Int32 {
-        let system = POSIXFileSystem()
-        do throws(SystemError) {
-            let isThere = Files.kind(of: path) != nil
-            let descriptor = try system.open(path, isThere ? .readWrite : .createNew(mode: 0o600))
-            if try system.lock(descriptor, exclusive: true) { return descriptor }
-        } catch {
-            throw UserError(.cannotWrite, at: path, "can't be opened: \(error).")
-        }
+    private static func locked(_ folder: String) throws -> FileLock {
+        let lock = try explaining(
+            .cannotWrite, at: Paths.join(folder, "lock"), "can't be opened",
+            try FileLock.take("lock", in: OpenFolder(folder, mode: 0o700)))
+        if let lock { return lock }
         throw UserError(
-            .cannotWrite, at: Paths.folder(of: path),
+            .cannotWrite, at: folder,
             "another server keeps its batches there. --folder names another folder.")
     }
 

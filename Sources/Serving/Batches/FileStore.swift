@@ -17,7 +17,7 @@ final class FileStore: Sendable {
         self.folder = folder
         records = Guarded(try Records.all(in: folder, of: Self.kind))
         let names = (try? Files.names(in: folder)) ?? []
-        for name in names where name.hasSuffix(Upload.suffix) { OwnFile.remove(Paths.join(folder, name)) }
+        for name in names where name.hasSuffix(Upload.suffix) { try? Files.remove(Paths.join(folder, name)) }
     }
 
     func path(of id: String) -> String { Paths.join(folder, id) }
@@ -39,14 +39,10 @@ final class FileStore: Sendable {
     /// Adds a client's upload.
     func add(_ upload: Upload) throws(APIError) -> JSONObject {
         let content = try upload.content()
-        let id = "file-" + APIService.newID()
-        do {
-            try content.file.sync()
-            try Platform.replace(path(of: id), with: content.path)
-        } catch {
+        do { try content.file.moveIntoPlace() } catch {
             throw APIError("The file can't be kept: \(error.reason).", status: 500, code: "storage")
         }
-        return try keep(id, name: content.name, purpose: content.purpose, bytes: content.bytes)
+        return try keep(content.id, name: content.name, purpose: content.purpose, bytes: content.bytes)
     }
 
     /// Links a file made by a batch into this store.
@@ -77,7 +73,7 @@ final class FileStore: Sendable {
     func remove(_ id: String) throws(APIError) {
         _ = try record(of: id)
         records.withLock { $0[id] = nil }
-        for path in [path(of: id) + Self.suffix, path(of: id)] { OwnFile.remove(path) }
+        for path in [path(of: id) + Self.suffix, path(of: id)] { try? Files.remove(path) }
     }
 }
 
@@ -90,7 +86,7 @@ enum Records {
         var found: [String: JSONObject] = [:]
         for name in (try? Files.names(in: folder)) ?? [] where name.hasPrefix(kind) {
             let path = Paths.join(folder, name)
-            if name.contains(".json.phibatch-") { OwnFile.remove(path) }
+            if name.contains(".json.phibatch-") { try? Files.remove(path) }
             guard name.hasSuffix(".json") else { continue }
             guard
                 case .object(let record)? = try? JSONValue(parsing: Files.contents(of: path), limits: .line),

@@ -6,8 +6,8 @@ final class Upload: HTTPForm {
     static let suffix = ".upload"
 
     struct Content: Sendable {
-        var path: String
-        var file: Platform.NewFile
+        var id: String
+        var file: AtomicFile
         var bytes = 0
         var name: String
         var purpose = ""
@@ -17,20 +17,17 @@ final class Upload: HTTPForm {
         var content: Content?
         var purpose: [UInt8] = []
         var fault: APIError?
-        var isTaken = false
     }
 
-    private let path: String
+    private let id = "file-" + APIService.newID()
+    private let folder: String
     private let limit: Int
     private let state = Guarded(State())
 
     /// - Parameter folder: folder of files.
     init(in folder: String, limit: Int) {
-        path = Paths.join(folder, APIService.newID() + Self.suffix)
-        self.limit = limit
+        (self.folder, self.limit) = (folder, limit)
     }
-
-    deinit { if !state.withLock(\.isTaken) { OwnFile.remove(path) } }
 
     func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?, isFirst: Bool) -> Bool {
         state.withLock { state in
@@ -57,8 +54,9 @@ final class Upload: HTTPForm {
     private func write(_ bytes: UnsafeRawBufferPointer, name: String, _ state: inout State) throws(APIError) {
         do throws(SystemError) {
             if state.content == nil {
-                let file = try Platform.NewFile(path: path, mode: 0o600)
-                state.content = Content(path: path, file: file, name: name)
+                let path = Paths.join(folder, id)
+                let file = try AtomicFile(path, draft: path + Self.suffix, mode: 0o600)
+                state.content = Content(id: id, file: file, name: name)
             }
             guard var content = state.content else { return }
             guard content.bytes + bytes.count <= limit else {
@@ -76,10 +74,8 @@ final class Upload: HTTPForm {
 
     /// Returns the whole file, owned by the caller.
     func content() throws(APIError) -> Content {
-        let (content, purpose, fault) = state.withLock { state in
-            state.isTaken =
-                state.fault == nil && state.content != nil && state.purpose.elementsEqual("batch".utf8)
-            return (state.content, String(decoding: state.purpose, as: UTF8.self), state.fault)
+        let (content, purpose, fault) = state.withLock {
+            ($0.content, String(decoding: $0.purpose, as: UTF8.self), $0.fault)
         }
         if let fault { throw fault }
         guard var content else {

@@ -16,7 +16,7 @@ struct ChatInput {
     /// Set by Ctrl-C once the chat has begun, and cleared before each line.
     static let isInterrupted = Atomic(false)
 
-    let isTerminal = Platform.isTerminal(0)
+    let isTerminal = Terminal.isTerminal(0)
     /// Nil without line editing.
     private var editor: LineEditor?
     private var number = 0
@@ -25,9 +25,9 @@ struct ChatInput {
     init() {
         Self.isInterrupted.store(false, ordering: .relaxed)
         guard isTerminal else { return }
-        Platform.handle(Platform.interrupt) { _ in ChatInput.isInterrupted.store(true, ordering: .relaxed) }
+        Signals.handle(Signals.interrupt) { _ in ChatInput.isInterrupted.store(true, ordering: .relaxed) }
         let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
-        guard Platform.isTerminal(1), !["", "dumb"].contains(terminal) else { return }
+        guard Terminal.isTerminal(1), !["", "dumb"].contains(terminal) else { return }
         editor = LineEditor()
     }
 
@@ -53,7 +53,7 @@ struct ChatInput {
     /// - Returns: nil at the end of the input and after Ctrl-C.
     static func nextByte(_ checkSignals: (@convention(c) () -> Void)? = nil) -> UInt8? {
         while !isInterrupted.load(ordering: .relaxed) {
-            if Platform.hasInput(0, milliseconds: 100), let bytes = Platform.readSome(0, limit: 1) {
+            if Terminal.hasInput(0, milliseconds: 100), let bytes = Terminal.readSome(0, limit: 1) {
                 return bytes.first
             }
             checkSignals?()

@@ -19,7 +19,7 @@ import Testing
         try TestRun(lines: lines, limit: 6).run(store)
         let running = try JobStatus.read(output: output)
         #expect(running.state == .running)
-        #expect(running.holder?.pid == Platform.processID)
+        #expect(running.holder?.pid == ThisProcess.id)
         #expect(running.done == 6)
         try store.suspend()
         let stopped = try JobStatus.read(output: output)

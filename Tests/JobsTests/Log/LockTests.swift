@@ -133,7 +133,7 @@ private final class OtherProcess {
                 "{\"holder\":{\"pid\":\(pid),\"host\":\"\(host)\",\"started\":\"2026-01-01T00:00:00Z\"}}\n"
             try folder.write(text.utf8, to: "out.jsonl.lock")
         }
-        try left(0x7FFF_FFF0, Platform.hostName)
+        try left(0x7FFF_FFF0, ThisProcess.hostName)
         #expect(try TestRun(lines: TestLine.make(3)).run(openStore(folder, system: system)) == 0)
         try left(1, "elsewhere")
         let error = #expect(throws: UserError.self) { try openStore(folder, system: system) }

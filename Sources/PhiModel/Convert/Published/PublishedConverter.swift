@@ -52,7 +52,7 @@ struct PublishedConverter {
         defer { output.removePartialFiles() }
         for file in files { try output.write(file.1, name: file.0) }
         let name = ConversionFolder.weightsName
-        let writer = SafetensorsWriter(try output.newFile(name), path: output.path(name), tensors: outputs)
+        let writer = SafetensorsWriter(try output.newFile(name), tensors: outputs)
         let losses = try write(plan, writer, ComputePool(threads: threads), progress)
         let size = try writer.finish()
         try output.complete(files.map(\.0))

@@ -122,7 +122,7 @@ package struct PublishedModel {
         }
         try checkOwner(parent)
         try checkOwner(folder)
-        Platform.touch(folder)
+        Files.touch(folder)
         Self.removeUnused(in: parent, but: folder)
         return folder
     }
@@ -142,11 +142,11 @@ package struct PublishedModel {
         try checkOwner(parent)
         let summary = try convert(to: draft, overwrite: false, progress: progress)
         do {
-            try Platform.replace(folder, with: draft)
+            try Files.rename(draft, to: folder)
         } catch  where !isWhole(folder) {
             // Somebody has taken some of its files away.
             Self.remove(folder)
-            do throws(SystemError) { try Platform.replace(folder, with: draft) } catch {
+            do throws(SystemError) { try Files.rename(draft, to: folder) } catch {
                 throw unusable("the folder \(folder) can't be put in place: \(error.reason)")
             }
         } catch {
@@ -195,7 +195,7 @@ package struct PublishedModel {
         // One of any name is the same model.
         if case .gguf = source, let colon = text.firstIndex(at: ":") { text = String(text[colon...]) }
         let hash = SHA.sha256(of: Array("conversion \(Self.version)\n\(text)".utf8)).prefix(16)
-        let name = WeightCache.plainName(Paths.name(of: Platform.canonicalPath(path)))
+        let name = WeightCache.plainName(Paths.name(of: Files.canonicalPath(path) ?? path))
         return Paths.join(parent, name + "-" + FileHash.hexadecimal(hash))
     }
 
@@ -209,7 +209,7 @@ package struct PublishedModel {
             let isAbandoned =
                 files.isEmpty
                 ? age > 3_600_000_000_000
-                : files.allSatisfy { Platform.isAbandoned(Paths.join(draft.path, $0)) }
+                : files.allSatisfy { FileLock.isFree(Paths.join(draft.path, $0)) == true }
             if isAbandoned { remove(draft.path) }
         }
         func size(_ folder: String) -> Int {

@@ -121,7 +121,7 @@ package enum Quantizer {
         _ progress: (QuantizeProgress) -> Void
     ) throws {
         let writers = try zip(plan.files, plan.fileNames).map { tensors, name in
-            SafetensorsWriter(try folder.newFile(name), path: folder.path(name), tensors: tensors)
+            SafetensorsWriter(try folder.newFile(name), tensors: tensors)
         }
         var state = QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "")
         for tensor in plan.tensors {

@@ -47,7 +47,7 @@ struct TensorQuantizer {
                 try convert(part, rows, of: number, count)
             }
             // It is not needed again, and must not push out what others need.
-            Platform.dropPages(part)
+            Memory.dropPages(part)
         }
     }
 

@@ -132,7 +132,7 @@ package struct Adapter {
             start += height
         }
         let rank = blocks.reduce(0) { $0 + $1.part.rank }
-        try MemoryRoom.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
+        try Memory.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
         let scale = blocks[0].part.scale
         let isCommon = blocks.allSatisfy { $0.part.scale == scale }
         var b = [Float](repeating: 0, count: rows * rank)
@@ -187,7 +187,7 @@ package struct Adapter {
             }
         }
         // As floats, transposed, and packed.
-        try MemoryRoom.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
+        try Memory.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
         return Factors(
             a: try Self.values(a, rank, columns, isTransposed),
             b: try Self.values(b, rows, rank, isTransposed), rank: rank, columns: columns,

@@ -91,12 +91,12 @@ extension LinearTensors {
                     &part, sources[0].start, UInt32(q.bits), sources[1].start, sources[2].start, out, 0,
                     blocks.count)
             }
-            sources.forEach(Platform.dropPages)
+            sources.forEach(Memory.dropPages)
         case .plain(let weight, _, _):
             try weight.checkFinite(rows: first..<last, of: rows)
             let source = weight.bytes(ofRows: first..<last, of: rows)
             phi_pack_plain(&part, source.start, out, 0, blocks.count)
-            Platform.dropPages(source)
+            Memory.dropPages(source)
         }
     }
 }

@@ -37,7 +37,7 @@ struct WeightCache {
         if let folder = try open() {
             do throws(SystemError) {
                 if let file = WeightFile(try folder.file(name), contents: contents, pool: pool) {
-                    Platform.touch(path)
+                    Files.touch(path)
                     return file
                 }
             } catch {
@@ -67,9 +67,9 @@ struct WeightCache {
 
     /// Returns the model folder's own name, for people, and a hash of its path.
     private static func name(of store: TensorStore) -> String {
-        let path = Platform.canonicalPath(store.folder)
+        let path = Files.canonicalPath(store.folder) ?? store.folder
         let last = path.split(at: "/").last ?? ""
-        let whole = path + (store.adapter.map { "\n" + Platform.canonicalPath($0) } ?? "")
+        let whole = path + (store.adapter.map { "\n" + (Files.canonicalPath($0) ?? $0) } ?? "")
         let hash = Array(whole.utf8).withUnsafeBytes { BlockChecksum.of($0) }
         return plainName(last) + "-" + String(hash, radix: 16) + ".weights"
     }
@@ -113,7 +113,7 @@ struct WeightCache {
     /// The paths of our files.
     private func own(_ isOurs: (String) -> Bool) -> [String] {
         ((try? Files.names(in: path)) ?? []).filter(isOurs).sorted().map { path + "/" + $0 }
-            .filter { OwnFile.begins($0, with: Self.mark) }
+            .filter { Files.begins($0, with: Self.mark) }
     }
 
     /// Returns a file's size and last use.
@@ -148,31 +148,25 @@ struct WeightCache {
             let isEmpty = state.map { $0.size == 0 && now - $0.modified > 60_000_000_000 } ?? false
             // A killed process may have written only a part of the mark.
             let start = Self.mark.prefix(state.flatMap { $0.size > 0 ? $0.size : nil } ?? Self.mark.count)
-            guard isEmpty || OwnFile.begins(path, with: Array(start)), Platform.isAbandoned(path) else {
+            guard isEmpty || Files.begins(path, with: Array(start)), FileLock.isFree(path) == true else {
                 continue
             }
-            OwnFile.remove(path)
+            try? Files.remove(path)
         }
     }
 
     /// Writes a file and puts it in place.
     /// - Throws: `SystemError` if there is a foreign file at its path; the errors of `write`.
-    private func put(_ name: String, _ write: (Platform.NewFile) throws -> Void) throws {
+    private func put(_ name: String, _ write: (AtomicFile) throws -> Void) throws {
         let path = path(of: name)
-        guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.mark) else {
+        guard Files.isAbsent(path) || Files.begins(path, with: Self.mark) else {
             throw SystemError(path, "was not made by phibatch; move it away")
         }
-        let draft = "\(path).\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
-        let new = try Platform.NewFile(path: draft, mode: 0o600)
-        do {
-            // First, so that a killed process leaves a file that is known as ours.
-            try Self.mark.withUnsafeBytes { try new.write($0, at: 0) }
-            try write(new)
-            try Platform.replace(path, with: draft)
-        } catch {
-            OwnFile.remove(draft)
-            throw error
-        }
+        let new = try AtomicFile(path, draft: Files.draftName(for: path), mode: 0o600)
+        // At once, so that what a killed process leaves can be known for ours.
+        try new.write(Self.mark)
+        try write(new)
+        try new.moveIntoPlace()
     }
 
     /// Removes files beyond the limit.
@@ -184,7 +178,7 @@ struct WeightCache {
         var total = files.reduce(0) { $0 + $1.size }
         let unused = files.sorted { $0.used < $1.used }
         for file in unused where total > limit && file.path != kept {
-            OwnFile.remove(file.path)
+            try? Files.remove(file.path)
             total -= file.size
         }
     }

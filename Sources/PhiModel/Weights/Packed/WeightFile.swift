@@ -56,7 +56,7 @@ final class WeightFile: Sendable {
             let range = chunks[number].bytes
             let chunk = UnsafeRawBufferPointer(
                 rebasing: bytes[offset + range.lowerBound..<offset + range.upperBound])
-            Platform.expectReads(chunk)
+            Memory.expectReads(chunk)
             if BlockChecksum.of(chunk) != word(contents.checksums.lowerBound + 8 * number) {
                 isDamaged.store(true, ordering: .relaxed)
             }
@@ -66,7 +66,7 @@ final class WeightFile: Sendable {
 
     /// Packs the weights into a new file, a chunk at a time.
     /// - Throws: `SystemError`; as `LinearTensors.pack`.
-    static func write(_ contents: Contents, to file: Platform.NewFile, pool: ComputePool) throws {
+    static func write(_ contents: Contents, to file: AtomicFile, pool: ComputePool) throws {
         let chunks = contents.plan.chunks
         let checksums = Mutex([UInt64](repeating: 0, count: chunks.count))
         try file.resize(contents.fileSize)

@@ -54,7 +54,7 @@ final class WeightMove {
             let chunk = UnsafeRawBufferPointer(rebasing: source[range])
             UnsafeMutableRawBufferPointer(start: target + range.lowerBound, count: chunk.count)
                 .copyMemory(from: chunk)
-            Platform.dropPages(chunk)
+            Memory.dropPages(chunk)
         }
         matrix.move(to: target, memory: memory)
     }
