@@ -2,7 +2,6 @@ import BatchEngine
 import JSON
 import OperatingSystem
 
-// Callers catch it.
 @_exported import struct Errors.UserError
 
 /// A model's tokenizer and chat template. Needs no weights.
