@@ -165,7 +165,7 @@ package struct Manifest: Sendable {
         let bytes = try ByteSource(path: path).readAll(limit: 1 << 24)
         guard let json = try? JSONValue(parsing: bytes, limits: .file),
             json.int("phibatch_manifest") == Self.version
-        else { throw UserError(.badJob, at: path, "is no manifest that can be read.") }
+        else { throw UserError(.badJob, at: path, "is no readable manifest.") }
         self.json = json
     }
 

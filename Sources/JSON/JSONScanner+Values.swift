@@ -49,7 +49,7 @@ extension JSONScanner {
                 let start = position
                 let name = String(decoding: try key(), as: UTF8.self)
                 guard members.insert(try value(), for: name) else {
-                    throw fault("the name \(name.debugDescription.prefix(60)) stands twice", at: start)
+                    throw fault("the name \(name.debugDescription.prefix(60)) appears twice", at: start)
                 }
             }
             return .object(members)

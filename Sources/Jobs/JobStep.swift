@@ -85,26 +85,26 @@ extension JobSettings {
     /// An error of the steps, as a sentence of its own; nil if all is well.
     var stepsProblem: String? {
         guard !steps.isEmpty else { return nil }
-        if task != .steps { return "task is said in a step, where a job has steps." }
+        if task != .steps { return "task belongs to a step, as the job has steps." }
         let others: [(String, Bool)] = [
             ("prompt", prompt != nil), ("messages", !messages.isEmpty), ("prefix", prefix != nil),
             ("completion", completion != nil), ("choices", request.choices != nil),
         ]
         if let other = others.first(where: \.1)?.0 ?? askedForms.first?.key {
-            return "\(other) is said in a step, where a job has steps."
+            return "\(other) belongs to a step, as the job has steps."
         }
         if let wanted = untilPerLine, wanted >= sampleCount {
             return
-                "until: \(wanted) per line needs more rows of a line than that: samples says how many are tried."
+                "until: \(wanted) per line is not below the number of rows of a line; raise samples."
         }
         if keep == .all {
-            return "keep needs the names of the fields, and not all of them, where a job has steps."
+            return "keep must list fields by name, as the job has steps."
         }
         var names: Set<String> = []
         if case .fields(let fields) = keep { names = Set(fields.map(\.resultName)) }
         if steps.contains(where: { $0.each != nil }), !names.insert(JobStep.item).inserted {
             return
-                "keep: \(JobStep.item) is what a result knows the item of each by; keep the field under another name."
+                "keep: \(JobStep.item) is the name of each's item in results; keep the field under another name."
         }
         if !Self.rowsOfLineRange.contains(sampleCount) {
             return "samples of the job and its steps make \(sampleCount) rows of a line; at most "
@@ -157,13 +157,13 @@ extension JobStep {
         if let similarity = distinct?.similarity, !Distinctness.range.contains(similarity) {
             return "distinct: near must be \(Distinctness.range.right), but is \(similarity)."
         }
-        if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
+        if tries > 1, accept == nil { return "tries needs accept, the condition that ends them." }
         if let each, let method = each.firstMatch(of: /\.(items|keys|values|get)\b(?!\()/)?.1 {
             return
                 "each: .\(method) is a method in the templates' language; a member of that name is written [\"\(method)\"]."
         }
         if each != nil, settings.samples == nil {
-            return "each needs samples, which says how many items at most have a row each."
+            return "each needs samples, the most items that become rows."
         }
         if condition != nil, samples > 1 || each != nil {
             return

@@ -242,7 +242,7 @@ struct DatasetAddress {
     init(_ text: String) throws(UserError) {
         var parts = text.split(at: "/", keepingEmpty: true).dropFirst(2).map(String.init)
         guard parts.count >= 3, parts[0] == "datasets" else {
-            throw UserError(.badName, at: text, "is no dataset; right is hf://datasets/org/name/split.")
+            throw UserError(.badName, at: text, "is no dataset; write hf://datasets/org/name/split.")
         }
         if parts[2].hasSuffix("@refs"), parts.count >= 5 {
             parts[2] += "/" + parts[3...4].joined(separator: "/")
@@ -251,7 +251,7 @@ struct DatasetAddress {
         let name = "\(parts[1])/\(parts[2].replacing(each: "%2F", with: "/"))"
         guard let id = RepositoryID(name, kind: .dataset) else {
             throw UserError(
-                .badName, at: text, "\(name) is no name of a dataset; right is org/name or org/name@revision."
+                .badName, at: text, "\(name) is no name of a dataset; write org/name or org/name@revision."
             )
         }
         self.id = id

@@ -63,7 +63,7 @@ struct FileDownload {
         if let packing = response.first("Content-Encoding"), packing.lowercased() != "identity" {
             throw UserError(
                 .network, at: "\(id)",
-                "\(response.host) sends \(file.path) packed (\(packing)), which was not asked for.")
+                "\(response.host) sends \(file.path) packed (\(packing)) without being asked.")
         }
         if 400..<500 ~= response.status, !response.isHub, !Patience.isPassing(response.status) {
             // The hub signs the address for a limited time, and issues a new one each time.
@@ -126,7 +126,7 @@ extension InputStore {
             switch response.status {
             case 401, 403: throw UserError(.forbidden, at: shown, said)
             case 404, 410:
-                throw UserError(.missing, at: shown, "there is no such file, or it may not be seen: \(said)")
+                throw UserError(.missing, at: shown, "there is no such file, or no access to it: \(said)")
             default: throw UserError(.network, at: shown, said)
             }
         } begins: { response in

@@ -54,7 +54,7 @@ package struct HubCache: Sendable {
         if let commit = commit(of: id), case let folder = snapshot(id, commit: commit),
             Files.kind(of: folder) == .folder, let lack = ModelFiles.lack(in: folder)
         {
-            return "it is not whole on this machine (\(lack) is missing)"
+            return "it is incomplete on this machine (\(lack) is missing)"
         }
         let others = snapshots(of: id).filter(ModelFiles.areComplete(in:)).map(Paths.name(of:)).sorted()
         guard let other = others.first else { return "it is not on this machine" }

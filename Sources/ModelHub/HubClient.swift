@@ -73,18 +73,18 @@ struct HubClient: Sendable {
                 UserError(.network, at: shown, message + ": \(Addresses.shown(location)).")
             }
             guard let next = WebAddress(location, relativeTo: address, curl) else {
-                throw fault("leads to what is no address of http or https")
+                throw fault("redirects to no address of http or https")
             }
             if headOnly, next.origin != address.origin, next.user == nil { return response }
             guard next.scheme == "https" || address.scheme != "https" else {
-                throw fault("leads to an address without encryption")
+                throw fault("redirects to an unencrypted address")
             }
             guard next.user == nil || next.origin == address.origin else {
-                throw fault("leads to another host by a user's name, which is not told")
+                throw fault("redirects to another host with a user's name, which is not sent")
             }
             address = next
         }
-        throw UserError(.network, at: shown, "leads on and on (\(Self.redirectLimit) redirects).")
+        throw UserError(.network, at: shown, "redirects too often (\(Self.redirectLimit) times).")
     }
 
     private func connection() throws -> WebConnection {
@@ -244,7 +244,7 @@ struct HubClient: Sendable {
             guard let tag = response.first("X-Linked-Etag") ?? response.first("ETag"),
                 let stated = response.first("X-Linked-Size") ?? length
             else {
-                throw UserError(.damaged, at: "\(id)", "the hub says neither size nor hash of \(path).")
+                throw UserError(.damaged, at: "\(id)", "the hub gives neither size nor hash of \(path).")
             }
             guard let etag = Self.name(ofTag: tag) else {
                 throw UserError(
@@ -252,7 +252,7 @@ struct HubClient: Sendable {
             }
             guard let size = WebResponse.number(stated), size <= Self.sizeLimit else {
                 throw UserError(
-                    .damaged, at: "\(id)", "the hub says that \(path) has \(stated) bytes, which can't be.")
+                    .damaged, at: "\(id)", "the hub says that \(path) has \(stated) bytes: impossible.")
             }
             return HubFile(path: path, etag: etag, size: size)
         }

@@ -45,7 +45,7 @@ extension UserError {
             )
         case (403, _):
             self.init(
-                .forbidden, at: "\(id)", "\(token) lacks the right to it\(said.map { ": \($0)" } ?? "").")
+                .forbidden, at: "\(id)", "\(token) lacks access to it\(said.map { ": \($0)" } ?? "").")
         default:
             self.init(.network, at: "\(id)", "the hub answers \(status)\(said.map { ": \($0)" } ?? "").")
         }

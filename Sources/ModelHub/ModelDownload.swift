@@ -100,7 +100,7 @@ package struct ModelDownload: Sendable {
         guard wanted.count <= Self.fileLimit else {
             throw UserError(
                 .damaged, at: "\(id)",
-                "\(wanted.count) files of it are meant, and at most \(Self.fileLimit) can be.")
+                "\(wanted.count) files of it match, but at most \(Self.fileLimit) may.")
         }
         let files = try Self.each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
         // Files of equal content are one blob. Small ones first, as large ones take a while.
@@ -149,7 +149,7 @@ package struct ModelDownload: Sendable {
         guard let free = DiskSpace.free(at: folder), free < missing else { return }
         throw UserError(
             .io, at: folder,
-            "there is room for \(free / 1_000_000) MB, and \(missing / 1_000_000) MB are to come. Make room, or set \(variable) to a folder of a larger disk."
+            "there is room for \(free / 1_000_000) MB, and \(missing / 1_000_000) MB are needed. Make room, or set \(variable) to a folder of a larger disk."
         )
     }
 

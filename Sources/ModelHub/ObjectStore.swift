@@ -26,7 +26,7 @@ struct ObjectStore: Sendable {
         key = String(rest.dropFirst(bucket.count + 1))
         let isName = bucket.utf8.allSatisfy { $0.isLetterOrDigit || ".-_".utf8.contains($0) }
         guard !bucket.isEmpty, isName, !key.isEmpty else {
-            throw UserError(.badName, at: address, "names no object; right is \(scheme)://bucket/key.")
+            throw UserError(.badName, at: address, "names no object; write \(scheme)://bucket/key.")
         }
         let own = ["s3": "aws", "gs": "gcloud"][scheme]
         guard let program = own.flatMap(InstalledProgram.init) ?? InstalledProgram("rclone") else {

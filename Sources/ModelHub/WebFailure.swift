@@ -52,13 +52,13 @@ struct WebFailure: Error {
             let cause =
                 named.map { $0 + "and no CA certificates can be read there" }
                 ?? "there are no CA certificates on this machine. The package ca-certificates brings them"
-            reason = "\(host) can't be known by its certificate: \(cause)"
+            reason = "\(host) has no valid certificate: \(cause)"
         case PHI_CURL_PEER_FAILED_VERIFICATION:
             kind = .lasting
             let advice =
                 named.map { $0 + "where the certificate of its CA must be" }
                 ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
-            reason = "\(host) can't be known by its certificate: \(said). \(advice)"
+            reason = "\(host) has no valid certificate: \(said). \(advice)"
         case _ where proxyStatus >= 300:
             if proxyStatus < 500, !Patience.isPassing(proxyStatus), proxyStatus >= 400 { kind = .lasting }
             reason = "\(host) can't be reached: the proxy that the environment names answers \(proxyStatus)"
@@ -71,7 +71,7 @@ struct WebFailure: Error {
             reason = "\(host) can't be reached\(way): \(SystemError(code: systemError).reason)"
         case PHI_CURL_OPERATION_TIMEDOUT:
             reason =
-                "\(host) can't be waited for\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"
+                "\(host) is too slow\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"
         case PHI_CURL_GOT_NOTHING, PHI_CURL_PARTIAL_FILE:
             reason = "\(host) ended the connection\(way) too early"
         default:

@@ -73,7 +73,7 @@ final class APIService: HTTPService {
         ).reply
     }
 
-    var busy: HTTPReply { APIError.busy(503, "There is no room for more. Come again later.").reply }
+    var busy: HTTPReply { APIError.busy(503, "The server is full. Try again later.").reply }
 
     // MARK: The requests' thread
 

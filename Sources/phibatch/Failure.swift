@@ -41,8 +41,8 @@ enum Failure {
         ("73", "the output can't be made"),
         ("74", "reading or writing failed"),
         ("75", "another run holds the output"),
-        ("129, 130, 143", "stopped by SIGHUP, SIGINT, SIGTERM; run again to go on"),
-        ("141", "stdout was closed by its reader, as by head; nothing is said then"),
+        ("129, 130, 143", "stopped by SIGHUP, SIGINT, SIGTERM; run again to resume"),
+        ("141", "stdout was closed by its reader, as by head; without a message"),
     ]
 
     /// Text for the help of commands.

@@ -53,7 +53,7 @@ struct PushCommand: ParsableCommand {
             else {
                 throw UserError(
                     .badName, at: "\(repository)@\(revision)",
-                    "is no name of a dataset and a branch; right is org/name.")
+                    "is no name of a dataset and a branch; write org/name.")
             }
             guard let hub = InstalledProgram("hf") else {
                 throw UserError(
@@ -65,7 +65,7 @@ struct PushCommand: ParsableCommand {
             guard let manifest = try Manifest(ofOutput: output) else {
                 throw UserError(
                     .usage, at: output,
-                    "no manifest lies beside it, which says how it was made. Push its job file instead.")
+                    "it has no manifest beside it. Push its job file instead.")
             }
             try manifest.check(output)
             let fetch = ModelFetch(console: Console(isQuiet: quiet), isOffline: false)

@@ -114,7 +114,7 @@ struct ServeCommand: ParsableCommand {
         guard let cache = cache.folder else {
             throw UserError(
                 .usage,
-                "There is no cache folder (PHIBATCH_CACHE); Name a folder for files and batches with --folder."
+                "There is no cache folder (PHIBATCH_CACHE). Name a folder for files and batches with --folder."
             )
         }
         return Paths.join(cache, "serve")

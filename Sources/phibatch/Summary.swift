@@ -78,7 +78,7 @@ struct Summary {
                 LogLine(
                     job.output == "-"
                         ? "stopped before the end; the results so far are written, and another run begins again"
-                        : "stopped before the end; run the same command again to go on"))
+                        : "stopped before the end; run the same command again to resume"))
         case .tooFewAccepted: break
         }
         return lines
@@ -213,7 +213,7 @@ struct Summary {
             return nil
         }
         return LogLine(
-            "energy: \(rounded(joules)) J, \(rounded(each)) J per 1,000 tokens (of the processors, whatever ran on them)",
+            "energy: \(rounded(joules)) J, \(rounded(each)) J per 1,000 tokens (of the processors, with all programs on them)",
             ["joules": .figure(joules), "joules_per_1000_tokens": .figure(each)])
     }
 

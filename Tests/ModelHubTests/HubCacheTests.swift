@@ -45,7 +45,7 @@ import Testing
         try FileManager.default.removeItem(atPath: "\(snapshot)/tokenizer.json")
         #expect(
             try await error(other).description.contains(
-                "not whole on this machine (tokenizer.json is missing)"))
+                "incomplete on this machine (tokenizer.json is missing)"))
     }
 
     /// While its connection is silent; the next one goes on.

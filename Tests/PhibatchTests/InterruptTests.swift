@@ -70,7 +70,8 @@ struct InterruptTests {
             // On a machine that has no time for it, a short step may be a long one; the lock's file stays then.
             let isCutOff = result.errors.contains("leaving in the middle of a long step")
             #expect(
-                isCutOff || result.errors.contains("run the same command again to go on"), "\(result.errors)")
+                isCutOff || result.errors.contains("run the same command again to resume"), "\(result.errors)"
+            )
             #expect(job.results == nil)
             #expect(
                 try job.files.filter { !isCutOff || $0 != "out.jsonl.lock" }

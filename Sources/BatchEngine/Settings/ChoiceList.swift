@@ -29,7 +29,7 @@ package enum ChoiceList {
             // By bytes: as strings, composed and decomposed accents would be equal.
             if !seen.insert(Array(choice.utf8)).inserted { return "has \(shown(choice)) more than once" }
             if choice.utf8.contains(0x7b), field(in: [choice]) != nil {
-                return "has the field \(shown(choice)) in a list, but a field must stand alone"
+                return "has the field \(shown(choice)) in a list, but a field must be alone"
             }
         }
         return nil

@@ -99,7 +99,7 @@ extension Validator {
 
     mutating func tooMuch(_ pattern: ECMARegex, _ node: SchemaNode) -> Bool {
         exceed(
-            "takes too long to match with the regular expression \(pattern.pattern); a simpler one would be right",
+            "takes too long to match with the regular expression \(pattern.pattern); use a simpler one",
             node)
         return false
     }

@@ -159,7 +159,7 @@ struct Validator {
         steps += count
         if steps > SchemaLimits.steps {
             exceed(
-                "takes more than \(SchemaLimits.steps) steps to validate; a simpler schema would be right",
+                "takes more than \(SchemaLimits.steps) steps to validate; use a simpler schema",
                 node)
         }
         return limit == nil

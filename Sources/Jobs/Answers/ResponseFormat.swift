@@ -81,7 +81,7 @@ extension AnswerForm {
             throw SettingProblem("has a `strict` that is \(other.kindName), not true or false")
         }
         guard let schema = members["schema"], schema != .null else {
-            throw SettingProblem("has no `schema`, which says what answers must be")
+            throw SettingProblem("has no `schema` of answers")
         }
         try self.init(schema: schema)
     }

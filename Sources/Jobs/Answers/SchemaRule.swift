@@ -155,7 +155,7 @@ enum SchemaAnnotations {
             names.append(name)
         }
         let list = names.joined(separator: ", ")
-        return names.isEmpty ? [] : ["\(list): passed over, as it says nothing of values."]
+        return names.isEmpty ? [] : ["\(list): ignored, as it has no effect on values."]
     }
 
     /// Returns the problem with the first unknown word, in a sentence; nil if there is none.
@@ -166,7 +166,7 @@ enum SchemaAnnotations {
         if name == "nullable" { return "\(unknown.pointer): nullable must be true or false." }
         let hint = NearMiss.hint(for: unknown.name, among: draft.keywords)
         return "\(unknown.pointer): \(name) is no keyword of \(draft.name)."
-            + (hint.isEmpty ? " A word that says nothing about values is written x-\(name)." : hint)
+            + (hint.isEmpty ? " Name an annotation x-\(name)." : hint)
     }
 }
 

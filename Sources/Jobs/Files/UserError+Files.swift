@@ -21,6 +21,6 @@ extension UserError {
         UserError(
             .io, at: path,
             "was changed or damaged while the run was using it. Run the same command again; only what is "
-                + "damaged is done anew.")
+                + "damaged is computed again.")
     }
 }

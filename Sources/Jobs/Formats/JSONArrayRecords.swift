@@ -148,7 +148,7 @@ package struct JSONArrayRecords: InputFormat {
                 if layout.isKnown(column), let column, try find(column) {
                     self.fault = LineError(
                         .invalidJSON,
-                        "The element is not valid JSON: \(what) in line \(line). Reading goes on in line \(scan.line)."
+                        "The element is not valid JSON: \(what) in line \(line). Reading continues in line \(scan.line)."
                     )
                 } else {
                     breakOff(

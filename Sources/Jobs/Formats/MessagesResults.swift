@@ -24,7 +24,7 @@ package struct MessagesResults: ResultFormat {
         case .text, .tokens:
             throw LineError(
                 .badField,
-                "`prompt` stands alone, and results: messages is of conversations; give `messages`.")
+                "`prompt` is no conversation, which results: messages needs; give `messages`.")
         }
         return JSONWriter.array { writer in
             for message in messages + [ChatMessage(role: "assistant", content: beginning)] {
@@ -44,11 +44,11 @@ package struct MessagesResults: ResultFormat {
 
     package func problem(with job: JobSettings) -> String? {
         if job.errors != nil { return "leaves failed lines out, and can't have a file of them (errors)" }
-        if !job.chat { return "is of conversations, and with chat: false there are none" }
+        if !job.chat { return "needs conversations, and with chat: false there are none" }
         let answers = job.parts.contains {
             $0.task == .generate && (job.steps.isEmpty || $0.choices == nil)
         }
-        if !answers { return "is of answers in words, and the job asks for none" }
+        if !answers { return "needs answers in text, and the job has none" }
         guard case .fields(let fields) = job.keep, fields.contains(where: { $0.resultName == Self.member })
         else { return nil }
         return "has messages of its own; keep the field under another name"

@@ -81,7 +81,7 @@ extension JobSettings {
     /// A constraint that is invalid, or conflicts with another setting, as a sentence of its own; nil if all is well.
     var answerProblem: String? {
         let keys = askedForms.map(\.key).filter { $0 != ToolsRule.name }
-        if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both say what answers are like; keep one." }
+        if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both constrain answers; keep one." }
         guard let form = answerForm, form.isConstraint else { return nil }
         if let other = request.formConflict(mayStop: form.isOfCalls) {
             return

@@ -14,7 +14,7 @@ extension JobSettings {
         guard let scheme = Addresses.scheme(of: output), ["s3", "gs", "az"].contains(scheme) else { return }
         let name = Paths.name(of: output)
         guard output.split(at: "/").count > 2, !Paths.namesFolder(output) else {
-            throw UserError(.badJob, at: output, "names no object; right is \(scheme)://bucket/key.")
+            throw UserError(.badJob, at: output, "names no object; write \(scheme)://bucket/key.")
         }
         guard let folder = Self.outputFolder else {
             throw UserError(

@@ -33,7 +33,7 @@ extension SettingValue {
 
 extension JobStep {
     private static func hint(for key: String) -> String {
-        if JobKey.named(key) != nil { return "; it is said for the whole job" }
+        if JobKey.named(key) != nil { return "; it belongs to the whole job" }
         let hint = NearMiss.hint(
             for: key,
             among: ["name", "each", "where", "accept", "distinct", "tries"] + keys.map(\.name))

@@ -38,7 +38,7 @@ extension JobSettings {
     var choicesProblem: String? {
         guard request.choices?.isEmpty == false else { return nil }
         if let key = askedForms.first?.key {
-            return "\(key) and choices both say what the answer must be; keep one."
+            return "\(key) and choices both constrain the answer; keep one."
         }
         return RequestSetting.all.first { !$0.tasks.contains(.choose) && $0.isSet(in: request) }?
             .choicesProblem

@@ -72,7 +72,7 @@ struct OutputName {
         guard !fits else { return }
         throw UserError(
             .badJob, at: path,
-            "is to have failed lines, in the format of the output, which is \(format.base.name); give it a name that says so, or set output_format."
+            "is for failed lines in the output's format, which is \(format.base.name); give it a matching name, or set output_format."
         )
     }
 }

@@ -25,7 +25,7 @@ package final class ReportFile {
         earlier = try system.entryIfPresent(target)
         if let earlier, earlier.size > 0 || earlier.kind != .regular, !Files.begins(target, with: head) {
             let what: Message =
-                earlier.kind == .folder ? "is a folder" : "is there already and is no report of phibatch"
+                earlier.kind == .folder ? "is a folder" : "exists and is no report of phibatch"
             throw UserError(
                 .cannotWrite, at: path, "\(what). Name another file with --output, or move it away.")
         }

@@ -115,7 +115,7 @@ package final class ReportSource {
         guard found > 0 || damaged == 0 else {
             throw UserError(
                 .badJob, at: path,
-                "has no log beside it that says what its results are, and line \(firstDamaged ?? 1) is none of OpenAI's batch API."
+                "has no log beside it, and line \(firstDamaged ?? 1) is no result of OpenAI's batch API."
             )
         }
     }

@@ -19,7 +19,7 @@ struct PickedFile: Sendable, Equatable {
         }
         guard path != "-", Files.kind(of: path) == .regular else {
             throw SettingProblem(
-                path == "-" ? "must have a file, but has -" : "has \(path), which is no file that is there")
+                path == "-" ? "must have a file, but has -" : "has \(path), which is no existing file")
         }
         lines = try PickedLines(
             path: path, field: field, format: Self.format(of: path, hasField: field != nil))

@@ -155,7 +155,7 @@ final class Evaluator {
         let nulls = (fields ?? [:]).filter { $0.value == .null }.map(\.key)
         throw fault(
             "a null would be written as None (null is: \(nulls.isEmpty ? "part of a field" : Self.list(nulls))). Ask for "
-                + "it ({% if note %}), or say what stands for it ({{ note or 'nothing' }})")
+                + "it ({% if note %}), or give a default ({{ note or 'nothing' }})")
     }
 
     /// Records a scope that a macro holds, and its outer scopes.

@@ -152,7 +152,7 @@ struct TemplateLexer {
         case "{": open.append("}")
         case ")", "]", "}":
             guard let expected = open.popLast() else { throw fault("'\(scalar)' closes nothing") }
-            guard expected == scalar else { throw fault("'\(scalar)' stands where '\(expected)' should") }
+            guard expected == scalar else { throw fault("'\(scalar)' where '\(expected)' is expected") }
         case "+", "-", "/", "*", "%", "~", ">", "<", "=", ".", ":", "|", ",", ";": break
         default:
             let code = String(scalar.value, radix: 16, uppercase: true)

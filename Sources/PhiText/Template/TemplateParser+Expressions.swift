@@ -302,7 +302,7 @@ extension TemplateParser {
                 let test = try self.test(name, line)
                 if test.required > 0 {
                     throw unsupported(
-                        "the test '\(name)' stands in filters only; write an operator here", line)
+                        "the test '\(name)' is for filters only; write an operator here", line)
                 }
                 if isName("is") { throw malformed("tests with 'is' can't be chained") }
                 result = try make(.filter(result, test, []), line, result)

@@ -70,7 +70,7 @@ struct TemplateParser {
     }
 
     func unexpected(_ wanted: String) -> TemplateFault {
-        malformed("\(current.spelling) stands where \(wanted) should")
+        malformed("\(current.spelling) where \(wanted) is expected")
     }
 
     mutating func symbol(_ name: String) -> Int {
@@ -195,7 +195,7 @@ struct TemplateParser {
         case "macro": return Statement(kind: .macro(try macro(line)), line: line)
         case "generation": return Statement(kind: .scope(try closedBody(name, line: line)), line: line)
         case "break", "continue":
-            guard loops > 0 else { throw malformed("'\(name)' stands outside a loop", line) }
+            guard loops > 0 else { throw malformed("'\(name)' outside a loop", line) }
             return Statement(kind: name == "break" ? .breakLoop : .continueLoop, line: line)
         case "elif", "else", "endif", "endfor", "endset", "endmacro", "endgeneration":
             throw malformed("'\(name)' has no beginning here", line)

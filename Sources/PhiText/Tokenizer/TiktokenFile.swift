@@ -63,7 +63,7 @@ struct TiktokenFile {
             }
             let text = token.flatMap(ByteAlphabet.encode)
             do { try text.withUnsafeBufferPointer { try vocabulary.insert($0, id: number) } } catch {
-                throw fault("has a token that stands twice")
+                throw fault("has a token that appears twice")
             }
             tokens.append(Array(token))
         }

@@ -56,7 +56,7 @@ struct TokenizerFile {
         try scanner.object { scanner, key in
             let key = String(decoding: key, as: UTF8.self)
             guard parts[key] == nil, key != "model" || modelStart == nil else {
-                throw scanner.fault("the key \(key.quotedStart) stands twice")
+                throw scanner.fault("the key \(key.quotedStart) appears twice")
             }
             if key == "model" {
                 modelStart = scanner.position
@@ -132,7 +132,7 @@ struct TokenizerFile {
             let isTwice =
                 key == "vocab" && vocabularyStart != nil || key == "merges" && mergesStart != nil
                 || parts[key] != nil
-            if isTwice { throw scanner.fault("the key \(key.quotedStart) stands twice") }
+            if isTwice { throw scanner.fault("the key \(key.quotedStart) appears twice") }
             switch key {
             case "vocab":
                 vocabularyStart = scanner.position
@@ -199,9 +199,9 @@ struct TokenizerFile {
             do {
                 try vocabulary.insert(text, id: id)
             } catch Vocabulary.InsertError.doubleText {
-                throw scanner.fault("this token stands twice in the vocabulary", at: place)
+                throw scanner.fault("this token appears twice in the vocabulary", at: place)
             } catch Vocabulary.InsertError.doubleID {
-                throw scanner.fault("the id \(id) stands twice in the vocabulary", at: place)
+                throw scanner.fault("the id \(id) appears twice in the vocabulary", at: place)
             }
         }
     }
@@ -279,7 +279,7 @@ struct TokenizerFile {
                 throw entry.malformed("an added token must not be empty")
             }
             guard contents.insert(Array(token.content.utf8)).inserted, ids.insert(token.id).inserted else {
-                throw entry.malformed("the added token \(token.content.quotedStart) or its id stands twice")
+                throw entry.malformed("the added token \(token.content.quotedStart) or its id appears twice")
             }
             if let id = vocabulary.id(of: token.content.utf8), id != token.id {
                 throw idReader.malformed(

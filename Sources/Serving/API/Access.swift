@@ -21,7 +21,7 @@ struct Access: Sendable {
         guard given != nil, isKnown else {
             throw APIError(
                 given == nil
-                    ? "A key is needed: Authorization: Bearer KEY." : "The API key is none of this server's.",
+                    ? "A key is needed: Authorization: Bearer KEY." : "The API key is invalid.",
                 status: 401, code: "invalid_api_key", headers: [("WWW-Authenticate", "Bearer")])
         }
     }

@@ -49,7 +49,7 @@ struct GBNFReader {
         switch cursor.current {
         case nil, "\n"?: break
         default:
-            throw cursor.unusable("\(cursor.shown) in the rule \(name) is none of what a rule is made of")
+            throw cursor.unusable("\(cursor.shown) in the rule \(name) is no part of a rule")
         }
         try table.define(name, line: line, body)
     }
@@ -109,12 +109,12 @@ struct GBNFReader {
             return group
         case "<"?, "!"?:
             throw cursor.unusable(
-                "tokens (<name>, <[id]>) can't be asked for: answers are text, whatever its tokens are")
+                "tokens (<name>, <[id]>) are not supported: grammars are of text")
         case let scalar? where Self.isOfName(scalar):
             let name = cursor.take(while: Self.isOfName)
             skip(newLines: false)
             guard !cursor.starts(with: "::=") else {
-                throw cursor.unusable("\(name) ::= stands within another rule; is a ')' missing before it?")
+                throw cursor.unusable("\(name) ::= is within another rule; is a ')' missing before it?")
             }
             return .rule(try table.number(of: name, line: line))
         default: return nil

@@ -60,7 +60,7 @@ struct RuleTable {
         let number = try number(of: name, line: line)
         if let before = rules[number].definition {
             throw .grammar(
-                .unusable, line: line, "\(name) is defined here and in line \(before.line); one is right")
+                .unusable, line: line, "\(name) is defined here and in line \(before.line); keep one")
         }
         rules[number].definition = (line, body)
     }
@@ -68,7 +68,7 @@ struct RuleTable {
     /// - Throws: `ConstraintFault` if a name without a definition is used.
     func source(start: String) throws(ConstraintFault) -> GrammarSource {
         guard let first = numbers[start] else {
-            throw ConstraintFault(.unusable, "a grammar begins with the rule \(start), and there is none")
+            throw ConstraintFault(.unusable, "the rule \(start), with which a grammar begins, is missing")
         }
         var all: [GrammarSource.Rule] = []
         for rule in rules {

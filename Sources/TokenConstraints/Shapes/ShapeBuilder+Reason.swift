@@ -17,7 +17,7 @@ extension ShapeBuilder {
         if let fault = contradiction(drafts[target].key) { return fault }
         let (first, others) = places(drafts[target].key)
         var problem = "no value obeys this schema"
-        if blocked(target) != nil { problem = "this schema asks for itself within itself, without an end" }
+        if blocked(target) != nil { problem = "this schema requires itself within itself without end" }
         if !others.isEmpty { problem += " together with \(others.joined(separator: " and "))" }
         return ConstraintFault(.unsatisfiable, at: first, problem)
     }
@@ -64,7 +64,7 @@ extension ShapeBuilder {
             if rules.enumeration != nil || rules.constant != nil {
                 return ConstraintFault(
                     .unsatisfiable, at: schema[applied.id].pointer,
-                    "none of the values listed here obeys what else is asked for")
+                    "none of the values listed here meets the other conditions")
             }
         }
         return nil

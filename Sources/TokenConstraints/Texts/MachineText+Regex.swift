@@ -26,7 +26,7 @@ extension MachineText {
                 .tooLarge,
                 effort.isUsedUp
                     ? "it \(CompileEffort.problem)"
-                    : "a regular expression that takes more than \(ConstraintLimits.states) states; a simpler one would be right"
+                    : "a regular expression that takes more than \(ConstraintLimits.states) states; use a simpler one"
             )
         }
         let sizes = pattern.nodes.map { $0.stateCount ?? .max }

@@ -51,7 +51,7 @@ import Testing
             if let error = result["error"] {
                 failures += 1
                 #expect(error.string("code") == "invalid_answer")
-                #expect(error.string("message")?.hasPrefix("None of 4 answers is what is asked for") == true)
+                #expect(error.string("message")?.hasPrefix("None of 4 answers meets the constraint") == true)
                 let text = try #require(error.string("text"))
                 #expect(try Self.rules.get().problem(with: text)?.contains("#/uniqueItems") == true)
             } else {
@@ -103,14 +103,14 @@ import Testing
             })
         let errors = try results(made).compactMap { $0["error"]?.string("message") }
         #expect(!errors.isEmpty && outcome.statistics.turnedDown == 0)
-        #expect(errors.allSatisfy { $0.hasSuffix("At temperature 0 another one would be the same.") })
+        #expect(errors.allSatisfy { $0.hasSuffix("At temperature 0 a retry would be the same.") })
         let (_, once) = try ScriptedRun.run(
             job(path) {
                 $0.retries = 0
                 $0.maxFailures = .percent(100)
             })
         let messages = try results(once).compactMap { $0["error"]?.string("message") }
-        #expect(messages.first?.hasPrefix("The answer is not what is asked for: ") == true)
+        #expect(messages.first?.hasPrefix("The answer breaks its constraint: ") == true)
     }
 
     @Test func linesHaveFormsOfTheirOwn() throws {

@@ -72,7 +72,7 @@ import Testing
         ])
         #expect(nullable.problem(with: #"{"a":null}"#) == nil && nullable.problem(with: #"{"a":"x"}"#) == nil)
         #expect(nullable.problem(with: #"{"b":null}"#) != nil && nullable.problem(with: #"{"a":"y"}"#) != nil)
-        #expect(nullable.warnings == ["propertyOrdering: passed over, as it says nothing of values."])
+        #expect(nullable.warnings == ["propertyOrdering: ignored, as it has no effect on values."])
     }
 
     /// Whoever reads of a place knows the parameters, and no schema that is made of them.

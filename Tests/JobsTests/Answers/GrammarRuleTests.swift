@@ -44,7 +44,7 @@ import Testing
         #expect(file.sources.contains { $0.path == path })
         #expect(throws: UserError.self) { try job("grammar: none.gbnf", folder: folder.path) }
         #expect { try job("regex: a\ngrammar: g.gbnf", folder: folder.path) } throws: {
-            "\($0)".contains("regex and grammar both say what answers are like")
+            "\($0)".contains("regex and grammar both constrain answers")
         }
         #expect { try job("choices: [a, b]\ngrammar: g.gbnf", folder: folder.path) } throws: {
             "\($0)".contains("grammar and choices both say")

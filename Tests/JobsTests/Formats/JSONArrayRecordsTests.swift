@@ -151,7 +151,7 @@ import Testing
                     }
                     #expect(what.contains("The element is not valid JSON: ") && found[2].line == 4)
                     #expect(found[3].found == .fields(["id": 3, "prompt": "p"]))
-                    #expect(what.contains("Reading goes on in line \(found[3].line)."), "\(what)")
+                    #expect(what.contains("Reading continues in line \(found[3].line)."), "\(what)")
                     // So at the array's end.
                     let last =
                         "[\n" + elements.dropLast().map { indent + $0 }.joined(separator: ",\n") + "\n]"

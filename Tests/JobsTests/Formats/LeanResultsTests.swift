@@ -147,10 +147,10 @@ import Testing
             ("output: o.jsonl\ntokens: true\nresults: messages", "has no place for tokens"),
             ("output: o.jsonl\nerrors: e.jsonl\nresults: messages", "leaves failed lines out"),
             ("output: o.json\nchat: false\nresults: messages", "json+messages is of conversations"),
-            ("output: o.jsonl\ntask: score\nresults: messages", "is of answers in words"),
+            ("output: o.jsonl\ntask: score\nresults: messages", "needs answers in text"),
             (
                 "output: o.jsonl\nresults: messages\nsteps:\n- {name: a, prompt: x, choices: [b, c]}",
-                "answers in words"
+                "answers in text"
             ),
             ("output: o.jsonl\nkeep: [messages]\nresults: messages", "has messages of its own"),
         ])

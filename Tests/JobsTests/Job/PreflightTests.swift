@@ -94,7 +94,7 @@ import Testing
             ("o.jsonl", "e.csv"), ("o.csv", "e.jsonl"), ("o.csv", "e.tsv"), ("o", "e.csv"),
         ] {
             let error = #expect(throws: UserError.self) { try check(output, errors) }
-            #expect(error?.message.contains("in the format of the output") == true)
+            #expect(error?.message.contains("in the output's format") == true)
         }
         for (output, errors) in [("o.jsonl", "e.jsonl"), ("o.CSV", "e.csv"), ("o.csv", "e"), ("o", "e.txt")] {
             try check(output, errors)

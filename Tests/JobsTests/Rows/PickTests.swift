@@ -146,7 +146,7 @@ import Testing
         ("rows: 5\npick: {a: {from: 0, to: 1, decimals: 16}}", "decimals, which must be a whole number"),
         ("rows: 5\npick: {a: {from: 1e-16, to: 1}}", "has numbers with 16 decimals"),
         ("rows: 5\npick: {a: {from: 0.1, to: 1e18}}", "has 1e18, which is too large"),
-        ("rows: 5\npick: {a: {file: no-such-file}}", "no-such-file, which is no file that is there"),
+        ("rows: 5\npick: {a: {file: no-such-file}}", "no-such-file, which is no existing file"),
         ("rows: 5\npick: {a: {file: \"-\"}}", "pick a: must have a file, but has -"),
         ("rows: 5\npick: {a: {file: 5}}", "pick a: has file, which must be a string"),
         ("rows: 5\npick: {a: {file: x, field: 5}}", "pick a: has field, which must be a string, but is 5"),

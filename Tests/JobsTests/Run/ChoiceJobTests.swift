@@ -197,7 +197,7 @@ import Testing
         #expect(problem("choices: []").contains("choices must be two answers or more"))
         #expect(problem("choices: yes").contains("is a single one (\"yes\")"))
         #expect(problem("choices: [a, 1]").contains("put it in quotes"))
-        #expect(problem("choices: [a, '{{ b }}']").contains("a field must stand alone"))
+        #expect(problem("choices: [a, '{{ b }}']").contains("a field must be alone"))
         #expect(problem("choices: [a, b]\nkeep: probabilities").contains("keep must not use probabilities"))
         // Each list makes other results.
         let one = job("in") { $0.choices = ["a", "b"] }.resultSettings

@@ -248,7 +248,7 @@ import Testing
         let store = try store(job, .restart)
         #expect(
             try RowReuse(job, store)?.notes == [
-                "earlier results: steps question, title, note, close are taken over; steps answer, judge are made anew"
+                "earlier results: steps question, title, note, close are reused; steps answer, judge are made again"
             ])
         try store.suspend()
         let same = try self.store(job, .refuse)

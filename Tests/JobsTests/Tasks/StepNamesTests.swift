@@ -64,8 +64,8 @@ import Testing
             """)
         var preview = try #require(try StepsPreview(job))
         let members = [
-            "steps: question: accept names question.titel, but nothing says that question has titel. It has finish_reason, logprobs, provenance, reasoning, reasoning_cut, seed, text, tokens, tool_calls, usage.",
-            "steps: data: accept names data.titel, but nothing says that data has titel. Did you mean title?",
+            "steps: question: accept names question.titel, but question probably has no member titel. It has finish_reason, logprobs, provenance, reasoning, reasoning_cut, seed, text, tokens, tool_calls, usage.",
+            "steps: data: accept names data.titel, but data probably has no member titel. Did you mean title?",
         ]
         #expect(preview.warnings == members)
         for line in ["{\"notice\":\"a\"}", "{\"quest\":1}"] {

@@ -134,8 +134,8 @@ import Testing
         let (outcome, lines) = try ScriptedRun.run(job)
         #expect(outcome.statistics.failed == 4 && outcome.statistics.tally == [.accepted: 1])
         #expect(lines[1].contains("two: "), "\(lines[1])")
-        #expect(lines[2].contains("is said in a step"), "\(lines[2])")
-        #expect(lines[3].contains("`choices` are said in a step"), "\(lines[3])")
+        #expect(lines[2].contains("belongs to a step"), "\(lines[2])")
+        #expect(lines[3].contains("`choices` belong to a step"), "\(lines[3])")
         #expect(lines[4].contains("The line has a field `one`"), "\(lines[4])")
     }
 
@@ -205,7 +205,7 @@ import Testing
             ("steps: 5", "steps must be a list of mappings"),
             ("steps:\n- prompt: x", "job.yaml:5: steps has a step without a name"),
             ("steps:\n- name: a\n  promt: x", "job.yaml:6: steps a: promt is no key"),
-            ("steps:\n- name: a\n  keep: x", "keep is no key of a step; it is said for the whole job"),
+            ("steps:\n- name: a\n  keep: x", "keep is no key of a step; it belongs to the whole job"),
             ("steps:\n- name: a\n  max_tokens: 0", "job.yaml:6: steps a: max_tokens must be"),
             ("steps:\n- name: a\n  schema: nosuch.json", "steps a: schema"),
             ("steps:\n- name: seed\n  prompt: x", "seed is a name that lines or results have"),
@@ -213,15 +213,15 @@ import Testing
             ("steps:\n- {name: a, prompt: x}\n- {name: a, prompt: y}", "a is the name of something else"),
             ("steps:\n- {name: a, prompt: x}\n- {name: b}", "b: it needs a prompt"),
             ("steps:\n- {name: a, tries: 2}", "tries needs accept"),
-            ("prompt: x\nsteps:\n- {name: a}", "prompt is said in a step"),
-            ("steps:\n- {name: a}\ntask: score", "task is said in a step"),
-            ("task: score\nsteps:\n- {name: a}", "task is said in a step"),
+            ("prompt: x\nsteps:\n- {name: a}", "prompt belongs to a step"),
+            ("steps:\n- {name: a}\ntask: score", "task belongs to a step"),
+            ("task: score\nsteps:\n- {name: a}", "task belongs to a step"),
             ("steps:\n- {name: \"true\", prompt: x}", "is a word of the templates' language"),
             ("steps:\n- {name: a, prompt: x, prompt_file: y}", "a: prompt and prompt_file are both given"),
             ("steps:\n- {name: a, prompt: \"{{ b.text }}\"}\n- {name: b, prompt: x}", "that comes later"),
             ("steps:\n- {name: a, task: score, seed: 1}", "a: seed has no meaning"),
-            ("keep: all\nsteps:\n- {name: a}", "keep needs the names"),
-            ("steps:\n- {name: a, choices: [x, y], regex: x}", "both say what the answer must be"),
+            ("keep: all\nsteps:\n- {name: a}", "keep must list fields by name"),
+            ("steps:\n- {name: a, choices: [x, y], regex: x}", "both constrain the answer"),
             ("steps:\n- {name: a, turns: 3}", "make each turn a step"),
             ("steps:\n- {name: a, reply: {prompt: x}}", "make each turn a step"),
         ])

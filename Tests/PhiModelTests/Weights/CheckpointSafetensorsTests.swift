@@ -68,7 +68,7 @@ struct CheckpointSafetensorsTests {
         (#"{"a": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}}"#, "1 bytes at the end"),
         (
             #"{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "#
-                + #""a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}"#, "\"a\" stands twice"
+                + #""a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}"#, "\"a\" appears twice"
         ),
         (#"[]"#, "not a JSON object"),
         (#"{"a": 1"#, "the header is damaged"),

@@ -374,7 +374,7 @@ struct OpenAIBody {
                     guard case .string(let kind)? = part["type"],
                         ["text", "input_text", "output_text"].contains(kind),
                         case .string(let more)? = part["text"]
-                    else { throw wrong("has a part that is no text; nothing else is understood") }
+                    else { throw wrong("has a part that is no text; others are not supported") }
                     text += more
                 }
                 members["content"] = .string(text)

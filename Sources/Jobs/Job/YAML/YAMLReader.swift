@@ -246,13 +246,13 @@ extension YAMLReader {
         } else {
             let first = (properties.anchor != nil && isAtEnd) || isSign(":") ? before : try inline(in: indent)
             guard line == startLine else {
-                if isBeforeColon() { throw fault("a key must stand on one line") }
+                if isBeforeColon() { throw fault("a key must be on one line") }
                 remember(first, as: properties.anchor)
                 return first
             }
             if isBeforeColon() {
                 guard mayBeCompact else {
-                    throw fault("a second key can't stand on the same line; quote a text with \": \"")
+                    throw fault("a second key can't follow on the same line; quote a text with \": \"")
                 }
                 remember(first, as: properties.anchor)
                 return try mapping(at: start, first)

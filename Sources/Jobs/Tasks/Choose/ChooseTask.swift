@@ -36,7 +36,7 @@ struct ChooseTask: LineTask {
         if !Self.doesAll(of: job), let form = record.form, form.isConstraint {
             try question.settings.check(form)
             throw LineError(
-                .badField, "`choices` and a form of the answer both say what the answer must be; keep one.")
+                .badField, "`choices` and a constraint exclude each other; keep one.")
         }
         try refuseSettings(of: question)
         let maxTokens = min(

@@ -26,13 +26,13 @@ extension GenerateTask {
             do throws(AnswerFault) {
                 compiled = try (begun ?? grammars.compilation(form, layout)).value()
             } catch {
-                throw LineError(.badSchema, "What the answer must be like can't be used: \(error.message)")
+                throw LineError(.badSchema, "The constraint of the answer can't be used: \(error.message)")
             }
             let least = compiled.leastTokens
             guard least <= maxTokens else {
                 throw LineError(
                     .maxTokensTooSmall,
-                    "The answer may have \(maxTokens) tokens (max_tokens, or what the context leaves), but one of the form that is asked for has at least \(least)."
+                    "The answer may have \(maxTokens) tokens (max_tokens, or what the context leaves), but its constraint needs at least \(least)."
                 )
             }
             return compiled
@@ -74,7 +74,7 @@ extension RequestSettings {
         if let other = formConflict(mayStop: form.isOfCalls) {
             throw LineError(
                 .badField,
-                "`\(other.name)` can't be combined with what the answer must be like: \(other.reason).")
+                "`\(other.name)` can't be combined with a constraint of the answer: \(other.reason).")
         }
     }
 }

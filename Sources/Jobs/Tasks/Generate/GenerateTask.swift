@@ -209,12 +209,12 @@ struct GenerationPart: WorkPart {
         let text: String
         if !draws {
             text =
-                "The answer is not what is asked for: \(problem). "
-                + "At temperature 0 another one would be the same."
+                "The answer breaks its constraint: \(problem). "
+                + "At temperature 0 a retry would be the same."
         } else if label.attempt == 0 {
-            text = "The answer is not what is asked for: \(problem)."
+            text = "The answer breaks its constraint: \(problem)."
         } else {
-            text = "None of \(label.attempt + 1) answers is what is asked for; of the last: \(problem)."
+            text = "None of \(label.attempt + 1) answers meets the constraint; the last one: \(problem)."
         }
         return .failed(LineError(.invalidAnswer, text), text: answer)
     }

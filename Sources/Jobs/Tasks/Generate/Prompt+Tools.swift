@@ -21,7 +21,7 @@ extension Prompt {
         case .messages(let messages), .continued(let messages, _): conversation = messages
         case .text, .tokens:
             if functions == nil { return self }
-            throw LineError(.badField, "`tools` are told of in a conversation, and the prompt stands alone.")
+            throw LineError(.badField, "`tools` need a conversation; give `messages`.")
         }
         let hasCalls = conversation.contains { message in
             message.role == "tool" || message.members.contains { $0.name == "tool_calls" }

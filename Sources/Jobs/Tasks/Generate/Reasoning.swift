@@ -35,7 +35,7 @@ struct Reasoning: Sendable {
             throw LineError(
                 .maxTokensTooSmall,
                 "The completion may have \(maxTokens) tokens (max_tokens, or what the context leaves), but the shortest "
-                    + "thought and the shortest answer of the form that is asked for have \(maxTokens - room)."
+                    + "reasoning and the shortest answer with its constraint have \(maxTokens - room)."
             )
         }
         let wanted = min(
@@ -56,9 +56,9 @@ extension RequestSettings {
         let asksForReasonings = reasoningEffort.map { $0 != "none" } ?? false
         guard reasonings?.isUsual != true, maxReasoningTokens != nil || asksForReasonings else { return nil }
         return
-            "\(maxReasoningTokens == nil ? "reasoning_effort" : "max_reasoning_tokens") says how long the model may "
-            + "think, but its files don't say that it does; the job's reasoning: separate takes what is between <think> "
-            + "and </think> for a thought."
+            "\(maxReasoningTokens == nil ? "reasoning_effort" : "max_reasoning_tokens") limits reasoning, "
+            + "but the model's files don't show that it reasons; with the job's reasoning: separate, text between "
+            + "<think> and </think> is reasoning."
     }
 }
 

@@ -32,7 +32,7 @@ extension StepPlan {
                 let what =
                     fault.isCertain
                     ? "\(fault.owner) has no member \(fault.name)"
-                    : "nothing says that \(fault.owner) has \(fault.name)"
+                    : "\(fault.owner) probably has no member \(fault.name)"
                 faults.append(("\(named), but \(what).\(fault.hint)", fault.isCertain))
             }
         }

@@ -32,14 +32,14 @@ struct StepsTask: LineTask {
         if record.form != nil {
             throw LineError(
                 .badField,
-                "What an answer must be like is said in a step, as the job has steps; leave it out.")
+                "A constraint belongs to a step, as the job has steps; leave it out.")
         }
         let line = LineField(record.fields)
         if record.reading.reads(ChoiceSource.ownField), line[ChoiceSource.ownField] != nil,
             !plan.used.contains(ChoiceSource.ownField),
             !names.contains(ChoiceSource.ownField)
         {
-            throw LineError(.badField, "`choices` are said in a step, as the job has steps; leave them out.")
+            throw LineError(.badField, "`choices` belong to a step, as the job has steps; leave them out.")
         }
         if let name = plan.made.sorted().first(where: { line[$0] != nil }) {
             let what = name == JobStep.item ? "an item of a list" : "a step of the job"

@@ -72,7 +72,7 @@ package struct Adapter {
         if let name = saved.keys.filter({ !store.contains($0) }).min() {
             throw UserError(
                 .unsupported, at: weightsPath,
-                "has a tensor for \"\(name)\", and the model has none that it could stand for.")
+                "has a tensor for \"\(name)\", which the model lacks.")
         }
         return saved.isEmpty ? store : store.replacing(saved, by: file, of: folder)
     }

@@ -158,7 +158,7 @@ import Testing
         ("until: 3\nshard: 1/4\nsteps:\n  - {name: a}\n", "until can't be shared out: there are 4 shards"),
         ("until: 3 per row\nsteps:\n  - {name: a}\n", "as many \"per line\""),
         ("until: 3 per line\n", "until needs steps"),
-        ("until: 3 per line\nsamples: 3\nsteps:\n  - {name: a}\n", "needs more rows of a line"),
+        ("until: 3 per line\nsamples: 3\nsteps:\n  - {name: a}\n", "not below the number of rows"),
         ("until: 3\nsteps:\n  - {name: until}\n", "is a name that lines or results have"),
     ]) func wrongOnesAreRefused(_ yaml: String, _ message: String) throws {
         do {

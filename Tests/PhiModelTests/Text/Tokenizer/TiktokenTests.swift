@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("aGU= 0\naGU= 1\n", "line 2 has a token that stands twice"),
+        ("aGU= 0\naGU= 1\n", "line 2 has a token that appears twice"),
         ("aGU= 1\n", "line 1 has another rank than 0"),
         ("a!U= 0\n", "line 1 is no token"), ("aGU=\n", "line 1 is no token"), (" 0\n", "line 1 is no token"),
         (lines([[UInt8](repeating: 0x20, count: 257)]), "line 1 has a token of 257 bytes; 256 are possible"),
