@@ -47,14 +47,6 @@ struct FailedLinesTests {
         #expect(try Program.run(["verify", "out.jsonl", "--file-only"], folder: job.folder).status == 1)
     }
 
-    @Test(arguments: [["--keep", "all"], ["--tokens"], ["--logprobs", "1"], ["--keep", "error_message=n"]])
-    func whatATableCannotHoldIsRefused(settings: [String]) throws {
-        let job = try DemoJob(Self.lines, Self.settings + settings)
-        defer { job.remove() }
-        let run = try job.run(["--output-format", "tsv"])
-        #expect(run.status == 64 && run.errors.contains("output_format tsv"), "\(run.errors)")
-    }
-
     @Test func anothersFileIsNotTakenForFailedLines() throws {
         let job = try DemoJob(Self.lines, Self.settings + ["--errors", "mine"])
         defer { job.remove() }
