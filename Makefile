@@ -108,7 +108,7 @@ bench-peers: build
 
 # Instructions of each kernel variant, arm's and AMX's too, beside those that its arithmetic needs; takes clang.
 counts:
-	@$(PYTHON) -B Tests/KernelParity/counts.py
+	@$(PYTHON) -B Tests/Benchmarks/KernelCounts/counts.py
 
 # Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
 perplexity: build tools model

@@ -56,21 +56,6 @@ def path(bench):
             expect(not stolen, f"PATH={entries} {' '.join(command[:1] + command[3:5])}: {stolen}")
 
 
-@case("children/environment")
-def environment(bench):
-    """A child has nothing by which it would load other code than its own."""
-    folder = bench.subfolder("environment")
-    bench.small.write(folder)
-    script(os.path.join(folder, "wrapped"), f"env > '{folder}/seen'\nexec '{duckdb()}' \"$@\"\n")
-    secret = {"PYTHONPATH": folder, "PYTHONSTARTUP": "x.py", "LD_AUDIT_X": "x", "LD_DEBUG_OUTPUT": "x", "DUCKDB_X": "x",
-              "HF_TOKEN": "secret", "PHIBATCH_API_KEY": "secret", "BASH_ENV": "x", "ENV": "x"}
-    more = {**secret, "PHIBATCH_DUCKDB": os.path.join(folder, "wrapped")}
-    bench.run(ask(bench, output="out.parquet") + ["--max-failures", "1"], folder, environment=more).must_end_with(0)
-    with open(os.path.join(folder, "seen")) as file:
-        seen = {line.split("=")[0] for line in file}
-    expect("PATH" in seen and not seen & set(secret), lambda: f"a child sees {sorted(seen)}")
-
-
 @case("children/libraries", quick=True)
 def libraries(bench):
     """Libraries that are opened at run time are the system's, though others lie in the working directory."""

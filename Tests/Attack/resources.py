@@ -3,7 +3,6 @@ same results, or ends with a message and a status of its list; it never crashes 
 all the while, and goes on when the limit is gone."""
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -184,27 +183,6 @@ def data(bench):
     sweep(bench, "DATA", 500_000, 2_000_000_000, 24, {"PHIBATCH_CACHE": "off"})
 
 
-@case("resources/other-commands")
-def other_commands(bench):
-    """`tokenize` and `status` under limits of memory and files."""
-    folder = bench.subfolder("commands")
-    bench.small.write(folder)
-    command = bench.command(bench.small.settings)
-    bench.run(command, folder).must_end_with(0)
-    with open(os.path.join(folder, "texts"), "w") as file:
-        file.write('{"text": "one two three"}\n' * 100)
-    for arguments in (["tokenize", "--model", bench.suite.model, "texts"], ["status", *command[1:]]):
-        for name, low, high, steps in (("AS", 20_000_000, 2_000_000_000, 16), ("DATA", 500_000, 1_000_000_000, 16),
-                                       ("NOFILE", 3, 20, 16)):
-            floor = smallest(bench, name, low, high)
-            for step in range(steps):
-                value = int(floor * (high / floor) ** (step / steps))
-                what = f"{arguments[0]}, RLIMIT_{name} {value}"
-                run = bench.wait(bench.start(arguments, folder, preexec=limited(**{name: value})), 60, what)
-                if run.code not in (0, 65, 66, 69, 73, 74):
-                    expect(not can_start(bench, {name: value}), f"{what}: {run}")
-
-
 @case("resources/open-files")
 def open_files(bench):
     bench.expected(bench.small)
@@ -231,14 +209,6 @@ def file_size(bench):
                         environment={"PHIBATCH_CACHE": bench.subfolder("cache")})
 
 
-@case("resources/stack-and-locked")
-def stack(bench):
-    bench.expected(bench.small)
-    for limits in ({"STACK": 256 << 10}, {"STACK": 1 << 20}, {"MEMLOCK": 0}, {"CORE": 0}, {"SIGPENDING": 0}):
-        if hasattr(resource, "RLIMIT_" + list(limits)[0]):
-            under_limit(bench, f"{limits}", "2", preexec=limited(**limits))
-
-
 @case("resources/memory-cgroup")
 def memory(bench):
     """A line that can't be answered is an error of that line, however long it is."""
@@ -259,13 +229,3 @@ def memory(bench):
         expect("error" in found[1] and "text" not in found[1], f"{what}: it is answered")
         expect(run.seconds < 30, f"{what}: it takes {run.seconds:.0f} s")
         shutil.rmtree(folder)
-
-
-@case("resources/memory-cgroup-sweep")
-def memory_sweep(bench):
-    bench.expected(bench.small)
-    for limit in (120, 160, 200, 250, 300, 400, 600):
-        with Group("memory", max=limit << 20) as group:
-            under_limit(bench, f"{limit} MB", "2", preexec=group.join)
-    with Group("memory", max=600 << 20) as group:
-        signal_under_limit(bench, "600 MB", "2", preexec=group.join)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../Sources/CPhiKernels/variants.h"
+#include "../../../Sources/CPhiKernels/variants.h"
 
 enum { rows = 96, columns = 1024, group = 64, most = 64 };
 static PhiMatrix matrix = {0, rows, columns, group, PHI_INT4, PHI_F16};

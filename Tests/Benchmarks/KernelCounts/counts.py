@@ -12,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 
-TOP = __file__.rsplit("/", 3)[0]
+TOP = __file__.rsplit("/", 4)[0]
 ROWS, COLUMNS, TOKENS = 96, 1024, (1, 8, 32)
 ARM = ["--target=aarch64-linux-gnu", "-fuse-ld=" + (shutil.which("aarch64-linux-gnu-ld") or ""), "--gcc-toolchain=/usr",
        "--sysroot=/", "-I/usr/aarch64-linux-gnu/include", "-static"]
 
 
 def compile_to(program, flags):
-    sources = glob.glob(f"{TOP}/Sources/CPhiKernels/**/*.c", recursive=True) + [f"{TOP}/Tests/KernelParity/counts.c"]
+    sources = glob.glob(f"{TOP}/Sources/CPhiKernels/**/*.c", recursive=True) + [f"{TOP}/Tests/Benchmarks/KernelCounts/counts.c"]
     subprocess.run(["clang", *flags, "-O2", "-Wno-psabi", f"-I{TOP}/Sources/CPhiKernels/include", *sources, "-lm", "-o",
                     program], check=True)
 
