@@ -18,19 +18,19 @@ package enum Admission: Sendable, Equatable {
 
 /// Reason why an engine cannot serve a request at all.
 package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Kind: Sendable {
+    package enum Reason: Sendable {
         /// The whole KV cache is too small.
         case tooLarge
         /// The request has no tokens, unknown ones, or more than the context.
         case invalid
     }
 
-    package var kind: Kind
+    package var kind: Reason
     package var message: String
     /// Number of tokens that fit, if that is the problem.
     package var room: Int?
 
-    package init(_ kind: Kind, _ message: String, room: Int? = nil) {
+    package init(_ kind: Reason, _ message: String, room: Int? = nil) {
         (self.kind, self.message, self.room) = (kind, message, room)
     }
 

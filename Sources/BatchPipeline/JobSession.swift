@@ -84,7 +84,7 @@ package final class JobSession {
     }
 
     /// Adds the job to a model's loop. It may still run on return.
-    func join(_ model: ModelContainer, _ run: RunningJob.State) throws {
+    func join(_ model: ModelContainer, _ run: RunningJob.RunState) throws {
         let loaded = LoadedModel(model.engine)
         try join(
             ModelLoader { loaded }, stopFlag: run.stopFlag, progress: run.publish, ended: run.end,

@@ -25,11 +25,11 @@ public final class RunningJob: AsyncSequence, Sendable {
         }
     }
 
-    private let state: State
+    private let state: RunState
 
     /// - Parameter body: runs on its own thread; its error ends the run.
-    init(_ body: @escaping @Sendable (State) throws -> Void) {
-        let state = State()
+    init(_ body: @escaping @Sendable (RunState) throws -> Void) {
+        let state = RunState()
         self.state = state
         do {
             try WorkerThread.startOrExplain("phibatch job") {
@@ -65,7 +65,7 @@ public final class RunningJob: AsyncSequence, Sendable {
 
 extension RunningJob {
     /// State shared by the run's thread and its readers.
-    final class State: Sendable {
+    final class RunState: Sendable {
         private struct News {
             var version = 0
             var statistics = RunStatistics()

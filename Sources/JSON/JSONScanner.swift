@@ -6,7 +6,7 @@ import FoundationShim
 /// a small part. Strings come as bytes, without a copy unless they have escapes. UTF-8 is checked once for the whole
 /// text; nesting is bounded.
 package struct JSONScanner {
-    package enum Kind: String, Sendable {
+    package enum Reason: String, Sendable {
         case object = "an object"
         case array = "an array"
         case string = "a string"
@@ -69,7 +69,7 @@ package struct JSONScanner {
     // MARK: Values
 
     /// Returns the kind of the next value, without reading it.
-    package mutating func peek() throws(JSONFault) -> Kind {
+    package mutating func peek() throws(JSONFault) -> Reason {
         skipSpace()
         switch current {
         case UInt8(ascii: "{"): return .object
@@ -189,12 +189,12 @@ package struct JSONScanner {
         return true
     }
 
-    mutating func expect(_ kind: Kind) throws(JSONFault) {
+    mutating func expect(_ kind: Reason) throws(JSONFault) {
         let found = try peek()
         guard found == kind else { throw fault("expected \(kind.rawValue), found \(found.rawValue)") }
     }
 
-    mutating func open(_ kind: Kind) throws(JSONFault) {
+    mutating func open(_ kind: Reason) throws(JSONFault) {
         try expect(kind)
         guard depth < limits.depth else { throw fault("nested more than \(limits.depth) levels deep") }
         depth += 1

@@ -2,7 +2,7 @@ import BatchEngine
 
 /// A setting of a job: one declaration serves job files, command-line options, the help and the run's fingerprint.
 package struct JobKey: Sendable {
-    package enum Kind: Sendable {
+    package enum Shape: Sendable {
         case value
         /// As an option it may be repeated; the values make a list.
         case list
@@ -16,14 +16,14 @@ package struct JobKey: Sendable {
     /// The value's name in the help; empty for a flag, which has none.
     package let placeholder: String
     package let help: String
-    package let kind: Kind
+    package let kind: Shape
     let member: SettingMember
     /// The words that its value may be, for completion by shells; empty if there are other values.
     package var words: [String] { member.words }
     private let effect: RequestSetting.Effect
 
     init(
-        _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil, kind: Kind = .value,
+        _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil, kind: Shape = .value,
         _ member: SettingMember, effect: RequestSetting.Effect = .none
     ) {
         self.name = name
@@ -90,7 +90,7 @@ extension JobKey {
     }
 
     private init(_ setting: RequestSetting) {
-        let kind: Kind =
+        let kind: Shape =
             switch setting.kind {
             case .flag: .flag
             case .texts, .bias: .list

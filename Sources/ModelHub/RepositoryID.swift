@@ -1,13 +1,13 @@
 /// A repository of a model or a dataset on the hub, at a revision: `org/name[@revision]`.
 package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
-    package enum Kind: String, Sendable {
+    package enum RepositoryType: String, Sendable {
         case model, dataset
 
         /// Begins the names of folders in the cache, and paths of the hub's API.
         var plural: String { rawValue + "s" }
     }
 
-    package let kind: Kind
+    package let kind: RepositoryType
     /// `org/name`.
     package let name: String
     /// A branch, a tag or a commit.
@@ -16,7 +16,7 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     package static let defaultRevision = "main"
 
     /// - Returns: nil if it isn't of the form: two parts of letters, digits, `-`, `_` and `.`.
-    package init?(_ text: String, kind: Kind = .model) {
+    package init?(_ text: String, kind: RepositoryType = .model) {
         let parts = text.split(at: "@", max: 1, keepingEmpty: true)
         guard let name = parts.first, Self.isName(name) else { return nil }
         self.kind = kind

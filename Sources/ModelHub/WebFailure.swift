@@ -4,7 +4,7 @@ import OperatingSystem
 
 /// A failed request that may be retried.
 struct WebFailure: Error {
-    enum Kind {
+    enum Cause {
         /// A server has answered, and may answer otherwise.
         case answered
         case unreachable
@@ -15,7 +15,7 @@ struct WebFailure: Error {
 
     /// A sentence without its full stop.
     let reason: Message
-    var kind = Kind.answered
+    var kind = Cause.answered
     /// Seconds that the server asks to wait.
     var pause: Int?
 

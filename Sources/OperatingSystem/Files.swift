@@ -3,7 +3,7 @@ import FoundationShim
 /// Operations on files and folders besides reading open files. Foundation's counterparts take only paths of valid
 /// UTF-8.
 package enum Files {
-    package enum Kind { case regular, folder, other }
+    package enum FileType { case regular, folder, other }
 
     /// Identifies a file, whatever its names.
     package struct Identity: Hashable {
@@ -12,12 +12,12 @@ package enum Files {
     }
 
     /// Returns the kind of a path's file, links followed; nil if there is none or it can't be examined.
-    package static func kind(of path: String) -> Kind? { status(of: path).map(Self.kind) }
+    package static func kind(of path: String) -> FileType? { status(of: path).map(Self.kind) }
 
     package static func identity(of path: String) -> Identity? { status(of: path).map(Self.identity) }
 
     /// Returns the kind, size and identity of an open file.
-    package static func status(of descriptor: Int32) -> (kind: Kind, size: Int, identity: Identity)? {
+    package static func status(of descriptor: Int32) -> (kind: FileType, size: Int, identity: Identity)? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         return (kind(status), Int(status.st_size), identity(status))
@@ -229,7 +229,7 @@ package enum Files {
         return stat(path.cPath, &status) == 0 ? status : nil
     }
 
-    private static func kind(_ status: stat) -> Kind {
+    private static func kind(_ status: stat) -> FileType {
         switch status.st_mode & S_IFMT {
         case S_IFREG: .regular
         case S_IFDIR: .folder

@@ -81,9 +81,9 @@ package struct ReasoningText: Sendable {
     /// Tokenizes an answer after reasoning.
     package func encode(answer: String) -> [Int32] { encode(answer, false) }
 
-    private enum Place { case before, within, after }
+    private enum TagPosition { case before, within, after }
 
-    private func place(_ prompt: [Int32], _ prefix: String?) -> Place {
+    private func place(_ prompt: [Int32], _ prefix: String?) -> TagPosition {
         if let prefix {
             let last = [tags.opening, tags.closing].compactMap { prefix.ranges(of: $0).last }
                 .max { $0.lowerBound < $1.lowerBound }

@@ -55,7 +55,7 @@ package enum RegexDialect: Sendable {
 
 /// Reason why a regular expression can't be used.
 package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
-    package enum Kind: Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
         /// The dialect doesn't allow it.
         case malformed
         /// The dialect allows it, but it is not regular or not implemented.
@@ -64,13 +64,13 @@ package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
         case tooLarge
     }
 
-    package let kind: Kind
+    package let kind: Reason
     /// Description without the place.
     package let message: String
     /// Number of scalars before the place; nil for the whole pattern.
     package let offset: Int?
 
-    package init(kind: Kind, message: String, offset: Int?) {
+    package init(kind: Reason, message: String, offset: Int?) {
         (self.kind, self.message, self.offset) = (kind, message, offset)
     }
 

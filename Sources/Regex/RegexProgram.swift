@@ -1,6 +1,6 @@
 /// Regular expressions as nondeterministic automata (Thompson's construction), all over the same classes of scalars.
 package struct RegexProgram: Sendable {
-    package enum State: Sendable {
+    package enum Instruction: Sendable {
         /// Continues after a scalar of that set.
         case set(Int32, next: Int32)
         /// Continues in both ways at once, preferring the first.
@@ -13,7 +13,7 @@ package struct RegexProgram: Sendable {
     }
 
     /// States of all expressions. 0 is the match of each.
-    package private(set) var states: [State] = [.match]
+    package private(set) var states: [Instruction] = [.match]
     /// First state of each expression.
     package private(set) var starts: [Int32] = []
     package let classifier: ScalarClassifier
@@ -59,7 +59,7 @@ package struct RegexProgram: Sendable {
         for node in nodes { starts.append(add(node, next: 0, sets)) }
     }
 
-    private mutating func append(_ state: State) -> Int32 {
+    private mutating func append(_ state: Instruction) -> Int32 {
         states.append(state)
         return Int32(states.count - 1)
     }
@@ -81,7 +81,7 @@ package struct RegexProgram: Sendable {
             return starts.dropLast().reversed().reduce(starts.last ?? next) { append(.split($1, $0)) }
         case .repetition(let node, let min, let max, let isLazy):
             var entry = next
-            func choice(_ more: Int32) -> State { isLazy ? .split(next, more) : .split(more, next) }
+            func choice(_ more: Int32) -> Instruction { isLazy ? .split(next, more) : .split(more, next) }
             if let max {
                 for _ in min..<max { entry = append(choice(add(node, next: entry, sets))) }
             } else {

@@ -1,6 +1,6 @@
 /// The reason why a schema, regular expression or grammar has no answers.
 package struct ConstraintFault: Error, Equatable, Sendable, CustomStringConvertible {
-    package enum Kind: Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
         /// No value satisfies it.
         case unsatisfiable
         /// Beyond a limit of `ConstraintLimits`.
@@ -9,13 +9,13 @@ package struct ConstraintFault: Error, Equatable, Sendable, CustomStringConverti
         case unusable
     }
 
-    package let kind: Kind
+    package let kind: Reason
     /// The place in a schema, as a URI fragment like `#/properties/a`; nil for none.
     package let pointer: String?
     /// The error, and a valid alternative.
     package let problem: String
 
-    package init(_ kind: Kind, at pointer: String? = nil, _ problem: String) {
+    package init(_ kind: Reason, at pointer: String? = nil, _ problem: String) {
         self.kind = kind
         self.pointer = pointer
         self.problem = problem

@@ -3,7 +3,7 @@ import Errors
 
 /// State of a job, its reason, and the next action.
 struct JobState {
-    enum Kind: String {
+    enum Phase: String {
         case waiting, running, stopped, failed, complete
         case outOfDate = "out of date"
 
@@ -20,7 +20,7 @@ struct JobState {
         }
     }
 
-    let kind: Kind
+    let kind: Phase
     /// Nil if there is nothing to say.
     var reason: Message?
     /// A command that is not refused, or what must come before it.

@@ -43,7 +43,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("a(?=b)", RegexFault.Kind.unsupported, 1), ("(?<!a)", .unsupported, 0),
+            ("a(?=b)", RegexFault.Reason.unsupported, 1), ("(?<!a)", .unsupported, 0),
             (#"(a)\1"#, .unsupported, 3),
             (#"\k<a>"#, .unsupported, 0), (#"\p{Nonsense}"#, .unsupported, 0),
             (#"\p{Script=Nonsense}"#, .unsupported, 0), (#"\p{sc=greek}"#, .unsupported, 0),
@@ -54,8 +54,8 @@ import Testing
             (#"\Z"#, .malformed, 0), (#"\a"#, .malformed, 0), (#"\u{110000}"#, .malformed, 0),
             ("\\", .malformed, 0),
             ("^*", .malformed, 1), ("((a{1000}){1000}){1000}", .tooLarge, nil), ("a{9999999}", .tooLarge, 8),
-        ] as [(String, RegexFault.Kind, Int?)])
-    func refusals(_ pattern: String, _ kind: RegexFault.Kind, _ offset: Int?) {
+        ] as [(String, RegexFault.Reason, Int?)])
+    func refusals(_ pattern: String, _ kind: RegexFault.Reason, _ offset: Int?) {
         let fault = #expect(throws: RegexFault.self) { try ECMARegex(pattern) }
         #expect(fault?.kind == kind && fault?.offset == offset)
     }

@@ -15,7 +15,7 @@
 package struct SamplingRequest: Sendable {
     /// State that copies share until one of them advances, as there are several copies for each token.
     // Unchecked: it is mutated only while uniquely referenced.
-    private final class State: @unchecked Sendable {
+    private final class SharedState: @unchecked Sendable {
         let parameters: SamplingParameters
         let stream: UInt64
         let isConstrained: Bool
@@ -31,10 +31,10 @@ package struct SamplingRequest: Sendable {
             (self.position, self.history, self.constraint) = (position, history, constraint)
         }
 
-        func copy() -> State { State(parameters, stream, position, history, constraint) }
+        func copy() -> SharedState { SharedState(parameters, stream, position, history, constraint) }
     }
 
-    private var state: State
+    private var state: SharedState
 
     package var parameters: SamplingParameters { state.parameters }
     /// Key of the random stream, a hash of the job's seed and the line's id and sample number.
@@ -56,7 +56,7 @@ package struct SamplingRequest: Sendable {
         ends: Set<Int32> = [], constraint: (any Constraint)? = nil
     ) {
         let history = TokenHistory(prompt: parameters.rules.usesPrompt ? prompt : [], ends: ends)
-        state = State(parameters, stream, position, history, constraint)
+        state = SharedState(parameters, stream, position, history, constraint)
     }
 
     /// Advances past `token`, a token of the completion.

@@ -1,7 +1,7 @@
 /// Separates the reasoning of a completion from its answer, token by token. Holds back text that could become a tag.
 ///
 package struct ReasoningReader: Sendable {
-    private enum Place { case before, inside, gap, answer }
+    private enum TagPosition { case before, inside, gap, answer }
 
     /// New text that is certain.
     package struct Piece {
@@ -13,7 +13,7 @@ package struct ReasoningReader: Sendable {
     private let tags: ReasoningTags
     /// Whether a constrained answer follows, which begins with a token of its own.
     private let hasForm: Bool
-    private var place: Place
+    private var place: TagPosition
     private var held: [UInt8] = []
     /// Number of tokens before the answer.
     package private(set) var tokens = 0

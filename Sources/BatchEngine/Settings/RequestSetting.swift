@@ -3,7 +3,7 @@ package struct RequestSetting: Sendable {
     package typealias Path<Value> = WritableKeyPath<RequestSettings, Value?> & Sendable
 
     /// Key path of the value, its range and its default.
-    package enum Kind: Sendable {
+    package enum ValueType: Sendable {
         case int(Path<Int>, ClosedRange<Int>, default: Int?)
         case number(Path<Float>, NumberRange, default: Float)
         case flag(Path<Bool>)
@@ -58,7 +58,7 @@ package struct RequestSetting: Sendable {
     /// Placeholder of the value in the help; empty for a flag.
     package let placeholder: String
     package let help: String
-    package let kind: Kind
+    package let kind: ValueType
     package let places: Set<Place>
     package let tasks: Set<Task>
     package let group: Group
@@ -75,7 +75,7 @@ package struct RequestSetting: Sendable {
     package let chatHelp: String?
 
     init(
-        _ name: String, _ placeholder: String, _ help: String, _ kind: Kind,
+        _ name: String, _ placeholder: String, _ help: String, _ kind: ValueType,
         in places: Set<Place> = Place.all.subtracting([.responses]), for tasks: Set<Task> = [.generate],
         group: Group = .sampling, precedence: Precedence = .job,
         effect: Effect = .ifSet, shapes: Set<Task>? = nil, step: Int? = nil, formConflict: String? = nil,

@@ -18,7 +18,7 @@ struct SchemaDocuments {
         func child(_ index: Int) -> Location { Location(document: document, pointer: "\(pointer)/\(index)") }
     }
 
-    struct Place {
+    struct Spot {
         var location: Location
         var value: JSONValue
         var resource: Int
@@ -29,8 +29,8 @@ struct SchemaDocuments {
         let draft: Draft
         let root: Location
         let value: JSONValue
-        var anchors: [String: Place] = [:]
-        var dynamicAnchors: [String: Place] = [:]
+        var anchors: [String: Spot] = [:]
+        var dynamicAnchors: [String: Spot] = [:]
         /// Duplicate anchors: an error only if they are used.
         var doubtful: Set<String> = []
     }
@@ -46,20 +46,20 @@ struct SchemaDocuments {
     /// A place in messages.
     func shown(_ location: Location) -> String { documentURIs[location.document] + "#" + location.pointer }
 
-    func fault(_ kind: SchemaFault.Kind, _ location: Location, _ problem: Message) -> SchemaFault {
+    func fault(_ kind: SchemaFault.Reason, _ location: Location, _ problem: Message) -> SchemaFault {
         SchemaFault(kind: kind, pointer: shown(location), problem: problem)
     }
 
     // MARK: Scanning
 
     /// Adds the caller's document.
-    mutating func add(_ value: JSONValue, _ draft: Draft) throws(SchemaFault) -> Place {
+    mutating func add(_ value: JSONValue, _ draft: Draft) throws(SchemaFault) -> Spot {
         try add(value, draft, document: 0, uri: "")
     }
 
     private mutating func add(
         _ value: JSONValue, _ draft: Draft, document: Int, uri: String
-    ) throws(SchemaFault) -> Place {
+    ) throws(SchemaFault) -> Spot {
         let root = Location(document: document, pointer: "")
         let dialect = try dialect(of: value, at: root) ?? draft
         var base = URIReference(uri)
@@ -69,7 +69,7 @@ struct SchemaDocuments {
             base = URIReference(id).resolved(against: base)
             base.fragment = nil
         }
-        let place = Place(location: root, value: value, resource: resources.count)
+        let place = Spot(location: root, value: value, resource: resources.count)
         register(Resource(uri: base, draft: dialect, root: root, value: value))
         // Also under the requested name.
         if resourceOfURI[uri] == nil { resourceOfURI[uri] = place.resource }
@@ -97,8 +97,8 @@ struct SchemaDocuments {
     }
 
     /// Finds the resources and anchors in a schema.
-    private mutating func scan(_ start: Place) throws(SchemaFault) {
-        var waiting: [(place: Place, depth: Int)] = [(start, 0)]
+    private mutating func scan(_ start: Spot) throws(SchemaFault) {
+        var waiting: [(place: Spot, depth: Int)] = [(start, 0)]
         while let (next, depth) = waiting.popLast() {
             var place = next
             guard depth <= SchemaLimits.depth else {
@@ -120,7 +120,7 @@ struct SchemaDocuments {
                 let location = place.location.child(member.name)
                 for (child, value) in Self.schemas(in: member.value, at: location, shape) {
                     waiting.append(
-                        (Place(location: child, value: value, resource: place.resource), depth + 1))
+                        (Spot(location: child, value: value, resource: place.resource), depth + 1))
                 }
             }
         }
@@ -142,7 +142,7 @@ struct SchemaDocuments {
     }
 
     /// Notes the URI and anchors of a schema, and moves the place into its resource.
-    private mutating func identify(_ place: inout Place, _ members: JSONObject) throws(SchemaFault) {
+    private mutating func identify(_ place: inout Spot, _ members: JSONObject) throws(SchemaFault) {
         let location = place.location
         let isRoot = resources[place.resource].root == location
         // A schema with its own URI may have another draft than its parent.
@@ -160,7 +160,7 @@ struct SchemaDocuments {
     }
 
     private mutating func enter(
-        _ place: inout Place, _ members: JSONObject, _ draft: Draft
+        _ place: inout Spot, _ members: JSONObject, _ draft: Draft
     ) throws(SchemaFault) {
         guard case .string(let id)? = members[draft.idKeyword],
             draft.readsBesideReference || members["$ref"] == nil
@@ -181,7 +181,7 @@ struct SchemaDocuments {
         if !anchor.isEmpty { add(anchor: anchor, place) }
     }
 
-    private mutating func add(anchor: String, _ place: Place) {
+    private mutating func add(anchor: String, _ place: Spot) {
         if resources[place.resource].anchors[anchor] != nil {
             resources[place.resource].doubtful.insert(anchor)
         } else {
@@ -194,7 +194,7 @@ struct SchemaDocuments {
     /// - Returns: the place that a reference leads to, and its fragment if it is the name of an anchor.
     mutating func resolve(
         _ reference: String, from resource: Int, at location: Location
-    ) throws(SchemaFault) -> (place: Place, anchor: String?) {
+    ) throws(SchemaFault) -> (place: Spot, anchor: String?) {
         var uri = URIReference(reference).resolved(against: resources[resource].uri)
         let fragment = URIReference.percentDecoded(uri.fragment ?? "")
         uri.fragment = nil
@@ -202,7 +202,7 @@ struct SchemaDocuments {
             throw fault(.malformed, location, "the fragment of \(reference) is not percent-encoded UTF-8")
         }
         let target = try self.resource(uri.text, reference, location)
-        let root = Place(location: resources[target].root, value: resources[target].value, resource: target)
+        let root = Spot(location: resources[target].root, value: resources[target].value, resource: target)
         if fragment.isEmpty { return (root, nil) }
         if fragment.hasPrefix("/") { return (try walk(fragment, from: root, reference, location), nil) }
         guard let place = resources[target].anchors[fragment] else {
@@ -234,8 +234,8 @@ struct SchemaDocuments {
     }
 
     private mutating func walk(
-        _ pointer: String, from root: Place, _ reference: String, _ location: Location
-    ) throws(SchemaFault) -> Place {
+        _ pointer: String, from root: Spot, _ reference: String, _ location: Location
+    ) throws(SchemaFault) -> Spot {
         guard let names = JSONPointer.names(pointer) else {
             throw fault(.malformed, location, "the fragment of \(reference) is no JSON pointer")
         }

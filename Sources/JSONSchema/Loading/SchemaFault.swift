@@ -2,7 +2,7 @@ import Errors
 
 /// The reason why a schema can't be used.
 package struct SchemaFault: ExplainedError, Equatable {
-    package enum Kind: Equatable, Sendable {
+    package enum Reason: Equatable, Sendable {
         /// A keyword's value is invalid in the draft.
         case malformed
         /// `$schema` names an unknown dialect.
@@ -19,7 +19,7 @@ package struct SchemaFault: ExplainedError, Equatable {
         case tooLarge
     }
 
-    package let kind: Kind
+    package let kind: Reason
     /// A JSON pointer to the place as a URI fragment, like `#/properties/a/$ref`.
     package let pointer: String
     /// The error, and a valid alternative.

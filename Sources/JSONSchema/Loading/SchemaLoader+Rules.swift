@@ -4,7 +4,7 @@ import JSON
 
 extension SchemaLoader {
     /// Reads the keywords of one schema.
-    mutating func rules(_ place: Place, _ draft: Draft) throws(SchemaFault) -> SchemaRules {
+    mutating func rules(_ place: Spot, _ draft: Draft) throws(SchemaFault) -> SchemaRules {
         var rules = SchemaRules()
         switch place.value {
         case .bool(let verdict):

@@ -8,7 +8,7 @@ extension SchemaLoader {
         let name: String
         let value: JSONValue
         let location: Location
-        let parent: Place
+        let parent: Spot
     }
 
     func fault(_ keyword: Keyword, _ problem: Message) -> SchemaFault {

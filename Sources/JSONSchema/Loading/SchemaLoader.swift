@@ -5,12 +5,12 @@ import Regex
 /// for it.
 struct SchemaLoader {
     typealias Location = SchemaDocuments.Location
-    typealias Place = SchemaDocuments.Place
+    typealias Spot = SchemaDocuments.Spot
 
     var documents = SchemaDocuments()
     let readsNullable: Bool
     private var ids: [Location: SchemaID] = [:]
-    private var waiting: [(id: SchemaID, place: Place)] = []
+    private var waiting: [(id: SchemaID, place: Spot)] = []
     private var nodes: [SchemaNode?] = []
     /// Schemas with several references.
     private var shared: Set<SchemaID> = []
@@ -55,7 +55,7 @@ struct SchemaLoader {
         }
     }
 
-    private mutating func id(of place: Place) -> SchemaID {
+    private mutating func id(of place: Spot) -> SchemaID {
         if let known = ids[place.location] {
             shared.insert(known)
             return known
@@ -70,7 +70,7 @@ struct SchemaLoader {
     // MARK: Keywords
 
     /// The node of a schema within `parent`.
-    mutating func child(_ value: JSONValue, _ location: Location, in parent: Place) throws(SchemaFault)
+    mutating func child(_ value: JSONValue, _ location: Location, in parent: Spot) throws(SchemaFault)
         -> SchemaID
     {
         switch value {
@@ -85,10 +85,10 @@ struct SchemaLoader {
                 .malformed, location, "must be a schema (an object), but is \(value.kindName)")
         }
         let resource = documents.resourceOfSchema[location] ?? parent.resource
-        return id(of: Place(location: location, value: value, resource: resource))
+        return id(of: Spot(location: location, value: value, resource: resource))
     }
 
-    mutating func reference(_ text: String, _ location: Location, in parent: Place) throws(SchemaFault)
+    mutating func reference(_ text: String, _ location: Location, in parent: Spot) throws(SchemaFault)
         -> SchemaID
     {
         id(of: try documents.resolve(text, from: parent.resource, at: location).place)
@@ -96,7 +96,7 @@ struct SchemaLoader {
 
     /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if its first target has such an anchor.
     mutating func dynamicReference(
-        _ text: String, _ location: Location, in parent: Place
+        _ text: String, _ location: Location, in parent: Spot
     ) throws(SchemaFault) -> DynamicReference {
         let (place, name) = try documents.resolve(text, from: parent.resource, at: location)
         let anchor = documents.resources[parent.resource].draft == .draft2019 ? "" : name
@@ -120,7 +120,7 @@ struct SchemaLoader {
             patterns[pattern] = regex
             return regex
         } catch {
-            let kind: SchemaFault.Kind =
+            let kind: SchemaFault.Reason =
                 switch error.kind {
                 case .malformed: .malformed
                 case .unsupported: .unsupportedPattern

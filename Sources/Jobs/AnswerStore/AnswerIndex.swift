@@ -17,13 +17,13 @@ struct AnswerIndex {
     /// Memory in bytes.
     var byteCount: Int { (keys.capacity + places.capacity) * MemoryLayout<UInt64>.stride }
 
-    subscript(_ key: UInt64) -> Place? {
+    subscript(_ key: UInt64) -> Location? {
         let place = places[slot(of: key)]
-        return place == Self.gone ? nil : Place(packed: place)
+        return place == Self.gone ? nil : Location(packed: place)
     }
 
     /// Sets the place of a key, replacing an earlier one.
-    mutating func set(_ key: UInt64, _ place: Place) {
+    mutating func set(_ key: UInt64, _ place: Location) {
         if 5 * (count + 1) > 4 * keys.count { grow() }
         put(key, place.packed)
     }
@@ -53,7 +53,7 @@ struct AnswerIndex {
     }
 
     /// Location of a record.
-    struct Place: Equatable {
+    struct Location: Equatable {
         /// Number of its segment.
         var segment: Int
         var offset: Int

@@ -95,7 +95,7 @@ package final class AnswerStore {
 
     private func learn(_ number: Int) {
         // An unreadable segment is ignored.
-        guard number < AnswerIndex.Place.segmentLimit, let file = try? self.file(number) else { return }
+        guard number < AnswerIndex.Location.segmentLimit, let file = try? self.file(number) else { return }
         do {
             let size = try file.info().size
             guard size > segments[number].known else { return }
@@ -122,7 +122,7 @@ package final class AnswerStore {
     }
 
     private func note(_ entry: AnswerSegment.Entry, _ number: Int) {
-        guard entry.offset < AnswerIndex.Place.offsetLimit else { return }
+        guard entry.offset < AnswerIndex.Location.offsetLimit else { return }
         index.set(entry.key, .init(segment: number, offset: entry.offset))
     }
 

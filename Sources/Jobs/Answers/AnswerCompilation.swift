@@ -45,7 +45,7 @@ package final class AnswerCompilation: Sendable {
         case done(Result<CompiledAnswer, AnswerFault>)
     }
 
-    private struct State {
+    private struct OpenAnswer {
         var progress = Progress.idle
         var isAsked = false
         var waiters: [Waiter] = []
@@ -67,7 +67,7 @@ package final class AnswerCompilation: Sendable {
     private let form: AnswerForm
     private let layout: AnswerGrammar.Layout
     private let compiler: AnswerCompiler
-    private let state = Monitor(State())
+    private let state = Monitor(OpenAnswer())
 
     init(_ form: AnswerForm, _ layout: AnswerGrammar.Layout, by compiler: AnswerCompiler) {
         size = form.text.utf8.count

@@ -13,7 +13,7 @@ package final class AnswerGrammars: Sendable {
         var layout: AnswerGrammar.Layout
     }
 
-    private struct State {
+    private struct KnownGrammars {
         var kept: [Key: (form: AnswerCompilation, used: Int)] = [:]
         var uses = 0
         var waiting: [AnswerCompilation] = []
@@ -26,7 +26,7 @@ package final class AnswerGrammars: Sendable {
     static let threadCount = 2
 
     private let compiler: AnswerCompiler
-    private let state = Guarded(State())
+    private let state = Guarded(KnownGrammars())
 
     package init(text: any TextCoding, limits: ModelLimits) {
         compiler = AnswerCompiler(text: text, limits: limits)

@@ -20,8 +20,8 @@ package enum FileAccess: Sendable, Equatable {
 /// The part of `stat` that is needed here.
 package struct FileInfo: Sendable, Equatable {
     /// `link` is a symbolic link.
-    package enum Kind: Sendable { case regular, folder, link, other }
-    package var kind: Kind
+    package enum FileType: Sendable { case regular, folder, link, other }
+    package var kind: FileType
     package var size: Int
     package var device: UInt64
     package var inode: UInt64

@@ -155,7 +155,7 @@ extension FileInfo {
     fileprivate init(_ call: (inout stat) -> Int32) throws(SystemError) {
         var status = stat()
         try POSIXFileSystem.check(call(&status))
-        let kind: Kind =
+        let kind: FileType =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .regular
             case S_IFDIR: .folder

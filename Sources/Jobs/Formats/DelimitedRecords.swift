@@ -221,10 +221,10 @@ package struct DelimitedRecords: InputFormat {
 /// Finds which bytes of a record are in quotes, like the splitting into cells: a quote opens a field only at its
 /// beginning.
 private struct QuoteScan {
-    private enum Place { case start, plain, quoted, afterQuote }
+    private enum QuoteState { case start, plain, quoted, afterQuote }
     /// Nil if quotes are text.
     let separator: UInt8?
-    private var place = Place.start
+    private var place = QuoteState.start
     /// Whether there is a carriage return outside quotes.
     private(set) var hasReturn = false
 

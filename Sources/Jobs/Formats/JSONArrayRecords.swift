@@ -24,7 +24,7 @@ package struct JSONArrayRecords: InputFormat {
     }
 
     private struct Cursor: InputCursor {
-        private enum Place {
+        private enum Position {
             case beforeArray, first, afterComma, afterElement, afterArray
             /// Nothing more is read.
             case over
@@ -32,7 +32,7 @@ package struct JSONArrayRecords: InputFormat {
 
         let bytes: InputBytes
         let limit: Int
-        private var place = Place.beforeArray
+        private var place = Position.beforeArray
         private var scan = JSONElementScan()
         private var layout = Layout()
         /// Number of bytes of a byte order mark skipped so far.
@@ -119,7 +119,7 @@ package struct JSONArrayRecords: InputFormat {
             let column = scan.column
             scan.begin()
             var length = 0
-            var state = JSONElementScan.State.within
+            var state = JSONElementScan.Position.within
             while state == .within,
                 try bytes.take({ piece in
                     let (count, now) = scan.read(piece)

@@ -1,7 +1,7 @@
 /// Tracks brackets, quotes and line numbers of successive JSON values in bytes of arbitrary pieces. Doesn't validate
 /// the values.
 struct JSONElementScan {
-    enum State: Equatable {
+    enum Position: Equatable {
         case within
         /// The last byte ended the value.
         case ended
@@ -33,7 +33,7 @@ struct JSONElementScan {
     }
 
     /// - Returns: number of bytes that belong to the value.
-    mutating func read(_ piece: UnsafeRawBufferPointer) -> (count: Int, State) {
+    mutating func read(_ piece: UnsafeRawBufferPointer) -> (count: Int, Position) {
         var place = 0
         while place < piece.count {
             let byte = piece[place]

@@ -4,7 +4,7 @@ import OperatingSystem
 /// Hash of values, each with its kind and length, so that different lists have different bytes. It is the same on every
 /// machine. Numbers are hashed by their text, objects with their members in order.
 struct LineHash {
-    private enum Kind: UInt8 {
+    private enum ValueTag: UInt8 {
         case null, bool, number, string, array, object, name, none
     }
 
@@ -54,13 +54,13 @@ struct LineHash {
         }
     }
 
-    private mutating func add(_ kind: Kind, _ count: Int) {
+    private mutating func add(_ kind: ValueTag, _ count: Int) {
         held.append(kind.rawValue)
         withUnsafeBytes(of: UInt64(count).littleEndian) { held += $0 }
         if held.count >= Self.heldLimit { flush() }
     }
 
-    private mutating func add(_ kind: Kind, _ text: String) {
+    private mutating func add(_ kind: ValueTag, _ text: String) {
         add(kind, text.utf8.count)
         var text = text
         text.withUTF8 { utf8 in

@@ -3,17 +3,17 @@ import JSON
 /// Columns of a table whose rows are JSON objects, each with a type that fits all values.
 struct TableColumns {
     /// Common type of JSON values.
-    private indirect enum Kind {
+    private indirect enum ColumnType {
         /// No row has it, or only null.
         case absent, none
         case boolean, integer, double, text
-        case list(Kind)
-        case object([(name: String, kind: Kind)])
+        case list(ColumnType)
+        case object([(name: String, kind: ColumnType)])
         /// Values of several types, which stay JSON.
         case json
     }
 
-    private var columns: [(name: String, kind: Kind)] = []
+    private var columns: [(name: String, kind: ColumnType)] = []
     /// SQL types of columns known in advance.
     private let known: JSONObject
     /// Bytes of the longest row.
@@ -36,11 +36,11 @@ struct TableColumns {
         (count, size) = (count + 1, size + row.count)
     }
 
-    private static func kinds(of members: JSONObject) -> [(name: String, kind: Kind)] {
+    private static func kinds(of members: JSONObject) -> [(name: String, kind: ColumnType)] {
         members.map { ($0.name, kind(of: $0.value)) }
     }
 
-    private static func kind(of value: JSONValue) -> Kind {
+    private static func kind(of value: JSONValue) -> ColumnType {
         switch value {
         case .null: .none
         case .bool: .boolean
@@ -53,7 +53,7 @@ struct TableColumns {
         }
     }
 
-    private static func merged(_ a: Kind, _ b: Kind) -> Kind {
+    private static func merged(_ a: ColumnType, _ b: ColumnType) -> ColumnType {
         switch (a, b) {
         case (.absent, let other), (let other, .absent), (.none, let other), (let other, .none): other
         case (.boolean, .boolean), (.integer, .integer), (.double, .double), (.text, .text): a
@@ -65,8 +65,8 @@ struct TableColumns {
     }
 
     private static func merged(
-        _ a: [(name: String, kind: Kind)], _ b: [(name: String, kind: Kind)]
-    ) -> [(name: String, kind: Kind)] {
+        _ a: [(name: String, kind: ColumnType)], _ b: [(name: String, kind: ColumnType)]
+    ) -> [(name: String, kind: ColumnType)] {
         var all = a
         for (place, (name, kind)) in b.enumerated() {
             // Mostly it is at the same position as before.
@@ -84,9 +84,9 @@ struct TableColumns {
     // MARK: In SQL
 
     /// Returns names that DuckDB distinguishes: an empty one, or one that differs only in case, gets a number.
-    private static func names(of members: [(name: String, kind: Kind)]) -> [String] {
+    private static func names(of members: [(name: String, kind: ColumnType)]) -> [String] {
         func folded(_ name: String) -> [UInt8] { Array(name.lowercased().utf8) }
-        func isThere(_ kind: Kind) -> Bool { if case .absent = kind { false } else { true } }
+        func isThere(_ kind: ColumnType) -> Bool { if case .absent = kind { false } else { true } }
         var seen = Set<[UInt8]>()
         var taken = Set(members.filter { isThere($0.kind) }.map { folded($0.name) })
         return members.map { member in
@@ -100,7 +100,7 @@ struct TableColumns {
     /// Columns, and members of structs in them, that are renamed.
     var secondNames: [String] { Self.secondNames(.object(columns), .object(types), "") }
 
-    private static func secondNames(_ kind: Kind, _ type: JSONValue, _ path: String) -> [String] {
+    private static func secondNames(_ kind: ColumnType, _ type: JSONValue, _ path: String) -> [String] {
         switch (kind, type) {
         case (.list(let kind), .array(let types)): secondNames(kind, types[0], path)
         case (.object(let members), .object(let types)):
@@ -120,7 +120,7 @@ struct TableColumns {
         return bytes
     }
 
-    private static func renamed(_ value: JSONValue, _ kind: Kind, _ type: JSONValue) -> JSONValue {
+    private static func renamed(_ value: JSONValue, _ kind: ColumnType, _ type: JSONValue) -> JSONValue {
         switch (value, kind, type) {
         case (.array(let values), .list(let kind), .array(let types)):
             return .array(values.map { renamed($0, kind, types[0]) })
@@ -134,7 +134,7 @@ struct TableColumns {
     }
 
     /// Returns the type for `from_json`: an SQL name, a list of one type, or a struct's object.
-    private static func type(_ kind: Kind) -> JSONValue {
+    private static func type(_ kind: ColumnType) -> JSONValue {
         switch kind {
         case .absent, .none, .text: return "VARCHAR"
         case .boolean: return "BOOLEAN"

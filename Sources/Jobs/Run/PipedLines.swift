@@ -50,7 +50,7 @@ package final class PipedLines: ResultStore, Sendable {
         init(_ line: Line, results: Int) { (self.line, left) = (line, results) }
     }
 
-    private struct State {
+    private struct OpenLines {
         var waiting: Queue<OpenLine> = []
         /// By their requests.
         var open: [Int: OpenLine] = [:]
@@ -86,7 +86,7 @@ package final class PipedLines: ResultStore, Sendable {
     private let run: ResultRun
     private let tell: @Sendable (Int, Event) -> Void
     private let isByLine: Bool
-    private let state = Monitor(State())
+    private let state = Monitor(OpenLines())
 
     /// - Parameters:
     ///   - digest: of the run's fingerprint, which results name.
@@ -166,7 +166,7 @@ package final class PipedLines: ResultStore, Sendable {
     }
 
     /// The request names its results, and each result its request.
-    private func hold(_ result: GenerationResult, _ sample: Int, of one: OpenLine, _ state: inout State) {
+    private func hold(_ result: GenerationResult, _ sample: Int, of one: OpenLine, _ state: inout OpenLines) {
         one.held.append((sample, result))
         guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }
         state.end(one)

@@ -26,7 +26,7 @@ final class WorkQueue: Sendable {
         }
     }
 
-    fileprivate struct State: Sendable {
+    fileprivate struct QueueState: Sendable {
         let countLimit: Int
         let weightLimit: Int
         var items: Queue<Work> = []
@@ -46,12 +46,12 @@ final class WorkQueue: Sendable {
         case end((any Error)?)
     }
 
-    private let state: Monitor<State>
+    private let state: Monitor<QueueState>
     /// Nobody will take more. Read without a lock, too.
     private let closed = Atomic<Bool>(false)
 
     init(countLimit: Int, weightLimit: Int = 1 << 22) {
-        state = Monitor(State(countLimit: countLimit, weightLimit: weightLimit))
+        state = Monitor(QueueState(countLimit: countLimit, weightLimit: weightLimit))
     }
 
     /// Has the queue filled by those who take from it, as far as it has room, in place of a thread.
@@ -133,7 +133,7 @@ final class WorkQueue: Sendable {
     }
 }
 
-extension WorkQueue.State {
+extension WorkQueue.QueueState {
     mutating func pop(in turn: WorkTurn, _ cost: ((Work) -> Double)?) -> Work? {
         guard let place = place(in: turn, cost) else { return nil }
         let work = items.remove(at: place)

@@ -5,7 +5,7 @@ import OperatingSystem
 /// The loop never waits here. Unread parts are joined, so that a slow reader costs no more memory than the answer
 /// itself.
 final class AnswerFeed: Sendable {
-    private struct State {
+    private struct FeedState {
         /// Joined if they are of one kind.
         var unread: [AnswerPart] = []
         var end: Result<Answer, any Error>?
@@ -15,7 +15,7 @@ final class AnswerFeed: Sendable {
 
     /// Whether the reader wants parts, or only the whole.
     private let keepsParts: Bool
-    private let state = Watched(State())
+    private let state = Watched(FeedState())
 
     init(keepsParts: Bool) { self.keepsParts = keepsParts }
 
@@ -72,7 +72,7 @@ final class AnswerFeed: Sendable {
     }
 
     /// Nil is the end.
-    private static func take(_ state: inout State) throws -> Taken<AnswerPart?> {
+    private static func take(_ state: inout FeedState) throws -> Taken<AnswerPart?> {
         if state.isOver { return .taken(nil) }
         if state.wasCancelled {
             state.isOver = true

@@ -72,7 +72,7 @@ struct MemoryCheck {
     }
 
     /// Memory of one kind that a model takes before its KV cache: weights, and the rest.
-    private func need(_ kind: AvailableMemory.Kind) -> (weights: Int, work: Int) {
+    private func need(_ kind: AvailableMemory.Source) -> (weights: Int, work: Int) {
         switch kind {
         case .pages: (weightBytes, workingBytes)
         case .addressSpace: (weightBytes, workingBytes + stackBytes)

@@ -2,7 +2,7 @@
 /// a file costs no more memory than what is used of it.
 struct GGUFValue {
     /// Value types by their number in the file.
-    enum Kind: UInt32 {
+    enum ValueType: UInt32 {
         case uint8 = 0
         case int8, uint16, int16, uint32, int32, float32, bool, string, array, uint64, int64, float64
 
@@ -20,12 +20,12 @@ struct GGUFValue {
 
     private static let maximumArrayDepth = 4
 
-    let kind: Kind
+    let kind: ValueType
     /// Place where the value begins.
     let start: GGUFCursor
 
     /// Steps over a value, checking that all of it is there.
-    init(_ cursor: inout GGUFCursor, kind: Kind, depth: Int = 0) throws {
+    init(_ cursor: inout GGUFCursor, kind: ValueType, depth: Int = 0) throws {
         self.kind = kind
         start = cursor
         switch kind {
@@ -46,15 +46,15 @@ struct GGUFValue {
         }
     }
 
-    static func kind(_ cursor: inout GGUFCursor) throws -> Kind {
+    static func kind(_ cursor: inout GGUFCursor) throws -> ValueType {
         let number = try cursor.integer(UInt32.self, "a value type")
-        guard let kind = Kind(rawValue: number) else {
+        guard let kind = ValueType(rawValue: number) else {
             throw cursor.malformed("value type \(number) is not known")
         }
         return kind
     }
 
-    private static func arrayHeader(_ cursor: inout GGUFCursor) throws -> (element: Kind, count: Int) {
+    private static func arrayHeader(_ cursor: inout GGUFCursor) throws -> (element: ValueType, count: Int) {
         let element = try kind(&cursor)
         return (element, try cursor.count("array elements", minimumSize: element.minimumSize))
     }
@@ -62,7 +62,7 @@ struct GGUFValue {
     /// A whole number of any width; nil for other types and for numbers beyond Int.
     func integer() throws -> Int? { try read(Self.integer) }
 
-    private static func integer(_ cursor: inout GGUFCursor, _ kind: Kind) throws -> Int? {
+    private static func integer(_ cursor: inout GGUFCursor, _ kind: ValueType) throws -> Int? {
         switch kind {
         case .uint8: Int(try cursor.integer(UInt8.self, "a value"))
         case .int8: Int(try cursor.integer(Int8.self, "a value"))
@@ -79,7 +79,7 @@ struct GGUFValue {
     /// A float32 as it is, a float64 rounded; nil for other types.
     func float() throws -> Float? { try read(Self.float) }
 
-    private static func float(_ cursor: inout GGUFCursor, _ kind: Kind) throws -> Float? {
+    private static func float(_ cursor: inout GGUFCursor, _ kind: ValueType) throws -> Float? {
         switch kind {
         case .float32: Float(bitPattern: try cursor.integer(UInt32.self, "a value"))
         case .float64: Float(Double(bitPattern: try cursor.integer(UInt64.self, "a value")))
@@ -93,7 +93,7 @@ struct GGUFValue {
 
     func string() throws -> String? { try read(Self.string) }
 
-    private static func string(_ cursor: inout GGUFCursor, _ kind: Kind) throws -> String? {
+    private static func string(_ cursor: inout GGUFCursor, _ kind: ValueType) throws -> String? {
         kind == .string ? try cursor.string("a string") : nil
     }
 
@@ -104,7 +104,7 @@ struct GGUFValue {
     func floats(maximumCount: Int) throws -> [Float]? { try elements(maximumCount, Self.float) }
 
     /// Reads a value of a type; nil for other types.
-    private typealias Read<Value> = (inout GGUFCursor, Kind) throws -> Value?
+    private typealias Read<Value> = (inout GGUFCursor, ValueType) throws -> Value?
 
     private func read<Value>(_ read: Read<Value>) throws -> Value? {
         var cursor = start

@@ -91,7 +91,7 @@ struct MLXWeightReader: WeightReading {
     /// Throws `UserError` of kind `unsupported`, too, if experts differ in precision.
     func experts(_ tensors: ExpertTensors) throws -> MLXExperts {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
-        func stack(_ place: ExpertTensors.Place, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
+        func stack(_ place: ExpertTensors.Destination, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
             switch place {
             case .stacked(let path):
                 let parts = try store.linears(

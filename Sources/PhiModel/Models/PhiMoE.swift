@@ -85,7 +85,7 @@ package struct PhiMoE: Architecture, Equatable {
 
     /// Hugging Face stores each expert's tensors; MLX stacks them.
     private func experts(_ path: String, areApart: Bool) -> ExpertTensors {
-        func place(_ stacked: String, _ apart: String) -> ExpertTensors.Place {
+        func place(_ stacked: String, _ apart: String) -> ExpertTensors.Destination {
             let stack = "\(path)switch_mlp.\(stacked)"
             return areApart
                 ? .apart((0..<expertCount).map { "\(path)experts.\($0).\(apart)" }, stack: stack)

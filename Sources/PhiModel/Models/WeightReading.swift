@@ -75,7 +75,7 @@ package struct ScanTensors {
 /// Paths of a layer's experts: gated feed-forward networks of which each row uses two.
 package struct ExpertTensors {
     /// Path of one matrix of each expert.
-    enum Place {
+    enum Destination {
         /// All in one tensor, as MLX has them.
         case stacked(String)
         /// One by one, as Hugging Face has them, and what MLX calls the tensor of all.
@@ -86,9 +86,9 @@ package struct ExpertTensors {
     let router: String
     let count: Int
     /// Each expert's [intermediate size, hidden size], both.
-    let gate, up: Place
+    let gate, up: Destination
     /// Each expert's [hidden size, intermediate size].
-    let down: Place
+    let down: Destination
     let hiddenSize: Int
     let intermediateSize: Int
     let mixer: SparseMixer

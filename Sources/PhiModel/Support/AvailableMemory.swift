@@ -5,7 +5,7 @@ import OperatingSystem
 /// Memory of one kind that this process may still take, and the limit that determines it.
 struct AvailableMemory: Equatable {
     /// Kind of memory that a limit counts.
-    enum Kind {
+    enum Source {
         /// Resident memory: pages that were touched.
         case pages
         /// All mapped memory, files included.
@@ -14,7 +14,7 @@ struct AvailableMemory: Equatable {
         case data
     }
 
-    var kind = Kind.pages
+    var kind = Source.pages
     var bytes: Int
     /// For a message, as in "of the machine's 16.0 GB, 2.1 GB are free".
     var reason: String
@@ -66,7 +66,7 @@ struct AvailableMemory: Equatable {
     /// Returns the memory that `ulimit` leaves, as far as the system reports its use.
     static func processLimits() -> [AvailableMemory] {
         let status = SystemFile.text("/proc/self/status") ?? ""
-        func left(_ kind: Kind, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {
+        func left(_ kind: Source, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {
             guard let limit else { return nil }
             let free = max(0, limit - (kilobytes(used, in: status) ?? 0))
             return AvailableMemory(

@@ -14,7 +14,7 @@ extension Evaluator {
         }
     }
 
-    private func value(of kind: Expression.Kind) throws -> Value {
+    private func value(of kind: Expression.Form) throws -> Value {
         switch kind {
         case .none: return .none
         case .bool(let value): return .bool(value)

@@ -110,7 +110,7 @@ final class Evaluator {
         }
     }
 
-    func made(_ items: [Value], _ kind: ListValue.Kind = .list) throws -> Value {
+    func made(_ items: [Value], _ kind: ListValue.ListType = .list) throws -> Value {
         let list = ListValue(items, kind)
         guard list.depth <= limits.valueDepth else { throw tooDeep() }
         try spend(1 + 4 * items.count)

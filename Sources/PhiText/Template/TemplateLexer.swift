@@ -8,7 +8,7 @@ enum TemplateWhitespace {
 }
 
 struct TemplateToken {
-    enum Kind: Equatable {
+    enum Form: Equatable {
         /// Text outside tags.
         case data(String)
         case name(String)
@@ -20,7 +20,7 @@ struct TemplateToken {
         case end
     }
 
-    let kind: Kind
+    let kind: Form
     let line: Int
 
     /// Name in messages.
@@ -239,7 +239,7 @@ struct TemplateLexer {
 
     private func isDigit(_ scalar: Unicode.Scalar) -> Bool { (0x30...0x39).contains(scalar.value) }
 
-    private mutating func emit(_ kind: TemplateToken.Kind, to end: Int) {
+    private mutating func emit(_ kind: TemplateToken.Form, to end: Int) {
         tokens.append(TemplateToken(kind: kind, line: line))
         move(to: end)
     }

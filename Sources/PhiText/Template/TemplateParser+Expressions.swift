@@ -15,7 +15,7 @@ extension TemplateParser {
     }
 
     func make(
-        _ kind: Expression.Kind, _ line: Int, _ parts: Expression?..., all: [Expression?] = [],
+        _ kind: Expression.Form, _ line: Int, _ parts: Expression?..., all: [Expression?] = [],
         isMarkedSafe: Bool = false
     ) throws -> Expression {
         let result = Expression(kind, line: line, parts: parts + all, isMarkedSafe: isMarkedSafe)
@@ -99,7 +99,7 @@ extension TemplateParser {
         return try atom()
     }
 
-    private func list(_ items: [Expression], _ kind: ListValue.Kind, _ line: Int) throws -> Expression {
+    private func list(_ items: [Expression], _ kind: ListValue.ListType, _ line: Int) throws -> Expression {
         try make(.list(items, kind), line, all: items)
     }
 

@@ -205,7 +205,7 @@ struct TemplateParser {
         }
     }
 
-    private mutating func branch(_ line: Int) throws -> Statement.Kind {
+    private mutating func branch(_ line: Int) throws -> Statement.Form {
         var branches: [(test: Expression, body: [Statement])] = []
         while true {
             let test = try binary(above: 0)
@@ -244,7 +244,7 @@ struct TemplateParser {
             otherwise: try alternative("for", line), loopSymbol: symbol("loop"))
     }
 
-    private mutating func set(_ line: Int) throws -> Statement.Kind {
+    private mutating func set(_ line: Int) throws -> Statement.Form {
         let name = try expectName()
         var target = Target(symbol: symbol(name))
         if skip(sign: ".") {

@@ -1,6 +1,6 @@
 /// Expression of a template. Immutable, so threads can share a compiled template.
 final class Expression: Sendable {
-    indirect enum Kind: Sendable {
+    indirect enum Form: Sendable {
         case none
         case bool(Bool)
         case int(Int)
@@ -8,7 +8,7 @@ final class Expression: Sendable {
         case string(String)
         /// A variable, as an index into the template's names.
         case name(Int)
-        case list([Expression], ListValue.Kind)
+        case list([Expression], ListValue.ListType)
         case dict([(key: Expression, value: Expression)])
         case attribute(Expression, String)
         case item(Expression, Expression)
@@ -24,14 +24,14 @@ final class Expression: Sendable {
         case conditional(test: Expression, then: Expression, otherwise: Expression?)
     }
 
-    let kind: Kind
+    let kind: Form
     let line: Int
     /// Height of this expression's tree: evaluating and freeing it recurse that deep.
     let height: Int
     /// Whether it is the result of the filter `safe`.
     let isMarkedSafe: Bool
 
-    init(_ kind: Kind, line: Int, parts: [Expression?], isMarkedSafe: Bool = false) {
+    init(_ kind: Form, line: Int, parts: [Expression?], isMarkedSafe: Bool = false) {
         self.kind = kind
         self.line = line
         self.isMarkedSafe = isMarkedSafe
@@ -87,7 +87,7 @@ struct EachFilter: Sendable {
 }
 
 struct Statement: Sendable {
-    indirect enum Kind: Sendable {
+    indirect enum Form: Sendable {
         case text(String)
         case output(Expression)
         case branch([(test: Expression, body: [Statement])], otherwise: [Statement])
@@ -101,7 +101,7 @@ struct Statement: Sendable {
         case continueLoop
     }
 
-    let kind: Kind
+    let kind: Form
     let line: Int
 }
 

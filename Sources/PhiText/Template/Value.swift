@@ -100,7 +100,7 @@ enum Value {
 
 /// A list, a tuple, or a list-like object of Python, which differ mostly in how they print.
 final class ListValue {
-    enum Kind {
+    enum ListType {
         case list
         case tuple
         case range
@@ -112,10 +112,10 @@ final class ListValue {
 
     /// Only a generator's change: it loses those taken.
     private(set) var items: [Value]
-    let kind: Kind
+    let kind: ListType
     let depth: Int
 
-    init(_ items: [Value], _ kind: Kind) {
+    init(_ items: [Value], _ kind: ListType) {
         self.items = items
         self.kind = kind
         depth = 1 + items.reduce(0) { max($0, $1.depth) }

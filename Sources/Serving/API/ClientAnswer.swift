@@ -6,7 +6,7 @@ import PhiModel
 
 /// One client request, from the loop to its answer.
 final class ClientAnswer: Sendable {
-    private struct State {
+    private struct AnswerState {
         var isStreaming = false
         var events: any AnswerEvents
     }
@@ -16,7 +16,7 @@ final class ClientAnswer: Sendable {
     private let streams: Bool
     private let metrics: ServerMetrics
     private let began = ContinuousClock.now
-    private let state: Guarded<State>
+    private let state: Guarded<AnswerState>
 
     /// - Parameters:
     ///   - streams: whether text is sent as it is generated.
@@ -26,7 +26,7 @@ final class ClientAnswer: Sendable {
     ) {
         (self.exchange, self.reply, self.metrics) = (exchange, reply, metrics)
         self.streams = streams
-        state = Guarded(State(events: reply.events(tellsUsage: tellsUsage)))
+        state = Guarded(AnswerState(events: reply.events(tellsUsage: tellsUsage)))
     }
 
     /// - Returns: whether that was the last event.
@@ -118,12 +118,12 @@ final class ClientAnswer: Sendable {
 
 /// Running requests by number.
 final class ClientAnswers: Sendable {
-    private struct State {
+    private struct AnswerState {
         var next = 0
         var open: [Int: ClientAnswer] = [:]
     }
 
-    private let state = Guarded(State())
+    private let state = Guarded(AnswerState())
 
     var count: Int { state.withLock(\.open.count) }
 

@@ -9,7 +9,7 @@ final class ServerMetrics: Sendable {
         mutating func add(_ seconds: Double) { (count, sum) = (count + 1, sum + seconds) }
     }
 
-    private struct State {
+    private struct Counters {
         /// Number of answers by path and status.
         var answers: [String: Int] = [:]
         var promptTokens = 0
@@ -20,7 +20,7 @@ final class ServerMetrics: Sendable {
         var whole = Times()
     }
 
-    private let state = Guarded(State())
+    private let state = Guarded(Counters())
 
     func answered(_ path: String, status: Int) {
         state.withLock { $0.answers["path=\"\(path)\",status=\"\(status)\"", default: 0] += 1 }

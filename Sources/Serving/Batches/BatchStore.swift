@@ -16,7 +16,7 @@ final class BatchStore: Sendable {
         case ended(String, Result<RunOutcome, any Error>)
     }
 
-    private struct State {
+    private struct BatchTable {
         var records: [String: JSONObject]
         var running: [String: StopFlag] = [:]
         /// Oldest first.
@@ -27,7 +27,7 @@ final class BatchStore: Sendable {
     private let folder: String
     private let requests: RequestLines
     private let stopFlag: StopFlag
-    private let state: Guarded<State>
+    private let state: Guarded<BatchTable>
     private let events = Mailbox<Event>()
     /// Held while a record changes.
     private let changing = Lock()
@@ -39,7 +39,7 @@ final class BatchStore: Sendable {
     init(folder: String, _ requests: RequestLines, stopFlag: StopFlag) throws {
         self.folder = Paths.join(folder, "batches")
         (self.requests, self.stopFlag) = (requests, stopFlag)
-        state = Guarded(State(records: try Records.all(in: self.folder, of: Self.kind)))
+        state = Guarded(BatchTable(records: try Records.all(in: self.folder, of: Self.kind)))
         lock = try Self.locked(folder)
         files = try FileStore(folder: Paths.join(folder, "files"))
     }

@@ -13,7 +13,7 @@ final class Upload: HTTPForm {
         var purpose = ""
     }
 
-    private struct State {
+    private struct Saved {
         var content: Content?
         var purpose: [UInt8] = []
         var fault: APIError?
@@ -22,7 +22,7 @@ final class Upload: HTTPForm {
     private let id = "file-" + APIService.newID()
     private let folder: String
     private let limit: Int
-    private let state = Guarded(State())
+    private let state = Guarded(Saved())
 
     /// - Parameter folder: folder of files.
     init(in folder: String, limit: Int) {
@@ -51,7 +51,7 @@ final class Upload: HTTPForm {
         }
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, name: String, _ state: inout State) throws(APIError) {
+    private func write(_ bytes: UnsafeRawBufferPointer, name: String, _ state: inout Saved) throws(APIError) {
         do throws(SystemError) {
             if state.content == nil {
                 let path = Paths.join(folder, id)

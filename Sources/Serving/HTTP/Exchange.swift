@@ -5,7 +5,7 @@ import OperatingSystem
 /// A request and its answer, which may come from any thread, at once or later. Until then the connection waits, without
 /// a thread.
 package final class Exchange: Sendable {
-    private struct State {
+    private struct ReplyState {
         /// Nil once the exchange is over.
         var connection: HTTPLibrary.Object?
         var formReader: HTTPLibrary.Object?
@@ -32,7 +32,7 @@ package final class Exchange: Sendable {
     private let library: HTTPLibrary
     private let limit: Int
     package let form: (any HTTPForm)?
-    private let state: Guarded<State>
+    private let state: Guarded<ReplyState>
 
     init(
         _ server: HTTPServer, _ library: HTTPLibrary, _ connection: HTTPLibrary.Handle, _ head: HTTPHead,
@@ -40,7 +40,7 @@ package final class Exchange: Sendable {
     ) {
         (self.server, self.library, self.head) = (server, library, head)
         descriptor = phi_http_descriptor(library.info, connection)
-        var state = State(connection: .init(handle: connection))
+        var state = ReplyState(connection: .init(handle: connection))
         switch body {
         case .refused(let reply): (limit, form, state.reply) = (0, nil, reply)
         case .bytes(let limit): (self.limit, form) = (limit, nil)
@@ -124,7 +124,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    private func wake(_ state: inout State) {
+    private func wake(_ state: inout ReplyState) {
         guard state.isSuspended, let connection = state.connection else { return }
         state.isSuspended = false
         // The library would see the end of the client's data, and close the connection instead of answering.
@@ -169,7 +169,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    private func takeForm(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Bool {
+    private func takeForm(_ bytes: UnsafeRawBufferPointer, _ state: inout ReplyState) -> Bool {
         guard let connection = state.connection else { return false }
         state.formBytes += bytes.count
         guard state.formBytes <= limit else { return false }

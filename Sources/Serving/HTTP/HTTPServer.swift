@@ -32,7 +32,7 @@ package final class HTTPServer: Sendable {
         var asked: ContinuousClock.Instant?
     }
 
-    private struct State {
+    private struct Connections {
         var daemon: HTTPLibrary.Object?
         var links: [Int32: Link] = [:]
         var isRefusing = false
@@ -46,7 +46,7 @@ package final class HTTPServer: Sendable {
     package let port: Int
     private let library: HTTPLibrary
     let limits: HTTPLimits
-    private let state = Guarded(State())
+    private let state = Guarded(Connections())
 
     /// Listens on an address, after checking for the library.
     /// - Parameters:

@@ -82,7 +82,7 @@ struct RuleTable {
 }
 
 extension ConstraintFault {
-    static func grammar(_ kind: Kind, line: Int, _ problem: String) -> ConstraintFault {
+    static func grammar(_ kind: Reason, line: Int, _ problem: String) -> ConstraintFault {
         ConstraintFault(kind, "line \(line): \(problem)")
     }
 }

@@ -61,7 +61,7 @@ extension ShapeBuilder {
     private static let tooLong = "even its shortest value takes more than \(ShapeLimits.answerBytes) bytes"
 
     /// Limits that are exceeded without counting.
-    private func excess(_ kind: ShapeDraft.Kind) -> String? {
+    private func excess(_ kind: ShapeDraft.Form) -> String? {
         switch kind {
         case .text: return nil
         case .string(let text): return text.minLength > ShapeLimits.answerBytes ? Self.tooLong : nil

@@ -13,14 +13,14 @@ struct MaskTargetDraft {
 
 /// Targets are numbers in the builder's list here.
 final class ShapeDraft {
-    enum Kind {
+    enum Form {
         case text(any ByteAutomaton)
         case string(StringText)
         case array(ArrayDraft)
         case object(ObjectDraft)
     }
 
-    let kind: Kind
+    let kind: Form
     let unmasked: Set<KeywordPlace>
     var fewestBytes: Int?
     /// Levels of nesting of the shortest value.
@@ -28,7 +28,7 @@ final class ShapeDraft {
     /// The limit that its shortest value exceeds: then `fewestBytes` is nil.
     var excess: String?
 
-    init(_ kind: Kind, unmasked: Set<KeywordPlace>) {
+    init(_ kind: Form, unmasked: Set<KeywordPlace>) {
         self.kind = kind
         self.unmasked = unmasked
     }

@@ -1,8 +1,8 @@
 /// An array or object that is open.
 struct Frame: Hashable {
-    enum Kind: UInt8 { case array, object }
+    enum Container: UInt8 { case array, object }
 
-    var kind: Kind
+    var kind: Container
     /// Its index among the grammar's shapes of that kind.
     var shape: Int32
     /// Items or members begun so far; not counted beyond where it matters.
@@ -38,7 +38,7 @@ struct FrameFacts {
 
 /// A position in a text: what the next byte is part of, and the frames around it.
 struct Place: Hashable {
-    enum Kind: UInt8 {
+    enum Step: UInt8 {
         /// `a` is a fixed text, `b` the position in it, `c` what comes after it.
         case fixed
         /// `a` is an automaton of values, `b` its state.
@@ -54,7 +54,7 @@ struct Place: Hashable {
         case end
     }
 
-    var kind: Kind
+    var kind: Step
     var a: Int32 = 0
     var b: Int32 = 0
     var c: Int32 = 0

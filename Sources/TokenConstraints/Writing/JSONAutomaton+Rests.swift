@@ -2,7 +2,7 @@
 extension JSONAutomaton {
     /// The key of a rest without free names.
     struct RestKey: Hashable {
-        var kind: Frame.Kind
+        var kind: Frame.Container
         var shape: Int32
         var count: Int32
         var position: Int32
@@ -11,7 +11,7 @@ extension JSONAutomaton {
     }
 
     struct WholeKey: Hashable {
-        var kind: Frame.Kind
+        var kind: Frame.Container
         var shape: Int32
         var depth: Int
     }

@@ -195,7 +195,7 @@ extension JSONAutomaton {
         (isFirst ? [] : [UInt8(ascii: ",")]) + newLine(depth)
     }
 
-    func closing(_ kind: Frame.Kind, _ depth: Int, isEmpty: Bool) -> [UInt8] {
+    func closing(_ kind: Frame.Container, _ depth: Int, isEmpty: Bool) -> [UInt8] {
         (isEmpty ? [] : newLine(depth - 1)) + [UInt8(ascii: kind == .array ? "]" : "}")]
     }
 

@@ -75,7 +75,7 @@ struct MaskBenchTests {
         unpack.standardOutput = pipe
         try unpack.run()
         let text = try #require(try pipe.fileHandleForReading.readToEnd())
-        var (refused, wrong, count) = ([SchemaFault.Kind](), Set<String>(), 0)
+        var (refused, wrong, count) = ([SchemaFault.Reason](), Set<String>(), 0)
         for line in [UInt8](text).split(separator: 0x0A) {
             let one = try JSONValue(parsing: Array(line), limits: .ownLine)
             guard case .string(let name)? = one["name"], let document = one["schema"],

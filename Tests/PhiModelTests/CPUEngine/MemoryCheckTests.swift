@@ -93,7 +93,7 @@ struct MemoryCheckTests {
                 Architectures.read(folder: folder), store, precision: .int8, cache: cache, threads: 4)
         }
         let (packed, mapped) = (try check(.off), try check(.folder("cache")))
-        func budget(_ check: MemoryCheck, _ kind: AvailableMemory.Kind, _ bytes: Int) throws -> Int {
+        func budget(_ check: MemoryCheck, _ kind: AvailableMemory.Source, _ bytes: Int) throws -> Int {
             let limits = [
                 AvailableMemory(bytes: 50_000_000_000, reason: "the machine has much"),
                 AvailableMemory(kind: kind, bytes: bytes, reason: "ulimit says no"),
@@ -104,7 +104,7 @@ struct MemoryCheckTests {
         #expect(try budget(packed, .data, packed.weightBytes + rest) == packed.workerBytes)
         #expect(try budget(mapped, .data, rest) == packed.workerBytes, "what is mapped is no data")
         #expect(try budget(mapped, .addressSpace, packed.weightBytes + rest) == packed.workerBytes)
-        for (check, kind) in [(packed, AvailableMemory.Kind.data), (mapped, .addressSpace)] {
+        for (check, kind) in [(packed, AvailableMemory.Source.data), (mapped, .addressSpace)] {
             let error = #expect(throws: UserError.self) {
                 try budget(check, kind, packed.weightBytes + rest - 1)
             }

@@ -13,11 +13,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("(", ConstraintFault.Kind.unusable), ("b(?=a)", .unusable), ("(?=a)b", .unsatisfiable),
+        ("(", ConstraintFault.Reason.unusable), ("b(?=a)", .unusable), ("(?=a)b", .unsatisfiable),
         ("a^b", .unsatisfiable),
         ("[]", .unsatisfiable),
         (".*a.{18}", .tooLarge), ("(a{1000}){1000}", .tooLarge),
-    ]) func refusesPatterns(pattern: String, kind: ConstraintFault.Kind) {
+    ]) func refusesPatterns(pattern: String, kind: ConstraintFault.Reason) {
         let fault = #expect(throws: ConstraintFault.self) { _ = try MachineText(whole: pattern) }
         #expect(fault?.kind == kind)
     }

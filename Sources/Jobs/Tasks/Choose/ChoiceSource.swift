@@ -2,7 +2,7 @@ import BatchEngine
 
 /// The source of a line's choices: the job, a field that it names, or the line's own `choices`.
 struct ChoiceSource: Sendable {
-    private enum Place: Sendable {
+    private enum Location: Sendable {
         case job([String])
         case field(String)
         /// The line's `choices`, if it has any.
@@ -10,7 +10,7 @@ struct ChoiceSource: Sendable {
         /// The job constrains answers in another way.
         case none
     }
-    private let place: Place
+    private let place: Location
 
     static let ownField = "choices"
 

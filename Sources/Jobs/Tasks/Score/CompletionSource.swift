@@ -16,12 +16,12 @@ struct LineCompletions: Sendable, Equatable {
 
 /// The source of completions to score: a field, or a template over several.
 struct CompletionSource: Sendable {
-    private enum Place: Sendable {
+    private enum Location: Sendable {
         /// The first that the line has.
         case fields([String])
         case template(LineTemplate)
     }
-    private let place: Place
+    private let place: Location
     /// The job's template; nil if it has none.
     let template: LineTemplate?
 

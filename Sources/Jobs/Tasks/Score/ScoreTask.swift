@@ -183,7 +183,7 @@ private struct ScorePart: WorkPart {
 
 /// Collects the scores of one line; its result is made when all are there.
 private final class OpenScores: Sendable {
-    private struct State {
+    private struct CollectedParts {
         var parts: [Result<Score, LineError>?]
         var missing: Int
         var admittedAt: Moment?
@@ -191,11 +191,11 @@ private final class OpenScores: Sendable {
 
     private let isList: Bool
     private let promptTokens: Int
-    private let state: Mutex<State>
+    private let state: Mutex<CollectedParts>
 
     init(count: Int, isList: Bool, promptTokens: Int) {
         (self.isList, self.promptTokens) = (isList, promptTokens)
-        state = Mutex(State(parts: Array(repeating: nil, count: count), missing: count))
+        state = Mutex(CollectedParts(parts: Array(repeating: nil, count: count), missing: count))
     }
 
     /// - Parameter sequence: nil if none was computed for this line.
@@ -222,7 +222,7 @@ private final class OpenScores: Sendable {
     }
 
     private func timing(
-        _ state: State, _ result: ScoredResult, _ label: WorkLabel
+        _ state: CollectedParts, _ result: ScoredResult, _ label: WorkLabel
     ) -> GenerationResult.Timing {
         let now = Moment.now
         let admitted = state.admittedAt ?? now

@@ -57,15 +57,15 @@ extension StepPlan {
     }
 
     /// A template or a condition of a step, and the steps that it sees.
-    private struct Part {
+    private struct NamePart {
         var name: String
         var key: String
         var template: LineTemplate
         var steps: Set<String>
     }
 
-    private var parts: [Part] {
-        var parts: [Part] = []
+    private var parts: [NamePart] {
+        var parts: [NamePart] = []
         var before: Set<String> = []
         for step in steps {
             if step.fork.items != nil { before.insert(JobStep.item) }
@@ -73,7 +73,7 @@ extension StepPlan {
                 // A later try sees the result of the one before.
                 let seesOwn = ["accept", "distinct"].contains(key) || step.tries > 1 && key != "where"
                 parts.append(
-                    Part(
+                    NamePart(
                         name: step.name, key: key, template: template,
                         steps: seesOwn ? before.union([step.name]) : before))
             }
