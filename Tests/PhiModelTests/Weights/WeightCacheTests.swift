@@ -210,7 +210,7 @@ import Testing
             let pool = ComputePool(threads: 1)
             var notes: [String] = []
             var cache = WeightCache(parent: place.cache.path, reserve: .max / 2)
-            #expect(throws: WeightCache.Fault.self) {
+            #expect(throws: SystemError.self) {
                 try cache.weights(of: plan, from: store, pool: pool, notes: &notes)
             }
             #expect(place.files.count == 5, "a disk that is nearly full is left alone")
