@@ -12,7 +12,7 @@ package enum Admission: Sendable, Equatable {
     /// There is room for `room` tokens, at least as many as it has.
     case ready(cached: Int, room: Int)
     case wait(Shortage)
-    /// Not even with the whole cache to itself.
+    /// Never, even with the whole cache to itself.
     case never(Refusal)
 }
 

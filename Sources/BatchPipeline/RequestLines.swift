@@ -139,7 +139,7 @@ package final class RequestLines: Sendable {
         }
         var job = try BatchJob(settings)
         let digest = try RunFingerprint(job: job.settings, engine: engine, cache: base.cache).digest
-        // A line is answered whatever it contains, and by itself, so that it can be cancelled.
+        // Each line is answered, even one with an error, and alone, so that it can be cancelled.
         job.settings.errorLines = .pass
         job.settings.computesEqualsOnce = false
         let made = (job.settings, digest)

@@ -65,7 +65,7 @@ package struct Verification {
         again.settings.provenance = false
         // Lines are identified by the schemes of that output.
         again.verified = results
-        // Each is computed by itself, as a proof.
+        // Each is computed alone, as a proof.
         again.settings.computesEqualsOnce = false
         again.settings.maxFailures = .percent(100)
         let statistics = try run(again)

@@ -82,8 +82,8 @@ package struct TextCodec: Sendable {
     /// Tokens that end a turn in Phi-3 and Phi-4-mini, and in Phi-4; part of the engine's identity.
     package static let turnEndNames = ["<|end|>", "<|im_end|>"]
 
-    /// Special tokens among `turnEndNames`. Some conversions list only the end of text as the end of sequence, and
-    /// answers would then go on alone.
+    /// Special tokens among `turnEndNames`. Some conversions list only the end of text as the end of sequence; answers
+    /// would then continue with further turns.
     package var turnEnds: [Int32] {
         Self.turnEndNames.compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
     }

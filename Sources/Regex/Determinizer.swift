@@ -51,7 +51,7 @@ package struct Determinizer {
             for i in isUsable.indices where isUsable[i] { automaton.set(index, i, index) }
             return
         }
-        // By what assertions distinguish about the next scalar.
+        // Indexed by the properties of the next scalar that assertions use.
         var settled = [[Int32]?](repeating: nil, count: stepper.program.prospectCount)
         var last: (taken: [Int32], isWord: Bool, index: Int32)?
         for i in isUsable.indices where isUsable[i] {

@@ -182,7 +182,7 @@ struct RunCommand: ParsableCommand {
         return run.run()
     }
 
-    /// - Throws: the job's error, or the model's if it can't be had.
+    /// - Throws: the job's error, or the model's if it can't be loaded.
     private func prepared(_ settings: JobSettings, _ console: Console) throws -> BatchJob {
         var job = try BatchJob(settings)
         (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)

@@ -1,8 +1,8 @@
 extension BatchLoop {
-    /// For each part of a step what is guessed after it, if anything.
+    /// Returns the draft tokens after each part of a step, if any.
     ///
-    /// Rows are free as long as a step takes the time that the weights take to be read. Guesses take no room that
-    /// others need, and none while prompts are computed: then arithmetic is the limit.
+    /// Rows are free as long as a step takes the time of reading the weights. Draft tokens take no blocks that others
+    /// need, and there are none beside prefill, when arithmetic is the limit.
     func guesses(beside parts: [Scheduler.ScheduledRows], _ engine: any Engine) throws -> [Guess?] {
         let none = [Guess?](repeating: nil, count: parts.count)
         guard slots.contains(where: { $0.source.speculation != .off }) else { return none }

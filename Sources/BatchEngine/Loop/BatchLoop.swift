@@ -43,7 +43,7 @@ package final class BatchLoop {
 
     package func add(_ source: any RequestSource) { slots.append(SourceSlot(source)) }
 
-    /// Runs until every source has ended. An error of the engine ends all sources, and each is told.
+    /// Runs until every source has ended. An error of the engine ends all sources, and is reported to each.
     /// - Parameter newcomers: called before each step for sources that join.
     package func run(joining newcomers: () -> [any RequestSource] = { [] }) {
         do {

@@ -6,7 +6,7 @@ struct ReasoningConstraint: Constraint {
     private let anything: TokenMask
     private var stream: any TextStream
     private var reader: ReasoningReader
-    /// Tokens that come next whatever the model says.
+    /// Forced tokens that come next.
     private var certain: ArraySlice<Int32>
     private var answer: (any Constraint)?
     private var left: Int

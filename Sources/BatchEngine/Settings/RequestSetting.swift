@@ -26,7 +26,7 @@ package struct RequestSetting: Sendable {
         case responses
         /// `phibatch chat`.
         case chat
-        /// A program that asks a model by itself.
+        /// A program that uses the library.
         case library
 
         package static let all = Set(allCases)
@@ -64,8 +64,8 @@ package struct RequestSetting: Sendable {
     package let group: Group
     package let precedence: Precedence
     package let effect: Effect
-    /// Tasks whose outcomes from the model depend on it. Not among them are tasks whose requests have its effect in
-    /// another form, and settings of what is made of an outcome.
+    /// Tasks whose outcomes from the model depend on it. Excludes tasks whose requests express it in another form, and
+    /// settings applied to the outcome.
     let shapes: Set<Task>
     /// Number of its step among the changes to logits; nil if it is none of them.
     package let step: Int?

@@ -31,7 +31,7 @@ package struct CompiledAnswer: Sendable {
 
 /// One constraint, compiled on demand. Safe to use from several threads.
 package final class AnswerCompilation: Sendable {
-    /// Somebody to notify when it is compiled, who doesn't block.
+    /// A party to notify when it is compiled; its calls must not block.
     struct Waiter: Sendable {
         /// Whether they no longer need it. Takes no lock.
         let isGone: @Sendable () -> Bool
@@ -78,7 +78,7 @@ package final class AnswerCompilation: Sendable {
 
     var isReady: Bool { state.withLock { if case .done = $0.progress { true } else { false } } }
 
-    /// - Returns: whether somebody must compile it now, as nobody was asked before.
+    /// - Returns: whether the caller must have it compiled now, as the first one to ask.
     func add(_ waiter: Waiter) -> Bool {
         state.withLock { state in
             if case .done = state.progress { return false }

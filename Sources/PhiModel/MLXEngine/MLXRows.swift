@@ -44,8 +44,7 @@ struct MLXRows {
         case some(MLXArray)
     }
 
-    /// Runs of equally many tokens and similar lengths, computed as one operation, so that little of the cache is read
-    /// in vain.
+    /// Runs with equally many tokens and similar lengths, computed as one operation with little padding of the cache.
     struct Group {
         /// Their range among the rows.
         let rows: Range<Int>

@@ -177,7 +177,7 @@ struct OpenAIBody {
     }
 
     private mutating func readResponse() throws(LineError) {
-        // A response is one, whatever the job's samples.
+        // A response has one choice, even if the job has several samples.
         choices = 1
         try readLimit(["max_output_tokens"], unset: OpenAIRequest.defaultMaxTokens)
         try readIncluded()
