@@ -71,6 +71,18 @@ import Testing
         try ScriptedRun.run(job).lines.map { $0.contains("\"error\"") ? $0 : $0 + "}" }
     }
 
+    /// Kept fields change a line's digest, and no request.
+    @Test func idsOfCallsAreOfTheRequest() throws {
+        func ids(_ keep: KeptFields) throws -> [String] {
+            let job = try job(folder) {
+                ($0.request.toolChoice, $0.maxTokens, $0.keep) = ("required", 200, keep)
+            }
+            return try run(job).flatMap { $0.matches(of: /"id":"(call_[^"]*)"/).map { String($0.1) } }
+        }
+        let plain = try ids(.fields([]))
+        #expect(try plain.count > 40 && Set(plain).count == plain.count && ids(.all) == plain)
+    }
+
     @Test func callsThatMustBeAreThere() throws {
         let job = try job(folder) { ($0.request.toolChoice, $0.maxTokens) = ("required", 200) }
         let all = try run(job).map(calls)

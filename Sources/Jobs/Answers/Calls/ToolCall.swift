@@ -2,7 +2,7 @@ import JSON
 
 /// A call of a tool in an answer.
 package struct ToolCall: Sendable, Equatable {
-    /// Derived from the result's key, so that the same job gives the same id.
+    /// Derived from the request, so that the same one has the same id in a job, a pipe or a server.
     package var id: String
     package var name: String
     /// A JSON object, as text.

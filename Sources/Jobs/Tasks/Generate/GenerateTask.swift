@@ -140,9 +140,11 @@ struct GenerationPart: WorkPart {
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
             provenance: GenerationResult.values(provenance))
         result.toolCalls = calls.map { calls in
+            // Of prompt and random stream, as a job's templates and kept fields make no other request.
+            let own = sequence.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
             var id: [UInt8] = []
-            JSONBytes.appendHex(label.key.contentHash, to: &id)
-            return ToolCall.list(calls, id: "\(String(decoding: id, as: UTF8.self))_\(label.sample)")
+            JSONBytes.appendHex(own, to: &id)
+            return ToolCall.list(calls, id: String(decoding: id, as: UTF8.self))
         }
         result.add(completion, as: reasoning)
         if asksNothing {
