@@ -20,7 +20,7 @@ package protocol ModelEngine: RowEngine {
     /// Bytes of weights read by one forward pass; with experts, the most.
     var weightBytes: Int { get }
     /// Work of all steps so far; nil if it isn't counted.
-    var work: EngineWork? { get }
+    var work: StepWork? { get }
     /// Does in advance what the first steps would do, and touches the KV cache's memory for new sequences of these
     /// lengths. Does nothing by default.
     func warmUp(lengths: [Int])
@@ -29,7 +29,7 @@ package protocol ModelEngine: RowEngine {
 }
 
 /// Work of steps.
-package struct EngineWork: Sendable {
+package struct StepWork: Sendable {
     /// Multiply-adds of the weight matrices.
     package var multiplyAdds = 0
     /// Bytes of weights that matmuls have read.
@@ -45,7 +45,7 @@ package struct EngineWork: Sendable {
 extension ModelEngine {
     /// Converter of its text to tokens.
     package var text: any TextCoding { codec ?? NoText() }
-    package var work: EngineWork? { nil }
+    package var work: StepWork? { nil }
     package func warmUp(lengths: [Int]) {}
     package func makeProbe() throws -> LimitProbe {
         try LimitProbe(kernels: Kernels.chosen(), threads: threads)

@@ -9,7 +9,7 @@ struct Bench {
         var tokens: Int
         var times: ComputeTimes
         /// Work of the matmuls with weights; nil if the engine doesn't count.
-        var work: EngineWork?
+        var work: StepWork?
         var steps: [Step]
         /// Bytes of keys and values read by attention; 0 in prefill.
         var attentionBytes = 0
@@ -100,7 +100,7 @@ struct Bench {
         return (try Self.token(of: answer), steps)
     }
 
-    private func work(since before: EngineWork?) -> EngineWork? {
+    private func work(since before: StepWork?) -> StepWork? {
         before.flatMap { before in engine.work.map { $0 - before } }
     }
 

@@ -47,7 +47,7 @@ struct ReportCommandTests {
         for (name, answers) in outputs {
             let store = try LogStore(
                 output: folder + "/" + name, fingerprint: RunFingerprint([("job.seed", "1")]))
-            let keys = answers.map { WorkKey(id: $0.id, contentHash: 0xaa) }
+            let keys = answers.map { ResultKey(id: $0.id, contentHash: 0xaa) }
             for (place, key) in keys.enumerated() { _ = try store.claim(key, position: place) }
             for (place, key) in keys.enumerated() {
                 try store.append(answers[place].result, key: key, position: place)

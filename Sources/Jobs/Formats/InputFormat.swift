@@ -102,8 +102,8 @@ package struct InputRecord: Sendable {
 /// The formats that inputs can have.
 package enum InputFormats {
     package static let all: [any InputFormat] = [
-        FormatByName(), NativeLines(), JSONArrayRecords(), OpenAILines(), DelimitedRecords.csv,
-        DelimitedRecords.tsv, PlainLines(), Paragraphs(), ParquetRows(),
+        FormatByName(), NativeLines(), JSONArrayRecords(), OpenAILines(), DelimitedInput.csv,
+        DelimitedInput.tsv, PlainLines(), Paragraphs(), ParquetRows(),
     ]
 
     /// The default format of an input.

@@ -31,7 +31,7 @@ package struct LineKeys: Sendable {
     }
 
     /// Returns the earlier scheme that identifies a line by a key; nil if it is the job's own.
-    func earlierScheme(of key: WorkKey, _ line: LineIdentity) -> LineScheme? {
+    func earlierScheme(of key: ResultKey, _ line: LineIdentity) -> LineScheme? {
         let scheme = line.origin(of: key).scheme
         return scheme > 0 ? earlier[scheme - 1] : nil
     }
@@ -81,12 +81,12 @@ package struct LineIdentity {
     /// Returns the key of a sample's result: the key under which an earlier run has stored it, if any, also of a redone
     /// one.
     /// - Parameter filed: returns the hashes under which results of an id and sample are stored.
-    package func key(_ sample: Int, filed: (WorkKey) throws -> [UInt64]) rethrows -> WorkKey {
-        var key = WorkKey(id: id, sample: sample, contentHash: contentHash)
+    package func key(_ sample: Int, filed: (ResultKey) throws -> [UInt64]) rethrows -> ResultKey {
+        var key = ResultKey(id: id, sample: sample, contentHash: contentHash)
         let filed = try filed(key)
         if filed.isEmpty { return key }
         for hash in hashes {
-            guard let known = filed.first(where: { WorkKey.redo(of: $0, from: hash) != nil }) else {
+            guard let known = filed.first(where: { ResultKey.redo(of: $0, from: hash) != nil }) else {
                 continue
             }
             key.contentHash = known
@@ -100,10 +100,10 @@ package struct LineIdentity {
 
     /// Returns the origin of a key: the job's own scheme (0) or the number of an earlier one, and how often its result
     /// was redone.
-    func origin(of key: WorkKey) -> (scheme: Int, redo: Int) {
+    func origin(of key: ResultKey) -> (scheme: Int, redo: Int) {
         if key.contentHash == contentHash { return (0, 0) }
         for (scheme, hash) in hashes.enumerated() {
-            if let redo = WorkKey.redo(of: key.contentHash, from: hash) { return (scheme, redo) }
+            if let redo = ResultKey.redo(of: key.contentHash, from: hash) { return (scheme, redo) }
         }
         preconditionFailure("a key is one of its line's")
     }

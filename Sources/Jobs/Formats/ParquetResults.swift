@@ -59,7 +59,7 @@ package struct ParquetResults: ResultFormat {
     /// Creates the draft of a new file.
     func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft {
         try TableDraft(
-            lines.makeEncoder(for: run), TableColumns(example, known: types), typed: types,
+            lines.makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
             beside: path, in: system)
     }
 
@@ -103,12 +103,12 @@ final class TableDraft {
     private let file: File
     private var writer: BufferedWriter
     private var encoder: any ResultEncoder
-    private var columns: TableColumns
+    private var columns: ParquetColumns
     /// Kept fields whose numbers are quoted, so that no digit is lost.
     private let typed: JSONObject
 
     init(
-        _ encoder: any ResultEncoder, _ columns: TableColumns, typed: JSONObject,
+        _ encoder: any ResultEncoder, _ columns: ParquetColumns, typed: JSONObject,
         beside path: String, in system: any FileSystem
     ) throws {
         (self.encoder, self.columns, self.typed) = (encoder, columns, typed)

@@ -80,7 +80,7 @@ package struct ResultRun: Sendable {
 
 /// Identity of a result.
 package struct ResultPlace: Sendable {
-    package var key: WorkKey
+    package var key: ResultKey
     /// Digest of the run that made it, if it isn't the output's.
     package var run: String?
 }
@@ -109,7 +109,7 @@ extension ResultEncoder {
 /// The formats that outputs can have.
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
-        NativeResults(), JSONArrayResults(), OpenAIResults(), DelimitedResults.csv, DelimitedResults.tsv,
+        NativeResults(), JSONArrayResults(), OpenAIResults(), DelimitedOutput.csv, DelimitedOutput.tsv,
         ParquetResults(),
     ]
 

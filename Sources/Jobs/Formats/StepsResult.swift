@@ -86,7 +86,7 @@ package struct StepsResult: TaskResult {
     /// A step's column is called `NAME.` followed by its own name.
     package func cell(_ column: String) -> String? {
         switch column {
-        case JobStep.item: return item.map { DelimitedResults.text(ofJSON: $0) }
+        case JobStep.item: return item.map { DelimitedOutput.text(ofJSON: $0) }
         case "dropped": return dropped
         case "duplicate_of": return original
         default:

@@ -36,17 +36,17 @@ extension JobKey {
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let word = try value.string()
-                    let known = DelimitedRecords.separators.first {
+                    let known = DelimitedInput.separators.first {
                         $0.word == word || word.utf8.elementsEqual([$0.byte])
                     }
                     guard word == "auto" || known != nil else {
                         throw value.wrong(
-                            "one of auto, " + DelimitedRecords.separators.map(\.word).joined(separator: ", "))
+                            "one of auto, " + DelimitedInput.separators.map(\.word).joined(separator: ", "))
                     }
                     job.cells.separator = known?.byte
                 },
                 resolve: { job, _ in job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells)) },
-                words: ["auto"] + DelimitedRecords.separators.map(\.word))),
+                words: ["auto"] + DelimitedInput.separators.map(\.word))),
         JobKey(
             "quotes", "double|none",
             "quote at the beginning of a CSV cell: opens it (double, the default), or is text (none)",

@@ -65,7 +65,7 @@ extension JobSettings {
             let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
             format = OpenAIResults(model: name ?? Paths.name(of: model))
         }
-        if let columns = format as? DelimitedResults {
+        if let columns = format as? DelimitedOutput {
             var names: [String] = []
             if case .fields(let fields) = keep { names = fields.map(\.resultName) }
             if keep == .all {
@@ -85,8 +85,8 @@ extension JobSettings {
     /// Names of the results' own members.
     func namesOfResults(in format: any ResultFormat) -> Set<String> {
         let names = KeptFields.resultNames(of: task)
-        guard format is DelimitedResults else { return names }
-        return names.union(DelimitedResults.all(task.columns(of: self) ?? []))
+        guard format is DelimitedOutput else { return names }
+        return names.union(DelimitedOutput.all(task.columns(of: self) ?? []))
     }
 
     /// The names of all fields that lines may have; nil if only the lines show them.
@@ -95,7 +95,7 @@ extension JobSettings {
         var (names, reads) = (JSONObject(), InputReader(paths: []))
         for path in input {
             let format = inputFormat.format.format(for: path)
-            guard !awaitsInput, path != "-", format is DelimitedRecords || format is ParquetRows else {
+            guard !awaitsInput, path != "-", format is DelimitedInput || format is ParquetRows else {
                 return nil
             }
             reads = InputReader(paths: [path], format: format)

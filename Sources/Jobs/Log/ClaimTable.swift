@@ -52,7 +52,7 @@ package final class ClaimTable {
     // MARK: Claims
 
     /// The next position is this key's.
-    package func claim(_ key: WorkKey) -> StoredState {
+    package func claim(_ key: ResultKey) -> StoredState {
         let number = entryNumber(for: key)
         positions.append(UInt32(number))
         let known = index[number]
@@ -65,7 +65,7 @@ package final class ClaimTable {
     }
 
     /// Returns the state of a key by the entry that it finds, and counts it.
-    private func state(of known: ResultIndex.Entry, for key: WorkKey) -> StoredState {
+    private func state(of known: ResultIndex.Entry, for key: ResultKey) -> StoredState {
         earlier.claim(known, contentHash: key.contentHash)
         if known.isStored {
             claimedStored += 1
@@ -93,7 +93,7 @@ package final class ClaimTable {
     }
 
     /// The entry for a key that comes for the first or a further time in this run's input.
-    private func entryNumber(for key: WorkKey) -> Int {
+    private func entryNumber(for key: ResultKey) -> Int {
         let name = ResultIndex.nameHash(key, repetition: 0)
         guard let first = index.find(name) else { return insert(key, repetition: 0, name: name) }
         guard index[first].isClaimed else { return first }
@@ -105,12 +105,12 @@ package final class ClaimTable {
         return index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
     }
 
-    private func insert(_ key: WorkKey, repetition: Int, name: UInt64) -> Int {
+    private func insert(_ key: ResultKey, repetition: Int, name: UInt64) -> Int {
         index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
     }
 
     /// The content hashes under which there is something of a key's id and sample.
-    package func hashes(of key: WorkKey) -> [UInt64] {
+    package func hashes(of key: ResultKey) -> [UInt64] {
         if isNew { return [] }
         let name = ResultIndex.nameHash(key, repetition: 0)
         let entry = index.find(name).map { index[$0] }
@@ -119,7 +119,7 @@ package final class ClaimTable {
     }
 
     /// A line to come has this key.
-    func lookAhead(at key: WorkKey) {
+    func lookAhead(at key: ResultKey) {
         // A repeated id gets an error, never a result that could be lost.
         guard let number = index.find(ResultIndex.nameHash(key, repetition: 0)) else { return }
         earlier.lookAhead(index[number], contentHash: key.contentHash)

@@ -34,12 +34,12 @@ package final class FinishedOutput {
     package func format() throws -> any ResultFormat { try ResultFormats.recorded(header, path) }
 
     /// The content hashes of results of a key's id and sample.
-    func hashes(of key: WorkKey) -> [UInt64] {
+    func hashes(of key: ResultKey) -> [UInt64] {
         index.find(ResultIndex.nameHash(key, repetition: 0)).map { [index[$0].contentHash] } ?? []
     }
 
     /// The result of a key; nil if there is none.
-    func result(of key: WorkKey) throws -> GenerationResult? {
+    func result(of key: ResultKey) throws -> GenerationResult? {
         try index.find(ResultIndex.nameHash(key, repetition: 0)).map { try record($0).result }
     }
 

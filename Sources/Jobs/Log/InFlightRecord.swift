@@ -7,7 +7,7 @@ import JSON
 ///
 ///     {"sum":"…","from":F,"id":"…","line_hash":"…","sample":S[,"attempt":A][,"row":"…"],"tokens":[…][,"logprobs":[…]]}
 package struct InFlightRecord: Sendable, Equatable {
-    package var key: WorkKey
+    package var key: ResultKey
     /// The completion's tokens so far, in order.
     package var tokens: [Int32]
     /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
@@ -47,7 +47,8 @@ extension InFlightRecord {
     /// Takes such a line into what the lines before it have.
     /// - Parameter line: one whose sum is known to be right.
     /// - Returns: false if it is none. (A piece whose beginning is lost is none that counts.)
-    static func read(_ line: UnsafeRawBufferPointer, into records: inout [WorkKey: InFlightRecord]) -> Bool {
+    static func read(_ line: UnsafeRawBufferPointer, into records: inout [ResultKey: InFlightRecord]) -> Bool
+    {
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), let from = json.int("from"),
             let id = json.string("id"), let sample = json.int("sample"),
             let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
@@ -62,7 +63,7 @@ extension InFlightRecord {
             guard case .int(let number) = token, let id = Int32(exactly: number) else { return false }
             numbers.append(id)
         }
-        let key = WorkKey(id: id, sample: sample, contentHash: hash)
+        let key = ResultKey(id: id, sample: sample, contentHash: hash)
         if from == 0 {
             records[key] = InFlightRecord(
                 key: key, tokens: numbers, logprobs: logprobs, attempt: attempt, row: json.string("row"))

@@ -19,9 +19,9 @@ package struct LogReader {
         var superseded = 0
         /// By what results were chosen that are to be made again; nil if none are.
         var redo: UInt64?
-        fileprivate var redoMarks: [WorkKey] = []
+        fileprivate var redoMarks: [ResultKey] = []
         /// Completions under way when they were last saved.
-        package var inFlight: [WorkKey: InFlightRecord] = [:]
+        package var inFlight: [ResultKey: InFlightRecord] = [:]
         /// Progress that the latest run saved last.
         var progress: JobProgress?
         var isTorn: Bool { end < fileSize }

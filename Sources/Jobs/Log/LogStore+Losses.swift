@@ -80,5 +80,5 @@ extension LogStore {
         return true
     }
 
-    var oldFiles: OldFiles { OldFiles(paths, spared: options.inputs, system: system) }
+    var oldFiles: OldFiles { OldFiles(paths: paths, spared: options.inputs, system: system) }
 }

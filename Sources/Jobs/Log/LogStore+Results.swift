@@ -4,20 +4,20 @@ import FoundationShim
 extension LogStore: ResultStore {
     package var isOnDisk: Bool { true }
 
-    package func filedHashes(of key: WorkKey) throws -> [UInt64] {
+    package func filedHashes(of key: ResultKey) throws -> [UInt64] {
         if let failure { throw failure }
         return claims.hashes(of: key) + (others?.hashes(of: key) ?? [])
     }
 
     package func note(earlierScheme: LineScheme) { usedSchemes = usedSchemes.adding([earlierScheme]) }
 
-    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+    package func claim(_ key: ResultKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == claims.count, "positions are claimed in order")
         return claims.claim(key)
     }
 
-    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+    package func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
         if let failure { throw failure }
         try failing {
             let (number, known) = claims.entry(at: position)
@@ -72,13 +72,13 @@ extension LogStore: ResultStore {
         return try stored.record(of: known)?.result
     }
 
-    package func verified(_ key: WorkKey) throws -> GenerationResult? { try others?.result(of: key) }
+    package func verified(_ key: ResultKey) throws -> GenerationResult? { try others?.result(of: key) }
 
     package var earlierSteps: [String: String] {
         previousRows.reduce(into: [:]) { $0.merge($1.steps) { first, _ in first } }
     }
 
-    package func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult? {
+    package func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult? {
         if let failure { throw failure }
         return try previousRows.lazy.compactMap { try $0.result(of: key, run: run) }.first
     }
@@ -97,7 +97,7 @@ extension LogStore: ResultStore {
 
     package var needsLookAhead: Bool { !options.prunes && claims.earlier.losesTooMany }
 
-    package func lookAhead(at key: WorkKey) throws {
+    package func lookAhead(at key: ResultKey) throws {
         if let failure { throw failure }
         claims.lookAhead(at: key)
     }

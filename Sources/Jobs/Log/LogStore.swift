@@ -27,7 +27,7 @@ package final class LogStore {
     /// The log as it was found.
     var log: OutputLog
     /// Completions under way, as the log has them.
-    var saved: [WorkKey: InFlightRecord] = [:]
+    var saved: [ResultKey: InFlightRecord] = [:]
     /// Nil if there is none, or none that counts.
     var earlierOutput: PreviousOutput?
     let claims = ClaimTable()
@@ -79,7 +79,7 @@ package final class LogStore {
             self.place = place
             try OutputLog.settle(lock, at: paths, in: system)
             log = try OutputLog(lock.log)
-            writer = try LogWriter(lock.log, header, at: place, now: now)
+            writer = try LogWriter(lock.log, header, now: now)
             if let warning = place.warning { notes.append(warning) }
             if lock.lockFile != nil {
                 notes.append(

@@ -1,8 +1,6 @@
 /// Log that a run writes on: with its header at the first need, so that a run with nothing to do changes nothing, and
 /// synced in groups.
 final class LogWriter {
-    private let system: any FileSystem
-    private let folder: String
     /// Header that the run's part begins with.
     var header: LogHeader
     private let now: () -> Double
@@ -11,13 +9,11 @@ final class LogWriter {
     private var end: Int
     /// Whether the log has the run's header.
     private(set) var hasBegun = false
-    private var isClosed = false
 
     /// - Parameters:
     ///   - file: locked.
     ///   - now: seconds on a clock that only goes forward.
-    init(_ file: File, _ header: LogHeader, at place: OutputPlace, now: @escaping () -> Double) throws {
-        (system, folder) = (place.system, place.paths.folder)
+    init(_ file: File, _ header: LogHeader, now: @escaping () -> Double) throws {
         (self.file, self.header, self.now) = (file, header, now)
         policy = SyncPolicy(now: now())
         end = try file.info().size

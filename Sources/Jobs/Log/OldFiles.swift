@@ -11,10 +11,6 @@ struct OldFiles {
     /// Beyond, a number isn't one of ours.
     private static let highest = 1_000_000_000
 
-    init(_ paths: OutputPaths, spared: [String], system: any FileSystem) {
-        (self.paths, self.spared, self.system) = (paths, spared, system)
-    }
-
     func name(_ number: Int) -> String { "\(paths.output).old-\(number)" }
 
     /// The numbers that are taken, by whatever file, ascending.

@@ -34,7 +34,7 @@ final class PreviousRows {
     }
 
     /// The result that one of these runs has of a key; nil if it has none.
-    func result(of key: WorkKey, run: String) throws -> GenerationResult? {
+    func result(of key: ResultKey, run: String) throws -> GenerationResult? {
         guard let number = index.find(ResultIndex.nameHash(key, repetition: 0)), index[number].isStored,
             !index[number].isFailed, index[number].contentHash == key.contentHash,
             let found = try stored.record(of: index[number]), found.key == key,

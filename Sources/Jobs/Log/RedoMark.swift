@@ -13,7 +13,7 @@ enum RedoMark {
 
     /// The lines of all marks.
     /// - Parameter choice: by what the results were chosen, so that the same command goes on with a redo that was interrupted.
-    static func lines(_ keys: [WorkKey], choice: UInt64) -> [UInt8] {
+    static func lines(_ keys: [ResultKey], choice: UInt64) -> [UInt8] {
         var lines: [UInt8] = []
         for key in keys {
             lines += ChecksummedLine.make { writer in
@@ -33,13 +33,13 @@ enum RedoMark {
     }
 
     /// - Parameter line: one whose sum is known to be right.
-    static func key(_ line: UnsafeRawBufferPointer) -> WorkKey? {
+    static func key(_ line: UnsafeRawBufferPointer) -> ResultKey? {
         guard let json = (try? JSONValue(parsing: line, limits: .ownLine))?["redo"],
             let id = json.string("id"),
             let sample = json.int("sample"),
             let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) })
         else { return nil }
-        return WorkKey(id: id, sample: sample, contentHash: hash)
+        return ResultKey(id: id, sample: sample, contentHash: hash)
     }
 
     /// - Parameter line: one whose sum is known to be right.
@@ -54,11 +54,11 @@ enum RedoMark {
 /// A result that was made again is filed under its line's hash plus the number of the redo. So whatever knows results
 /// by their keys (logs, verify) knows which seed each was made with. These are hashes of 64 bits, and
 /// another content of the line has hardly ever one so near.
-extension WorkKey {
+extension ResultKey {
     private static let redoLimit: UInt64 = 1 << 12
 
     /// The key of the next redo.
-    var again: WorkKey { WorkKey(id: id, sample: sample, contentHash: contentHash &+ 1) }
+    var again: ResultKey { ResultKey(id: id, sample: sample, contentHash: contentHash &+ 1) }
 
     /// Returns how often a result was made again.
     /// - Parameters:
@@ -77,7 +77,7 @@ extension LogStore {
     /// - Parameters:
     ///   - keys: those of the results to come.
     ///   - choice: by what they were chosen.
-    package func redo(_ keys: [WorkKey], choice: UInt64) throws {
+    package func redo(_ keys: [ResultKey], choice: UInt64) throws {
         defer { close() }
         try failing {
             try writer.begin(with: RedoMark.lines(keys, choice: choice))

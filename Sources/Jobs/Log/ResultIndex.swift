@@ -88,7 +88,7 @@ package final class ResultIndex {
         }
     }
 
-    static func nameHash(_ key: WorkKey, repetition: Int) -> UInt64 {
+    static func nameHash(_ key: ResultKey, repetition: Int) -> UInt64 {
         var hasher = Hasher()
         var id = key.id
         id.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -151,7 +151,7 @@ extension ResultIndex {
 
     /// A result is to be made again, under this key.
     /// - Returns: whether that was one in the output.
-    func forget(_ key: WorkKey) -> Bool {
+    func forget(_ key: ResultKey) -> Bool {
         let name = Self.nameHash(key, repetition: 0)
         var entry = Entry(nameHash: name, contentHash: key.contentHash, repetition: 0)
         entry.waitForRedo()

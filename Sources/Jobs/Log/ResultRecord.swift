@@ -8,7 +8,7 @@ import JSON
 /// so a result fits wherever its line has moved, and whatever the output looks like. Before the records there may be
 /// lines that a redo begins with (`RedoMark`).
 package struct ResultRecord {
-    package var key: WorkKey
+    package var key: ResultKey
     /// Number of results of the same id and sample before this one. (A duplicate id gives an error result.)
     var repetition: Int
     /// The digest of the run's fingerprint.
@@ -36,7 +36,7 @@ extension ResultRecord {
     ///   - keeps: whether the result's texts and lists are wanted; else they are read all the same, and forgotten.
     init?(_ line: UnsafeRawBufferPointer, keeps: Bool) {
         var reader = ResultCoding.Reader(keeps: keeps)
-        var keyReader = WorkKeyReader()
+        var keyReader = ResultKeyReader()
         var repetition = 0
         var run: String?
         let isRead = ChecksummedLine.read(line) { scanner, name in
@@ -56,7 +56,7 @@ extension ResultRecord {
 }
 
 /// Reads a work key from the members of a sealed line: "id", "sample" and "line_hash", wherever they stand.
-struct WorkKeyReader {
+struct ResultKeyReader {
     private var (id, sample, contentHash): (String?, Int?, UInt64?)
 
     /// - Returns: false if the member is none of them; then nothing is read.
@@ -76,8 +76,8 @@ struct WorkKeyReader {
     var hasBegun: Bool { id != nil }
 
     /// Nil if a member is missing.
-    var key: WorkKey? {
+    var key: ResultKey? {
         guard let id, let sample, let contentHash else { return nil }
-        return WorkKey(id: id, sample: sample, contentHash: contentHash)
+        return ResultKey(id: id, sample: sample, contentHash: contentHash)
     }
 }

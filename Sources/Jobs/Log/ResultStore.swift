@@ -31,26 +31,26 @@ package protocol ResultStore: AnyObject {
     /// By which schemes lines are known in what an earlier run left, but for the run's own.
     var earlierSchemes: [LineScheme] { get }
     /// The content hashes under which an earlier run left something of a key's id and sample.
-    func filedHashes(of key: WorkKey) throws -> [UInt64]
+    func filedHashes(of key: ResultKey) throws -> [UInt64]
     /// A line is known by one of `earlierSchemes`.
     func note(earlierScheme: LineScheme)
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
-    func claim(_ key: WorkKey, position: Int) throws -> StoredState
+    func claim(_ key: ResultKey, position: Int) throws -> StoredState
     /// The result of a position that was claimed, and is done; nil if it can't be read again.
     func result(at position: Int) throws -> GenerationResult?
     /// The result of a key in an output that is verified by this run; nil if none is.
-    func verified(_ key: WorkKey) throws -> GenerationResult?
+    func verified(_ key: ResultKey) throws -> GenerationResult?
     /// The steps of runs whose jobs had other ones, and nothing else that was other: as their fingerprints have them, by the
     /// runs' digests.
     var earlierSteps: [String: String] { get }
     /// The result that such a run has of a key; nil if it has none.
-    func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult?
+    func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult?
     /// Positions from here on are not needed, as enough is accepted before; nothing is appended there from now on.
     func endsEarly(at count: Int)
     /// Takes one finished result. On return it is handed over; it is durable after the next `sync` (which the store
     /// also does by itself, in groups). A later result of the same position replaces an earlier one.
-    func append(_ result: GenerationResult, key: WorkKey, position: Int) throws
+    func append(_ result: GenerationResult, key: ResultKey, position: Int) throws
     /// Replaces the saved set of in-flight completions. Those of an earlier run that were not taken up
     /// yet are kept.
     func saveInFlight(_ records: [InFlightRecord]) throws
@@ -59,7 +59,7 @@ package protocol ResultStore: AnyObject {
     /// a look at the lines to come, before the work on them, may save that work.
     var needsLookAhead: Bool { get }
     /// A line to come has this key. What is seen so counts up to the next claim.
-    func lookAhead(at key: WorkKey) throws
+    func lookAhead(at key: ResultKey) throws
     /// All lines are claimed or looked at.
     /// - Throws: what `finish` would, if results of an earlier run would be lost.
     func inputEnds(_ end: InputEnd) throws
@@ -76,15 +76,15 @@ package protocol ResultStore: AnyObject {
 extension ResultStore {
     package var isOnDisk: Bool { false }
     package var earlierSchemes: [LineScheme] { [] }
-    package func filedHashes(of key: WorkKey) throws -> [UInt64] { [] }
+    package func filedHashes(of key: ResultKey) throws -> [UInt64] { [] }
     package func note(earlierScheme: LineScheme) {}
     package func result(at position: Int) throws -> GenerationResult? { nil }
-    package func verified(_ key: WorkKey) throws -> GenerationResult? { nil }
+    package func verified(_ key: ResultKey) throws -> GenerationResult? { nil }
     package var earlierSteps: [String: String] { [:] }
-    package func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult? { nil }
+    package func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult? { nil }
     package func endsEarly(at count: Int) {}
     package var needsLookAhead: Bool { false }
-    package func lookAhead(at key: WorkKey) throws {}
+    package func lookAhead(at key: ResultKey) throws {}
     package func inputEnds(_ end: InputEnd) throws {}
     package var positionLimit: Int { .max }
 }

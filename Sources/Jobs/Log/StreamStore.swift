@@ -41,7 +41,7 @@ package final class StreamStore: ResultStore {
 
     package var positionLimit: Int { heldBytes < heldLimit ? .max : next + 1 }
 
-    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+    package func claim(_ key: ResultKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == claimed, "positions are claimed in order")
         claimed += 1
@@ -49,7 +49,7 @@ package final class StreamStore: ResultStore {
     }
 
     /// - Throws: `UserError` of kind `closedStream` if the reader has gone, else `io`.
-    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+    package func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
         if let failure { throw failure }
         precondition(position >= next && position < claimed && held[position] == nil, "each position once")
         guard position == next else {
@@ -69,7 +69,7 @@ package final class StreamStore: ResultStore {
     }
 
     /// The result of the next position.
-    private func put(_ result: GenerationResult, _ key: WorkKey) throws {
+    private func put(_ result: GenerationResult, _ key: ResultKey) throws {
         var bytes = begun()
         encoder.append(result, at: ResultPlace(key: key), to: &bytes)
         next += 1

@@ -87,7 +87,7 @@ package struct ReportPrompts {
     private func line(of name: Name) -> Name {
         guard let known = contents[name.id] else { return name }
         guard let content = name.content else { return Name(id: name.id, content: known.first) }
-        let first = known.first { WorkKey.redo(of: content, from: $0) != nil }
+        let first = known.first { ResultKey.redo(of: content, from: $0) != nil }
         return Name(id: name.id, content: first ?? content)
     }
 

@@ -23,7 +23,7 @@ struct EqualRequests {
     }
 
     /// Running requests, and those that wait for each.
-    private var open: [RequestKey: [any WorkPart]] = [:]
+    private var open: [RequestKey: [any RequestOwner]] = [:]
     private var waiting = 0
     private var outcomes: [RequestKey: (sequence: TokenSequence, provenance: [String: String])] = [:]
     /// Keys of `outcomes` that were used since they last were the oldest.
@@ -40,7 +40,7 @@ struct EqualRequests {
     var mayGrow: Bool { waiting < Self.waitingLimit }
 
     /// Takes note of a request that is about to begin.
-    mutating func answer(to key: RequestKey, for part: any WorkPart) -> Answer {
+    mutating func answer(to key: RequestKey, for part: any RequestOwner) -> Answer {
         if let outcome = outcomes[key] {
             used.insert(key)
             return .known(outcome.sequence, provenance: outcome.provenance)
@@ -56,7 +56,7 @@ struct EqualRequests {
     /// - Returns: who waited for it.
     mutating func finished(
         _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey
-    ) -> [any WorkPart] {
+    ) -> [any RequestOwner] {
         guard let others = close(key) else { return [] }
         outcomes[key] = (sequence, provenance)
         order.append(key)
@@ -73,9 +73,9 @@ struct EqualRequests {
 
     /// Nothing comes of it.
     /// - Returns: who waited for it.
-    mutating func gaveUp(_ key: RequestKey) -> [any WorkPart] { close(key) ?? [] }
+    mutating func gaveUp(_ key: RequestKey) -> [any RequestOwner] { close(key) ?? [] }
 
-    private mutating func close(_ key: RequestKey) -> [any WorkPart]? {
+    private mutating func close(_ key: RequestKey) -> [any RequestOwner]? {
         guard let others = open.removeValue(forKey: key) else { return nil }
         waiting -= others.count
         return others
@@ -88,7 +88,7 @@ extension JobRun {
         return RequestKey(request, model: answers?.model ?? [])
     }
 
-    private func mayBeShared(_ key: RequestKey, _ part: any WorkPart) -> Bool {
+    private func mayBeShared(_ key: RequestKey, _ part: any RequestOwner) -> Bool {
         job.computesEqualsOnce && (!key.draws || part.isCommon)
     }
 
@@ -125,7 +125,7 @@ extension JobRun {
     }
 
     private func share(
-        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey, _ part: any WorkPart
+        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey, _ part: any RequestOwner
     ) throws {
         guard mayBeShared(key, part) else { return }
         for part in equals.finished(sequence, provenance, key) { try take(sequence, as: part, provenance) }
@@ -133,7 +133,7 @@ extension JobRun {
 
     /// Nothing comes of a request.
     /// - Returns: who waited for it.
-    func gaveUp(_ request: Request) -> [any WorkPart] {
+    func gaveUp(_ request: Request) -> [any RequestOwner] {
         guard let key = key(of: request) else { return [] }
         if answers?.verifies == true { verify(key, against: nil) }
         return equals.gaveUp(key)
@@ -148,7 +148,7 @@ extension JobRun {
 
 extension TokenSequence {
     /// Whether it was computed for this work, and not for an equal one.
-    func isOwn(_ label: WorkLabel) -> Bool { !isTaken && request.work.position == label.position }
+    func isOwn(_ label: RequestLabel) -> Bool { !isTaken && request.work.position == label.position }
 
     /// Memory that it takes, in tokens.
     fileprivate var weight: Int {

@@ -35,7 +35,7 @@ final class InputProducer: @unchecked Sendable {
     private let job: JobSettings
     private let models: ModelLoader
     private let store: SharedStore
-    private let queue: WorkQueue
+    private let queue: RequestQueue
     private let preparer: LinePreparer
     private let keys: LineKeys
     /// Nil where rows that are done decide nothing of others.
@@ -58,7 +58,7 @@ final class InputProducer: @unchecked Sendable {
     ///   - piped: what is read in place of the job's input.
     ///   - follow: for an input that is read on while it grows.
     init(
-        job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue,
+        job: JobSettings, models: ModelLoader, store: SharedStore, queue: RequestQueue,
         piped: PipedLines? = nil, follow: FollowedInput? = nil
     ) throws {
         self.job = job
@@ -139,7 +139,7 @@ final class InputProducer: @unchecked Sendable {
         }
         var prepared: Result<any PreparedLine, LineError>?
         for sample in 0..<samples {
-            var label = WorkLabel(
+            var label = RequestLabel(
                 position: count.positions, index: index, sample: sample,
                 key: try parsed.key(sample, filed: store.filedHashes),
                 file: line.file, lineNumber: line.number)
@@ -179,7 +179,7 @@ final class InputProducer: @unchecked Sendable {
             }
             let line = try prepared ?? prepare(parsed.record)
             prepared = line
-            let works: [Work]
+            let works: [PendingRequest]
             switch line {
             case .success(let line):
                 var saved: InFlightRecord?
@@ -194,7 +194,7 @@ final class InputProducer: @unchecked Sendable {
     }
 
     /// Rows that are done decide of others.
-    private func pushPast(_ label: WorkLabel, _ fields: JSONValue?) throws -> Bool {
+    private func pushPast(_ label: RequestLabel, _ fields: JSONValue?) throws -> Bool {
         guard let plan else { return true }
         let result = try store.result(at: label.position)
         return queue.push(
@@ -245,8 +245,8 @@ final class InputProducer: @unchecked Sendable {
     }
 
     private func work(
-        _ label: WorkLabel, _ line: any PreparedLine, saved: InFlightRecord?
-    ) throws -> [Work] {
+        _ label: RequestLabel, _ line: any PreparedLine, saved: InFlightRecord?
+    ) throws -> [PendingRequest] {
         let model = try loaded()
         var label = label
         label.readyAt = .now
@@ -275,7 +275,7 @@ struct LookAhead {
     ///   - hasNumbered: whether some of these are known by their number.
     ///   - samples: of the last of them, those that are not claimed yet.
     /// - Throws: `UserError` of kind `wouldLose`, or if the input can't be read.
-    func look(past number: Int, place: Int, lines: Int, hasNumbered: Bool, samples: [WorkKey]) throws {
+    func look(past number: Int, place: Int, lines: Int, hasNumbered: Bool, samples: [ResultKey]) throws {
         guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
         for key in samples {
             guard try store.lookAhead(at: key) else { return }

@@ -25,18 +25,18 @@ extension JobRun {
     }
 
     /// A completion has failed under way; those of the line's other samples need not.
-    func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
+    func fail(_ label: RequestLabel, _ error: LineError, text: String? = nil) throws {
         let isFirst = isFirstFault(of: label)
         close(label)
         try file(error, label, counts: isFirst, text: text)
     }
 
     /// Whether no other sample of the line has failed before; notes that this one has.
-    func isFirstFault(of label: WorkLabel) -> Bool {
+    func isFirstFault(of label: RequestLabel) -> Bool {
         faulty.insert(label, lowest: [open.keys.min(), queue.lowestIndex].compactMap { $0 }.min())
     }
 
-    func close(_ label: WorkLabel) {
+    func close(_ label: RequestLabel) {
         let left = open[label.index, default: 1] - 1
         open[label.index] = left > 0 ? left : nil
         work.set(running: open.count)
@@ -60,7 +60,7 @@ extension JobRun {
     ///   - counts: whether it is one more failed line; by default at a line's first sample, as what is wrong with a
     ///     line is so with all of them.
     ///   - text: the answer that is at fault.
-    func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil, text: String? = nil) throws {
+    func file(_ error: LineError, _ label: RequestLabel, counts: Bool? = nil, text: String? = nil) throws {
         // The step that failed with it has counted it.
         if error.code != .earlierError, counts ?? (label.sample == 0) {
             statistics.failed += 1
@@ -86,7 +86,7 @@ struct FaultyLines {
 
     /// - Parameter lowest: the first line of which samples are under way, or wait; nil if there is none.
     /// - Returns: whether this line's first failure is this one.
-    mutating func insert(_ label: WorkLabel, lowest: @autoclosure () -> Int?) -> Bool {
+    mutating func insert(_ label: RequestLabel, lowest: @autoclosure () -> Int?) -> Bool {
         if indexes.count >= Self.pruneCount {
             // A line's samples come one after the other: of those before, none is to come.
             let lowest = min(lowest() ?? label.index, label.index)

@@ -18,7 +18,7 @@ extension JobRun {
     }
 
     /// A result is there.
-    func put(_ result: GenerationResult, _ label: WorkLabel) throws {
+    func put(_ result: GenerationResult, _ label: RequestLabel) throws {
         gates?.ended(
             label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
         try tellEnd()

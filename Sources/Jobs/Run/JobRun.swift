@@ -27,17 +27,17 @@ package final class JobRun: RequestSource {
     let progress: (RunStatistics) -> Void
     let ended: (Result<RunOutcome, any Error>) -> Void
 
-    let queue: WorkQueue
+    let queue: RequestQueue
     let feeder: InputProducer
     let total = InputTotal()
-    let work: WorkLeft
+    let work: FollowedEnd
     let follows: Bool
     let followed: FollowedInput?
     let piped: PipedLines?
     private let readsAhead: Bool
     /// Somebody waits for each result, in order.
     private var flows: Bool { job.output == "-" }
-    private var expected = ExpectedWork()
+    private var expected = ExpectedLength()
     private var hasStarted = false
     /// More lines have failed than may.
     var endsEarly = false
@@ -106,9 +106,9 @@ package final class JobRun: RequestSource {
         self.readsAhead = readsAhead
         gates = AcceptFilter(job)
         // Rows that wait for others of their line leave room for other lines.
-        queue = WorkQueue(
+        queue = RequestQueue(
             countLimit: min(1 << 14, max(64, 8 * job.engine.workerCount) * (gates?.quota?.waitingRows ?? 1)))
-        let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
+        let work = FollowedEnd(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
         followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
         feeder = try InputProducer(
@@ -140,7 +140,7 @@ package final class JobRun: RequestSource {
             }
             guard equals.mayGrow else { break }
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
-            let turn = WorkTurn(
+            let turn = StartOrder(
                 limit: min(store.positionLimit, gates?.positionLimit ?? .max), quota: gates?.quota)
             let popped = try queue.pop(
                 patience: patience, in: turn, cost: flows ? nil : { [expected] in expected.cost(of: $0) })
@@ -193,7 +193,7 @@ package final class JobRun: RequestSource {
     }
 
     /// Nothing is asked of the model for it.
-    private func end(_ label: WorkLabel, with result: any TaskResult) throws {
+    private func end(_ label: RequestLabel, with result: any TaskResult) throws {
         open[label.index, default: 0] += 1
         try settle(.made(result, .zero, isOwn: true), of: label)
     }
@@ -239,7 +239,7 @@ package final class JobRun: RequestSource {
     package func drops(_ request: Request) -> Bool { giveUp(request.work) }
 
     /// - Returns: whether the request, which is open, is cancelled; then it is closed.
-    private func giveUp(_ label: WorkLabel) -> Bool {
+    private func giveUp(_ label: RequestLabel) -> Bool {
         if gates?.isEnough == true {
             close(label)
             return true
@@ -259,17 +259,17 @@ package final class JobRun: RequestSource {
     }
 
     /// - Parameter part: the work that the sequence is the outcome of; it may have been computed for an equal one.
-    func take(_ sequence: TokenSequence, as part: any WorkPart, _ provenance: [String: String]) throws {
+    func take(_ sequence: TokenSequence, as part: any RequestOwner, _ provenance: [String: String]) throws {
         try settle(part.outcome(of: sequence, provenance, in: job), of: part.label)
     }
 
     /// - Parameter isOfLine: an error is one of all the line's samples.
-    func settle(_ outcome: WorkOutcome, of label: WorkLabel, isOfLine: Bool = false) throws {
+    func settle(_ outcome: RequestOutcome, of label: RequestLabel, isOfLine: Bool = false) throws {
         try take(outcome, of: label, isOfLine: isOfLine)
         try decide()
     }
 
-    private func take(_ outcome: WorkOutcome, of label: WorkLabel, isOfLine: Bool) throws {
+    private func take(_ outcome: RequestOutcome, of label: RequestLabel, isOfLine: Bool) throws {
         switch outcome {
         case .made(let made, let timing, let isOwn):
             close(label)

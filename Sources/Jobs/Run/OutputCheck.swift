@@ -23,7 +23,7 @@ package struct OutputCheck: Sendable, Equatable {
     package struct Spot {
         /// The line's place in the input.
         package var place: Int
-        package var key: WorkKey
+        package var key: ResultKey
     }
 
     /// Checks a job's output against the input, unless that can be read but once.
@@ -95,7 +95,7 @@ package struct OutputCheck: Sendable, Equatable {
         if faults.count < Self.faultsShown { faults.append(fault) }
     }
 
-    private mutating func add(_ number: Int, _ key: WorkKey, _ fault: Message) {
+    private mutating func add(_ number: Int, _ key: ResultKey, _ fault: Message) {
         let sample = key.sample > 0 ? ", sample \(key.sample)" as Message : ""
         add("result \(number + 1) (\(key.id)\(sample)) \(fault)")
     }
@@ -198,7 +198,7 @@ extension OutputCheck {
 extension OutputCheck {
     /// - Returns: the number of lines.
     private mutating func walk(_ output: FinishedOutput) throws -> Int {
-        func result(_ number: Int) throws -> WorkKey? {
+        func result(_ number: Int) throws -> ResultKey? {
             try number < output.count ? output.record(number).key : nil
         }
         var samples = 1

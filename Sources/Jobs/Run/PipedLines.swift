@@ -144,14 +144,14 @@ package final class PipedLines: ResultStore, Sendable {
         }
     }
 
-    package func claim(_ key: WorkKey, position: Int) -> StoredState {
+    package func claim(_ key: ResultKey, position: Int) -> StoredState {
         state.withLock { $0.claim(position) }
         return .new
     }
 
     // MARK: The loop's
 
-    package func append(_ result: GenerationResult, key: WorkKey, position: Int) {
+    package func append(_ result: GenerationResult, key: ResultKey, position: Int) {
         state.change { state in
             guard let one = state.close(position), !one.isDropped else { return }
             guard !isByLine else { return hold(result, key.sample, of: one, &state) }
@@ -177,7 +177,7 @@ package final class PipedLines: ResultStore, Sendable {
     /// - Parameters:
     ///   - isCertain: no other attempt may take its place. What is not can't be unsaid to OpenAI's clients.
     ///   - reasoning: nil where none is kept apart.
-    func received(_ text: String, of label: WorkLabel, isCertain: Bool, after reasoning: () -> String?) {
+    func received(_ text: String, of label: RequestLabel, isCertain: Bool, after reasoning: () -> String?) {
         state.withLock { state in
             guard let one = state.places[label.position], one.line.streams, !one.isDropped,
                 isCertain || !isByLine
@@ -192,12 +192,12 @@ package final class PipedLines: ResultStore, Sendable {
     /// Whether some requests are not to be answered any more.
     var drops: Bool { state.withLock { $0.dropped > 0 } }
 
-    func drops(_ label: WorkLabel) -> Bool {
+    func drops(_ label: RequestLabel) -> Bool {
         state.withLock { $0.places[label.position].map(\.isDropped) ?? false }
     }
 
     /// A request that was cancelled is gone. Of several of one result only the first counts.
-    func gone(_ label: WorkLabel) { state.change { _ = $0.close(label.position) } }
+    func gone(_ label: RequestLabel) { state.change { _ = $0.close(label.position) } }
 
     /// No more comes of what is left.
     /// - Parameter error: nil if the run was asked to stop.

@@ -50,7 +50,7 @@ package struct RedoChoice: Sendable {
     /// The keys of a job's results that are chosen, and how many results there are.
     /// - Throws: `UserError` if the output is not there, an id is none of a result, or the condition asks of a result what
     ///   it doesn't have; `UserError` if the output is not complete, or can't be read.
-    package func results(of job: JobSettings) throws -> (chosen: [WorkKey], total: Int) {
+    package func results(of job: JobSettings) throws -> (chosen: [ResultKey], total: Int) {
         if case .earlier = rule {
             throw UserError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
         }
@@ -66,7 +66,7 @@ package struct RedoChoice: Sendable {
             throw UserError(.missingInput, at: path, "there are no results yet. Run the job first.")
         }
         let isByLine = job.outputFormat.format.isByLine
-        var (chosen, line, isWanted): ([WorkKey], [WorkKey], Bool) = ([], [], false)
+        var (chosen, line, isWanted): ([ResultKey], [ResultKey], Bool) = ([], [], false)
         for number in 0..<output.count where output.index[number].repetition == 0 {
             let record = try output.record(number)
             // Results of a line that make one piece are made again together.
@@ -93,7 +93,7 @@ package struct RedoChoice: Sendable {
         }
     }
 
-    private func checkIDs(_ chosen: [WorkKey]) throws {
+    private func checkIDs(_ chosen: [ResultKey]) throws {
         guard case .ids(let ids) = rule else { return }
         let missing = ids.subtracting(chosen.map { Array($0.id.utf8) })
         guard let first = missing.min(by: { $0.lexicographicallyPrecedes($1) }) else { return }

@@ -23,7 +23,7 @@ package struct RowReuse {
 
     /// The part of a row that is reused, and what that saves.
     func added(
-        to saved: InFlightRecord?, of label: WorkLabel, _ line: LineIdentity, in store: SharedStore
+        to saved: InFlightRecord?, of label: RequestLabel, _ line: LineIdentity, in store: SharedStore
     ) throws -> InFlightRecord? {
         // Others have made it with the seed that it has at first.
         guard label.redo == 0 else { return saved }
@@ -32,7 +32,7 @@ package struct RowReuse {
             let missing = change.kept.subtracting(steps.map(\.name))
             guard !missing.isEmpty else { continue }
             let sample = change.earlierRow(of: label.sample)
-            let keys = line.hashes.map { WorkKey(id: line.id, sample: sample, contentHash: $0) }
+            let keys = line.hashes.map { ResultKey(id: line.id, sample: sample, contentHash: $0) }
             let found = try store.use { store in
                 try keys.lazy.compactMap { try store.earlierRow(of: $0, run: run) }.first
             }

@@ -75,7 +75,7 @@ package struct ShardMerge {
                     return
                 }
                 // Nobody knows whether what it holds is in the shards.
-                keptName = try OldFiles(paths, spared: [], system: system).keep(
+                keptName = try OldFiles(paths: paths, spared: [], system: system).keep(
                     output: true, log: !lock.isNew)
                 try system.syncFolder(paths.folder)
             }

@@ -98,7 +98,7 @@ final class SharedStore: @unchecked Sendable {
     // MARK: At once
 
     /// - Returns: nil once the run is over.
-    func claim(_ key: WorkKey, position: Int) throws -> StoredState? {
+    func claim(_ key: ResultKey, position: Int) throws -> StoredState? {
         try use { isClosed ? nil : try $0.claim(key, position: position) }
     }
 
@@ -110,10 +110,10 @@ final class SharedStore: @unchecked Sendable {
     /// Results on a disk need not be held in memory; and the loop, which asks, waits for none.
     var positionLimit: Int { store.isOnDisk ? .max : use { $0.positionLimit } }
 
-    func filedHashes(of key: WorkKey) throws -> [UInt64] { try use { try $0.filedHashes(of: key) } }
+    func filedHashes(of key: ResultKey) throws -> [UInt64] { try use { try $0.filedHashes(of: key) } }
 
     /// - Returns: whether to go on: neither is the run over, nor is all known.
-    func lookAhead(at key: WorkKey) throws -> Bool {
+    func lookAhead(at key: ResultKey) throws -> Bool {
         try use { store in
             guard !isClosed else { return false }
             try store.lookAhead(at: key)

@@ -3,7 +3,7 @@ import Errors
 import OperatingSystem
 
 extension GenerationResult {
-    init(_ error: LineError, _ work: WorkLabel, job: JobSettings, text: String? = nil) {
+    init(_ error: LineError, _ work: RequestLabel, job: JobSettings, text: String? = nil) {
         self = .failure(
             .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, text: text),
             kept: work.kept)
@@ -18,7 +18,7 @@ extension GenerationResult {
 extension GenerationResult.Timing {
     /// A completion computed for an equal request has no times but the wait.
     /// - Parameter made: the tokens that this run made.
-    init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: Moment) {
+    init(_ completion: TokenSequence, _ work: RequestLabel, made: Int, end: Moment) {
         guard completion.isOwn(work) else {
             self.init(
                 queued: max(0, end - work.readyAt).rounded(toPlaces: 3), prefill: 0, decode: 0,

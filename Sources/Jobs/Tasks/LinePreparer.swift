@@ -64,7 +64,7 @@ private struct LinesOfPrompts: PreparedLine {
     var missing: [String] { lines[0].missing }
     var answer: GenerateTask.Answer? { lines[0].answer }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         lines[label.sample / samples].work(label, saved: saved, maker)
     }
 }
@@ -80,7 +80,7 @@ private struct CarryingLine: PreparedLine {
     var missing: [String] { line.missing }
     var answer: GenerateTask.Answer? { line.answer }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         var label = label
         label.kept.removeAll { $0.name == carried.name }
         label.kept.append(carried)

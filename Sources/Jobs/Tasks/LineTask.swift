@@ -62,7 +62,7 @@ package protocol PreparedLine: Sendable {
     var answer: GenerateTask.Answer? { get }
 
     /// - Parameter saved: an earlier run's part of this sample.
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work]
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest]
 }
 
 extension PreparedLine {
@@ -80,7 +80,7 @@ package struct RequestMaker: Sendable {
 
     /// - Parameter asked: the settings that change the outcome, `RequestSettings.content`; nil if unknown.
     func request(
-        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, for part: any WorkPart
+        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, for part: any RequestOwner
     ) -> Request {
         var request = Request(prompt: prompt, kind: kind, label: part)
         request.rope = rope
@@ -90,8 +90,8 @@ package struct RequestMaker: Sendable {
 }
 
 /// The purpose of a request: the label that a loop hands back, which makes an outcome of the request's sequence.
-protocol WorkPart: Sendable {
-    var label: WorkLabel { get set }
+protocol RequestOwner: Sendable {
+    var label: RequestLabel { get set }
     /// Whether another request of the same sample has this prompt, and counts it. By default none has.
     var sharesPrompt: Bool { get }
     /// Whether the request may be repeated when done. By default not.
@@ -105,22 +105,22 @@ protocol WorkPart: Sendable {
 
     /// Returns the outcome of a complete sequence, which an equal request may have computed.
     func outcome(of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings)
-        -> WorkOutcome
+        -> RequestOutcome
     /// Returns the outcome of an error.
     /// - Parameter sequence: nil if none was admitted.
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome
+    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome
 
     /// Returns its record while in flight; nil if there is nothing to save.
     func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord?
 }
 
-extension WorkPart {
+extension RequestOwner {
     var sharesPrompt: Bool { false }
     var mayComeAgain: Bool { false }
     var isCommon: Bool { false }
     var isCertain: Bool { !mayComeAgain }
     func reasoning(of sequence: TokenSequence) -> String? { nil }
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome { .failed(error) }
+    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome { .failed(error) }
 
     func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {
         guard !tokens.isEmpty || label.attempt > 0 else { return nil }
@@ -128,7 +128,7 @@ extension WorkPart {
     }
 }
 
-package enum WorkOutcome: Sendable {
+package enum RequestOutcome: Sendable {
     /// - Parameter isOwn: whether it was computed for this line.
     case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
     /// - Parameter text: the answer with the error.
@@ -136,7 +136,7 @@ package enum WorkOutcome: Sendable {
     /// To be repeated.
     case again(Request)
     /// To be done next, before there is a result.
-    case more([Work])
+    case more([PendingRequest])
     /// Decided once all rows before it have come as far.
     case held(HeldRow)
     /// Other parts are missing.

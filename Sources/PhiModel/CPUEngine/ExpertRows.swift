@@ -59,7 +59,7 @@ final class ExpertRows {
     ///   - normed: [any rows][h]
     func run(
         _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
-        into out: UnsafeMutablePointer<Float>, _ tally: inout WorkTally
+        into out: UnsafeMutablePointer<Float>, _ tally: inout StepTally
     ) throws(UserError) {
         let h = layer.router.matrix.columns
         try choose(layer, rows, normed)
@@ -122,7 +122,7 @@ final class ExpertRows {
     /// out [rows][stride] = what an expert makes of these rows.
     private func run(
         _ expert: Expert, _ rows: [UnsafePointer<Float>], into out: UnsafeMutablePointer<Float>,
-        _ stride: Int, _ tally: inout WorkTally
+        _ stride: Int, _ tally: inout StepTally
     ) throws(UserError) {
         let (inner, width) = (expert.gate.rows, expert.gate.rows + expert.up.width)
         try gateUp.reserve(rows.count * width)
@@ -148,7 +148,7 @@ final class ExpertRows {
 
     private func multiply(
         _ rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int,
-        _ tally: inout WorkTally
+        _ tally: inout StepTally
     ) throws(UserError) {
         let matrix = try weights[linear.place]
         tally.countRows()

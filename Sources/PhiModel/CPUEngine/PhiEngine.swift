@@ -115,7 +115,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         logits = LogitReader(Sampler(kernels.table), pool)
     }
 
-    package var work: EngineWork? { rows.tally.work }
+    package var work: StepWork? { rows.tally.work }
     package let weightBytes: Int
     package var kernelName: String { kernels.name }
 

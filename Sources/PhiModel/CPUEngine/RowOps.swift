@@ -56,7 +56,7 @@ package final class RowOps: RowOperations {
     /// Whether the last product's results must still be added to hidden.
     private var addsProjected = false
 
-    private(set) var tally = WorkTally()
+    private(set) var tally = StepTally()
     /// Collects the inputs of every matmul with a matrix of floats.
     var moments: InputMoments? { didSet { experts.moments = moments } }
 

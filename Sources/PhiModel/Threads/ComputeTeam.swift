@@ -12,7 +12,7 @@ import Synchronization
 final class ComputeTeam: @unchecked Sendable {
     /// The most threads that may be awake at a time.
     let width: Int
-    private let shares: WorkShares
+    private let shares: RegionShares
     /// Number of threads. Set before the first region.
     private var threads = 1
 
@@ -22,7 +22,7 @@ final class ComputeTeam: @unchecked Sendable {
     private let begun: UnsafeMutablePointer<Atomic<UInt64>>
     private let shape: UnsafeMutablePointer<Atomic<UInt64>>
     private let body: UnsafeMutablePointer<Atomic<UInt>>
-    /// `WorkShares.Mark` of each thread: its last region, and the units that it has done.
+    /// `RegionShares.Mark` of each thread: its last region, and the units that it has done.
     private let notes: UnsafeMutablePointer<Atomic<UInt64>>
     /// Data of each thread for threads that wait for it.
     private let places: ThreadPlaces
@@ -49,7 +49,7 @@ final class ComputeTeam: @unchecked Sendable {
     ///   - width: the most of them that may be awake at a time.
     init(threads: Int, width: Int) {
         self.width = width
-        shares = WorkShares(count: width)
+        shares = RegionShares(count: width)
         let words = (1 + threads) * Self.spacing
         memory = .allocate(byteCount: words * 8, alignment: 128)
         let all = memory.bindMemory(to: UInt64.self, capacity: words)
@@ -79,9 +79,9 @@ final class ComputeTeam: @unchecked Sendable {
 
     /// Runs 0 ..< count, and returns when all is done.
     func lead(_ count: Int, unit: Int, halving: Bool, _ function: UnsafePointer<(Range<Int>) -> Void>) {
-        precondition(count <= WorkShares.unitLimit)
+        precondition(count <= RegionShares.unitLimit)
         let number = begun.pointee.load(ordering: .relaxed) / 2 + 1
-        let region = WorkRegion(number: number, count: count, unit: unit, halving: halving)
+        let region = ParallelRegion(number: number, count: count, unit: unit, halving: halving)
         begun.pointee.store(2 * number - 1, ordering: .relaxed)
         shape.pointee.store(region.shape, ordering: .releasing)
         body.pointee.store(UInt(bitPattern: function), ordering: .releasing)
@@ -127,7 +127,7 @@ final class ComputeTeam: @unchecked Sendable {
     /// Finds a helper that holds a piece and has no processor, and gives it the caller's.
     private func fetchHelper(_ number: UInt64) -> Bool {
         for thread in 1..<threads where places.region(thread) == number {
-            let mark = WorkShares.Mark(word: notes[thread * Self.spacing].load(ordering: .relaxed))
+            let mark = RegionShares.Mark(word: notes[thread * Self.spacing].load(ordering: .relaxed))
             if mark.age(in: number) > 0, places.fetch(thread) { return true }
         }
         return false
@@ -147,7 +147,7 @@ final class ComputeTeam: @unchecked Sendable {
         var units = 0
         for thread in 1..<threads {
             let word = notes[thread * Self.spacing].load(ordering: .sequentiallyConsistent)
-            let mark = WorkShares.Mark(word: word)
+            let mark = RegionShares.Mark(word: word)
             if mark.age(in: number) == 0 { units += mark.units }
         }
         return units
@@ -167,7 +167,7 @@ final class ComputeTeam: @unchecked Sendable {
             places.enter(thread, region: seen)
             let units = shares.work(share, on: region, function)
             if units == 0 { continue }
-            let mark = WorkShares.Mark(seen, units)
+            let mark = RegionShares.Mark(seen, units)
             notes[thread * Self.spacing].store(mark.word, ordering: .sequentiallyConsistent)
             if leaderSleeps.load(ordering: .sequentiallyConsistent) {
                 leader.lock()
@@ -178,7 +178,7 @@ final class ComputeTeam: @unchecked Sendable {
     }
 
     /// Waits for a region after number `seen`. Nil if there will be none.
-    private func nextRegion(after seen: UInt64) -> (WorkRegion, UnsafePointer<(Range<Int>) -> Void>)? {
+    private func nextRegion(after seen: UInt64) -> (ParallelRegion, UnsafePointer<(Range<Int>) -> Void>)? {
         var spins = 0
         while !isDismissed.load(ordering: .relaxed) {
             if let found = region(after: seen) { return found }
@@ -202,10 +202,10 @@ final class ComputeTeam: @unchecked Sendable {
         begun.pointee.load(ordering: .acquiring) < 2 ? 0 : threads - sleeping.load(ordering: .relaxed)
     }
 
-    private func region(after seen: UInt64) -> (WorkRegion, UnsafePointer<(Range<Int>) -> Void>)? {
+    private func region(after seen: UInt64) -> (ParallelRegion, UnsafePointer<(Range<Int>) -> Void>)? {
         let before = begun.pointee.load(ordering: .acquiring)
         guard before > 2 * seen, before & 1 == 0 else { return nil }
-        let found = WorkRegion(number: before / 2, shape: shape.pointee.load(ordering: .acquiring))
+        let found = ParallelRegion(number: before / 2, shape: shape.pointee.load(ordering: .acquiring))
         let address = body.pointee.load(ordering: .acquiring)
         guard begun.pointee.load(ordering: .relaxed) == before,
             let function = UnsafePointer<(Range<Int>) -> Void>(bitPattern: address)
@@ -227,7 +227,7 @@ final class ComputeTeam: @unchecked Sendable {
     }
 }
 
-extension WorkRegion {
+extension ParallelRegion {
     /// Everything but the number, in one word.
     fileprivate var shape: UInt64 { UInt64(count) << 32 | UInt64(unit) << 1 | (halving ? 1 : 0) }
 

@@ -106,7 +106,7 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
     let output = scratch.path + "/out.jsonl"
     try scratch.put(files[0], "out.jsonl.log")
     try scratch.put(files[1], "out.jsonl")
-    let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
+    let keys = (0..<3).map { ResultKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
         let status = try JobStatus.read(output: output)
         try promise(status.completionTokens >= 0, "fewer than no tokens are there")

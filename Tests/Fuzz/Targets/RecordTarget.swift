@@ -32,7 +32,7 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
     try scratch.put(packed(files[0]), "out.txt.log")
     try scratch.put(packed(files[1]), "out.txt.phibatch-log")
     try scratch.put(files[2], "out.txt")
-    let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
+    let keys = (0..<3).map { ResultKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
         _ = try JobStatus.read(output: output)
         let store = try LogStore(

@@ -9,7 +9,7 @@ import Testing
     private static let text = "{\"a\": \"x, y\"\n"
     private static let failure = GenerationResult.failure(
         .init(LineError(.invalidAnswer, "Not valid."), line: 3, text: text))
-    private static let key = WorkKey(id: "l", contentHash: 5)
+    private static let key = ResultKey(id: "l", contentHash: 5)
 
     private func encoded(_ format: some ResultFormat) -> [UInt8] {
         var encoder = format.makeEncoder(for: ResultRun(digest: "r-1", samples: 1))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func tables() {
-        let row = String(decoding: encoded(DelimitedResults.csv), as: UTF8.self)
+        let row = String(decoding: encoded(DelimitedOutput.csv), as: UTF8.self)
         #expect(row == "l,0,\"{\"\"a\"\": \"\"x, y\"\"\n\",,,,,invalid_answer,Not valid.\n")
     }
 

@@ -15,7 +15,7 @@ import Testing
     private func records(_ files: [String], limit: Int = 1000, chunk: Int = 5) throws -> [InputRecord] {
         let folder = try TemporaryFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).csv") }
-        var reader = InputReader(paths: paths, format: DelimitedRecords.csv, limit: limit, chunkSize: chunk)
+        var reader = InputReader(paths: paths, format: DelimitedInput.csv, limit: limit, chunkSize: chunk)
         var records: [InputRecord] = []
         while let record = try reader.next() { records.append(record) }
         return records
@@ -54,7 +54,7 @@ import Testing
 
     @Test func aJobGivesTheSameAnswersAsInTheNativeFormat() throws {
         let folder = try TestFolder()
-        let found = try results(text, DelimitedRecords.csv, in: folder, made: 3)
+        let found = try results(text, DelimitedInput.csv, in: folder, made: 3)
         let native = try results(
             ["first", "second, with\\ntwo lines", "last"].enumerated().map {
                 "{\"id\":\"\(["a", "b", "d"][$0])\",\"prompt\":\"\($1)\"}\n"
@@ -65,7 +65,7 @@ import Testing
         #expect(found["6"] == "bad_field")
         // An edit costs what is edited.
         let edited = text.replacing("last", with: "changed").replacing("a,again\n", with: "")
-        #expect(try results(edited, DelimitedRecords.csv, in: folder, made: 1)["d"] != native["d"])
+        #expect(try results(edited, DelimitedInput.csv, in: folder, made: 1)["d"] != native["d"])
     }
 
     /// A quote that is never closed takes all that follows; as one failed line that would be lost.
@@ -75,15 +75,15 @@ import Testing
             "e", "e,\"half\nof it", "e,\"half\nof\nit\n", "e,\"\(String(repeating: "x\n", count: 9000))",
         ] {
             let error = #expect(throws: UserError.self) {
-                try results(text + end, DelimitedRecords.csv, in: TestFolder(), made: 3)
+                try results(text + end, DelimitedInput.csv, in: TestFolder(), made: 3)
             }
             #expect(error?.kind == .io && error?.place?.hasSuffix(":9") == true)
             try folder.write((text + end).utf8, to: "half")
             var job = JobSettings.test(input: [folder.path("half")])
-            job.inputFormat = FormatChoice(DelimitedRecords.csv)
+            job.inputFormat = FormatChoice(DelimitedInput.csv)
             #expect(try job.countLines() == 5)
         }
-        #expect(try results(text + "e,whole", DelimitedRecords.csv, in: folder, made: 4)["e"] != nil)
+        #expect(try results(text + "e,whole", DelimitedInput.csv, in: folder, made: 4)["e"] != nil)
     }
 
     @Test func aPromptMayBeSeveralLines() throws {

@@ -26,7 +26,7 @@ import Testing
         var bytes: [UInt8] = []
         var result = result
         result.kept = [.init(name: "topic", json: "\"bees\"")]
-        let key = WorkKey(id: "a", sample: samples - 1, contentHash: 1)
+        let key = ResultKey(id: "a", sample: samples - 1, contentHash: 1)
         encoder.append(result, at: ResultPlace(key: key), to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }

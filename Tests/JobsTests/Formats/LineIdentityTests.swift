@@ -104,7 +104,7 @@ import Testing
         #expect(key([earlier, identity.contentHash]) == identity.contentHash)
         // A result that was made again is filed so many further on.
         #expect(key([earlier + 7]) == earlier + 7)
-        let redone = WorkKey(id: identity.id, contentHash: identity.contentHash &+ 2)
+        let redone = ResultKey(id: identity.id, contentHash: identity.contentHash &+ 2)
         #expect(key([redone.contentHash]) == redone.contentHash)
         #expect(identity.origin(of: redone) == (0, 2) && identity.origin(of: redone.again) == (0, 3))
         // What can't be read has nothing else.

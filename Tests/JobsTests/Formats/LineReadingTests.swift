@@ -153,7 +153,7 @@ import Testing
     func separatorsAreFoundOrSaid(text: String, word: String) throws {
         #expect(try record(text, in: "in.csv").fields["prompt"] == "Hi, you")
         let said = try record(text, in: "in.csv") { job in
-            job.cells.separator = DelimitedRecords.separators.first { $0.word == word }?.byte
+            job.cells.separator = DelimitedInput.separators.first { $0.word == word }?.byte
             job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells))
         }
         #expect(said.fields["b"] == "1")

@@ -17,7 +17,7 @@ import Testing
         var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
         var bytes: [UInt8] = []
         encoder.append(
-            result, at: ResultPlace(key: WorkKey(id: "a", sample: 0, contentHash: 1)), to: &bytes)
+            result, at: ResultPlace(key: ResultKey(id: "a", sample: 0, contentHash: 1)), to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 

@@ -20,13 +20,13 @@ import Testing
         }
         // Again from a result, as a further step reads it.
         var cells: [UInt8] = []
-        let format = DelimitedResults.csv.keeping(["n"])
+        let format = DelimitedOutput.csv.keeping(["n"])
         var encoder = format.makeEncoder(for: ResultRun(digest: "1", samples: 1))
         encoder.append(
             GenerationResult(
                 GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1),
                 kept: [.init(name: "n", json: number)]),
-            at: ResultPlace(key: WorkKey(id: "a", contentHash: 1)), to: &cells)
+            at: ResultPlace(key: ResultKey(id: "a", contentHash: 1)), to: &cells)
         #expect(String(decoding: cells, as: UTF8.self).hasSuffix(",\(number)\n"))
     }
 

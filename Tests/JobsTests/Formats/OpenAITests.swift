@@ -283,8 +283,8 @@ import Testing
             kept: [OpenAIRequest.kept(nil, samples: n, in: nil)])
     }
 
-    private func key(_ sample: Int, of id: String = "a") -> WorkKey {
-        WorkKey(id: id, sample: sample, contentHash: 0xab)
+    private func key(_ sample: Int, of id: String = "a") -> ResultKey {
+        ResultKey(id: id, sample: sample, contentHash: 0xab)
     }
 
     private func encoded(_ results: [GenerationResult]) throws -> [JSONValue] {

@@ -9,7 +9,7 @@ import Testing
     private func given(_ rows: [String], _ example: JSONValue = [:], known: JSONObject = [:]) throws
         -> String
     {
-        var columns = TableColumns(example, known: known)
+        var columns = ParquetColumns(example, known: known)
         for row in rows { try columns.add(Array(row.utf8)) }
         return String(decoding: columns.commands().given, as: UTF8.self)
     }
@@ -57,7 +57,7 @@ import Testing
         for (number, line) in lines.enumerated() {
             var result = GenerationResult(GeneratedResult(text: "", promptTokens: 1, completionTokens: 1))
             result.kept = line.map { .init(name: $0.0, json: $0.1) }
-            let key = WorkKey(id: "\(number)", contentHash: 0)
+            let key = ResultKey(id: "\(number)", contentHash: 0)
             try table.append(result, at: ResultPlace(key: key))
         }
         let renamed = try table.finish(into: made)
@@ -145,7 +145,7 @@ import Testing
         var known = JSONObject()
         // As inferred, and then as DuckDB itself says in SQL.
         for table in ["one.parquet", "two.parquet"] {
-            var columns = TableColumns([:], known: known)
+            var columns = ParquetColumns([:], known: known)
             try columns.add(Array(line.utf8))
             let (commands, given) = columns.commands()
             try folder.write(given, to: "given")

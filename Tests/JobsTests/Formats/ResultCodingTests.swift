@@ -8,7 +8,7 @@ import Testing
 
 /// The bytes of results, in native outputs and in the log: a change of them is a change of the format.
 @Suite struct ResultCodingTests {
-    private static let key = WorkKey(id: "a\"b", sample: 1, contentHash: 0x12ab)
+    private static let key = ResultKey(id: "a\"b", sample: 1, contentHash: 0x12ab)
     private static let token = LogprobEntry.Token(text: "é", id: 7, logprob: -0.1, bytes: [0xc3, 0xa9])
     private static let whole = GenerationResult(
         GeneratedResult(

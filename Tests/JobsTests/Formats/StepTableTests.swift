@@ -13,7 +13,7 @@ import Testing
         var bytes: [UInt8] = []
         var result = result
         result.kept = [.init(name: "topic", json: "\"bees\"")]
-        encoder.append(result, at: ResultPlace(key: WorkKey(id: "a", contentHash: 1)), to: &bytes)
+        encoder.append(result, at: ResultPlace(key: ResultKey(id: "a", contentHash: 1)), to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -26,7 +26,7 @@ import Testing
                 JobStep("fix"),
             ]
         }
-        let table = DelimitedResults.csv.keeping(["topic"], columns: job.task.columns(of: job))
+        let table = DelimitedOutput.csv.keeping(["topic"], columns: job.task.columns(of: job))
         #expect(table.problem(with: job) == nil)
         let row = StepsResult(
             [
@@ -53,7 +53,7 @@ import Testing
 
     @Test func aTableOfAnyColumnsMayHoldFailedLines() throws {
         let folder = try TestFolder()
-        let table = DelimitedResults.csv.keeping([], columns: ["a.text", "dropped"])
+        let table = DelimitedOutput.csv.keeping([], columns: ["a.text", "dropped"])
         try folder.write(table.head, to: "failed")
         try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
         try folder.write("id,sample,text\n".utf8, to: "other")

@@ -46,7 +46,7 @@ import Testing
             try change(&job)
             job.chooseOutputFormat()
             try job.checkOutputFormat(file: nil)
-            return (job.outputFormat.format as? DelimitedResults)?.kept
+            return (job.outputFormat.format as? DelimitedOutput)?.kept
         }
         #expect(try columns(["a.csv", "b.tsv"]) == ["topic", "extra"])
         #expect(try columns([]) { ($0.rows, $0.pick) = (3, [try Pick("tone", of: ["kind"])]) } == ["tone"])

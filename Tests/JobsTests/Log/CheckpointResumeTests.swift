@@ -137,7 +137,7 @@ import Testing
                 output: folder.path("out.jsonl"), fingerprint: testFingerprint, StoreOptions(samples: 2),
                 system: FaultyFileSystem())
             for position in 0..<4 {
-                let key = WorkKey(id: "l\(position / 2)", sample: position % 2, contentHash: 5)
+                let key = ResultKey(id: "l\(position / 2)", sample: position % 2, contentHash: 5)
                 if try store.claim(key, position: position) == .new {
                     let result = TestLine(id: key.id, content: "x").result
                     try store.append(result, key: key, position: position)

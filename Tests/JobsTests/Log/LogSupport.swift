@@ -258,8 +258,8 @@ struct TestLine: Equatable {
     var content: String
     var fails = false
 
-    var key: WorkKey {
-        WorkKey(
+    var key: ResultKey {
+        ResultKey(
             id: id,
             contentHash: content.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     }

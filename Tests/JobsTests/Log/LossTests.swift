@@ -251,7 +251,7 @@ import Testing
         let store = try openStore(folder)
         #expect(store.needsLookAhead)
         let lines = TestLine.make(20)
-        _ = try store.claim(WorkKey(id: "new", contentHash: 1), position: 0)
+        _ = try store.claim(ResultKey(id: "new", contentHash: 1), position: 0)
         for line in lines.prefix(17) { try store.lookAhead(at: line.key) }
         #expect(store.needsLookAhead)
         let error = #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 18)) }

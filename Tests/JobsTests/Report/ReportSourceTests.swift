@@ -33,7 +33,7 @@ import Testing
         var bytes: [UInt8] = []
         encoder.begin(&bytes)
         for (number, result) in results.enumerated() {
-            let key = WorkKey(
+            let key = ResultKey(
                 id: "id\(number / samples)", sample: number % samples, contentHash: UInt64(number / samples))
             encoder.append(result, at: ResultPlace(key: key), to: &bytes)
         }
@@ -43,7 +43,7 @@ import Testing
     /// A finished output and its log.
     private func putOutput(_ results: [GenerationResult]) throws {
         let store = try LogStore(output: folder.path("out"), fingerprint: Self.fingerprint)
-        let keys = results.indices.map { WorkKey(id: "id\($0)", contentHash: UInt64($0)) }
+        let keys = results.indices.map { ResultKey(id: "id\($0)", contentHash: UInt64($0)) }
         for (number, key) in keys.enumerated() { _ = try store.claim(key, position: number) }
         for (number, key) in keys.enumerated() {
             try store.append(results[number], key: key, position: number)
@@ -123,7 +123,7 @@ import Testing
         try putOutput(earlier)
         func record(_ id: String, _ content: UInt64, _ result: GenerationResult) -> [UInt8] {
             ResultRecord(
-                key: WorkKey(id: id, sample: 0, contentHash: content), repetition: 0,
+                key: ResultKey(id: id, sample: 0, contentHash: content), repetition: 0,
                 run: Self.fingerprint.digest, result: result
             ).line + [0x0a]
         }
@@ -168,6 +168,6 @@ import Testing
 extension ReportedResult {
     init(_ result: GenerationResult, _ id: String) {
         self.init(
-            ResultRecord(key: WorkKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
+            ResultRecord(key: ResultKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
     }
 }

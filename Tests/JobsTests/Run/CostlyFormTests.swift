@@ -115,22 +115,22 @@ import Testing
     @Test func whatIsNotReadyLetsOthersGoFirst() throws {
         let (model, gate) = (ScriptedModel(), Gate())
         let grammars = AnswerGrammars(text: GatedTexts(model: model, gate: gate), limits: model.limits)
-        let queue = WorkQueue(countLimit: 10)
+        let queue = RequestQueue(countLimit: 10)
         let kind = Sampling(
             maxTokens: 9, sampling: SamplingParameters(), stream: 0, endOfSequence: [0], stops: .none,
             text: model.makeTextStream())
         func part(_ position: Int) -> GenerationPart {
             GenerationPart(
-                label: WorkLabel(
+                label: RequestLabel(
                     position: position, index: position, sample: 0,
-                    key: WorkKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
+                    key: ResultKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
                     lineNumber: position + 1), seed: 0)
         }
         func request(_ position: Int) -> Request {
             Request(prompt: [1], kind: kind, label: part(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
-            guard case .request(let request) = try queue.pop(patience: 0, in: WorkTurn(limit: limit)) else {
+            guard case .request(let request) = try queue.pop(patience: 0, in: StartOrder(limit: limit)) else {
                 return nil
             }
             return request.work.position

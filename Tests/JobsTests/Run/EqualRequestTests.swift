@@ -181,9 +181,9 @@ import Testing
             var request = Request(
                 prompt: [Int32(number)], kind: Scoring([1]),
                 label: GenerationPart(
-                    label: WorkLabel(
+                    label: RequestLabel(
                         position: number, index: number, sample: 0,
-                        key: WorkKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0))
+                        key: ResultKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0))
             request.asked = []
             return request
         }

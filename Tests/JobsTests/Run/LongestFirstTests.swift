@@ -62,7 +62,7 @@ import Testing
                     stops: .none, text: model.makeTextStream(),
                     saved: .init(tokens: Array(repeating: 1, count: saved), notes: [])))
         }
-        var expected = ExpectedWork()
+        var expected = ExpectedLength()
         func cost(_ prompt: Int, _ most: Int, saved: Int = 0) -> Double {
             expected.cost(of: .request(request(prompt, most, saved: saved)))
         }

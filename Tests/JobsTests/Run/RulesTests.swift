@@ -15,7 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(lines.map { $0 + "\n" }.joined(), to: "in.jsonl")
         let job = JobSettings.test(input: [path], change)
-        let queue = WorkQueue(countLimit: 100)
+        let queue = RequestQueue(countLimit: 100)
         let feeder = try InputProducer(
             job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)

@@ -61,10 +61,10 @@ import Testing
         final class Slow: ResultStore {
             let inner = MemoryStore()
             var atFinish: () -> Void = {}
-            func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+            func claim(_ key: ResultKey, position: Int) throws -> StoredState {
                 try inner.claim(key, position: position)
             }
-            func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+            func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
                 try inner.append(result, key: key, position: position)
             }
             func saveInFlight(_ records: [InFlightRecord]) throws {}
@@ -101,11 +101,11 @@ import Testing
             let inner = MemoryStore()
             let tokens: [Int32]
             init(_ tokens: [Int32]) { self.tokens = tokens }
-            func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+            func claim(_ key: ResultKey, position: Int) throws -> StoredState {
                 _ = try inner.claim(key, position: position)
                 return .inFlight(InFlightRecord(key: key, tokens: tokens, logprobs: tokens.map { _ in "{}" }))
             }
-            func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+            func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
                 try inner.append(result, key: key, position: position)
             }
             func saveInFlight(_ records: [InFlightRecord]) throws {}

@@ -6,14 +6,14 @@ import JSON
 /// What a journal does, in memory: survives a run and serves the next one.
 final class MemoryStore: ResultStore {
     private struct Slot: Hashable {
-        var key: WorkKey
+        var key: ResultKey
         var repetition: Int
     }
 
     private var results: [Slot: GenerationResult] = [:]
-    private var saved: [WorkKey: InFlightRecord] = [:]
+    private var saved: [ResultKey: InFlightRecord] = [:]
     private var slots: [Slot] = []
-    private var repetitions: [WorkKey: Int] = [:]
+    private var repetitions: [ResultKey: Int] = [:]
     private(set) var output: [String]?
     private var end: Int?
     private(set) var suspensions = 0
@@ -26,7 +26,7 @@ final class MemoryStore: ResultStore {
 
     var savedRecords: [InFlightRecord] { Array(saved.values) }
 
-    func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+    func claim(_ key: ResultKey, position: Int) throws -> StoredState {
         precondition(position == slots.count)
         let slot = Slot(key: key, repetition: repetitions[key, default: 0])
         repetitions[key, default: 0] += 1
@@ -37,7 +37,7 @@ final class MemoryStore: ResultStore {
         return saved[key].map { .inFlight($0) } ?? .new
     }
 
-    func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+    func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
         output = nil
         if let error = failAppend?(appended) { throw error }
         appended += 1

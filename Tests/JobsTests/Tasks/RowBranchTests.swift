@@ -158,7 +158,7 @@ import Testing
             let result = GenerationResult(
                 steps, timing: timing, kept: [.init(name: "item", json: "\"kept\"")])
             let line = ResultRecord(
-                key: WorkKey(id: "r0", contentHash: 1), repetition: 0, run: "r", result: result
+                key: ResultKey(id: "r0", contentHash: 1), repetition: 0, run: "r", result: result
             ).line
             #expect(line.withUnsafeBytes { ResultRecord($0, keeps: true)?.result } == result)
         }

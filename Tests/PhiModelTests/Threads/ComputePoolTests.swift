@@ -99,11 +99,11 @@ import Testing
 
     /// A thread that comes when its region is over, and others are under way, takes nothing of any.
     @Test func lateThreadsGetNothing() {
-        let shares = WorkShares(count: 2)
-        func region(_ number: UInt64, _ count: Int) -> WorkRegion {
-            WorkRegion(number: number, count: count, unit: 1, halving: false)
+        let shares = RegionShares(count: 2)
+        func region(_ number: UInt64, _ count: Int) -> ParallelRegion {
+            ParallelRegion(number: number, count: count, unit: 1, halving: false)
         }
-        func work(_ region: WorkRegion) -> Int {
+        func work(_ region: ParallelRegion) -> Int {
             let body: (Range<Int>) -> Void = { _ in }
             return withUnsafePointer(to: body) { shares.work(1, on: region, $0) }
         }

@@ -126,7 +126,7 @@ struct ChooseTask: LineTask {
                 "`echo` and `max_tokens`: 0 have no place where choices are compared; leave them, or the choices, out."
             )
         }
-        if !Self.doesAll(of: job), job.outputFormat.format.base is DelimitedResults {
+        if !Self.doesAll(of: job), job.outputFormat.format.base is DelimitedOutput {
             throw LineError(
                 .badField,
                 "The line has `choices`, but the output no column for their probabilities; the job's choices: \"{{ choices }}\" makes one."
@@ -163,13 +163,13 @@ struct PreparedChoice: PreparedLine {
     var isCovered: Bool { question.isCovered }
     var missing: [String] { question.missing }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         [.request(request(label, after: nil, maker))]
     }
 
     /// - Parameter reasoning: the model's reasoning, and its use in the result.
     func request(
-        _ label: WorkLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
+        _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
     ) -> Request {
         let part = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
@@ -182,8 +182,8 @@ struct PreparedChoice: PreparedLine {
 }
 
 /// The request of a choice.
-private struct ChoicePart: WorkPart {
-    var label: WorkLabel
+private struct ChoicePart: RequestOwner {
+    var label: RequestLabel
     let texts: [String]
     let tree: LabelTree
     /// Number of tokens of the prompt alone.
@@ -197,7 +197,7 @@ private struct ChoicePart: WorkPart {
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> WorkOutcome {
+    ) -> RequestOutcome {
         let weights = ChoiceWeights(
             tree, count: texts.count, answers: sequence.outcome(LabelTreeScoring.self).answers)
         let chosen = weights.chosen(
@@ -288,7 +288,7 @@ struct PreparedReasoning: PreparedLine {
     var isCovered: Bool { choice.isCovered }
     var missing: [String] { choice.missing }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         let settings = question.settings
         let kind = Sampling(
             maxTokens: maxTokens - choice.tree.depth, sampling: SamplingParameters(settings),
@@ -304,8 +304,8 @@ struct PreparedReasoning: PreparedLine {
 }
 
 /// The request of reasoning before a choice.
-private struct ReasoningPart: WorkPart {
-    var label: WorkLabel
+private struct ReasoningPart: RequestOwner {
+    var label: RequestLabel
     let choice: PreparedChoice
     let use: Reasoning.Use
     let maker: RequestMaker
@@ -315,7 +315,7 @@ private struct ReasoningPart: WorkPart {
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> WorkOutcome {
+    ) -> RequestOutcome {
         .more([
             .request(choice.request(label, after: (sequence.outcome(SamplingDecoding.self), use), maker))
         ])

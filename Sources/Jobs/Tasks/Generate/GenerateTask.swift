@@ -59,7 +59,7 @@ private struct PreparedGeneration: PreparedLine {
     var isCovered: Bool { question.isCovered }
     var missing: [String] { question.missing }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         // Only a checked answer has a second attempt.
         let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
         let saved = isFresh ? nil : saved
@@ -94,8 +94,8 @@ private struct PreparedGeneration: PreparedLine {
 }
 
 /// The request of a generated completion.
-struct GenerationPart: WorkPart {
-    var label: WorkLabel
+struct GenerationPart: RequestOwner {
+    var label: RequestLabel
     let seed: Int
     /// Use of the reasoning; nil if none is recognized.
     var reasoning: Reasoning.Use?
@@ -124,7 +124,7 @@ struct GenerationPart: WorkPart {
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> WorkOutcome {
+    ) -> RequestOutcome {
         let completion = sequence.outcome(SamplingDecoding.self)
         let (text, calls, problem) = read(completion.text)
         if let problem {
@@ -191,7 +191,7 @@ struct GenerationPart: WorkPart {
     /// - Parameter problem: a part of a sentence.
     private func turnedDown(
         _ sequence: TokenSequence, _ answer: String, _ problem: String, in job: JobSettings
-    ) -> WorkOutcome {
+    ) -> RequestOutcome {
         guard var kind = sequence.request.kind as? Sampling else {
             preconditionFailure("a request that generates")
         }

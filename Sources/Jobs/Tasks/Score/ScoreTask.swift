@@ -145,7 +145,7 @@ private struct PreparedScores: PreparedLine {
     var prompt: [Int32] { own.isEmpty ? parts[0].prompt : own }
     var lengths: [(prompt: Int, completion: Int)] { parts.map { ($0.prompt.count, $0.completion.count) } }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         let scores = OpenScores(count: parts.count, isList: isList, promptTokens: max(1, own.count))
         return parts.enumerated().map { number, part in
             .request(
@@ -157,8 +157,8 @@ private struct PreparedScores: PreparedLine {
 }
 
 /// The request of one of a line's completions.
-private struct ScorePart: WorkPart {
-    var label: WorkLabel
+private struct ScorePart: RequestOwner {
+    var label: RequestLabel
     let number: Int
     let scores: OpenScores
 
@@ -166,7 +166,7 @@ private struct ScorePart: WorkPart {
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> WorkOutcome {
+    ) -> RequestOutcome {
         guard let kind = sequence.request.kind as? Scoring else {
             preconditionFailure("a request that scores")
         }
@@ -176,7 +176,7 @@ private struct ScorePart: WorkPart {
         return scores.add(.success(score), number, label, sequence.isOwn(label) ? sequence : nil)
     }
 
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome {
+    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {
         scores.add(.failure(error), number, label, sequence)
     }
 }
@@ -201,8 +201,8 @@ private final class OpenScores: Sendable {
     /// - Parameter sequence: nil if none was computed for this line.
     /// - Returns: the line's result once complete. If completions can't be scored, it is the first one's error.
     func add(
-        _ part: Result<Score, LineError>, _ number: Int, _ label: WorkLabel, _ sequence: TokenSequence?
-    ) -> WorkOutcome {
+        _ part: Result<Score, LineError>, _ number: Int, _ label: RequestLabel, _ sequence: TokenSequence?
+    ) -> RequestOutcome {
         let admitted = sequence?.admittedAt
         let state = state.withLock { state in
             state.parts[number] = part
@@ -222,7 +222,7 @@ private final class OpenScores: Sendable {
     }
 
     private func timing(
-        _ state: CollectedParts, _ result: ScoredResult, _ label: WorkLabel
+        _ state: CollectedParts, _ result: ScoredResult, _ label: RequestLabel
     ) -> GenerationResult.Timing {
         let now = Moment.now
         let admitted = state.admittedAt ?? now

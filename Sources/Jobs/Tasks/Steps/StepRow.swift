@@ -7,7 +7,7 @@ struct StepRow: Sendable {
     let record: PromptRecord
     let model: LinePreparer.Model
     let maker: RequestMaker
-    private(set) var label: WorkLabel
+    private(set) var label: RequestLabel
 
     private var done: [StepsResult.Step] = []
     /// Its results for later templates.
@@ -24,7 +24,8 @@ struct StepRow: Sendable {
     private var saved: InFlightRecord?
 
     init(
-        plan: StepPlan, record: PromptRecord, model: LinePreparer.Model, maker: RequestMaker, label: WorkLabel
+        plan: StepPlan, record: PromptRecord, model: LinePreparer.Model, maker: RequestMaker,
+        label: RequestLabel
     ) {
         (self.plan, self.record, self.model, self.maker, self.label) = (plan, record, model, maker, label)
     }
@@ -32,7 +33,7 @@ struct StepRow: Sendable {
     var step: StepPlan.Step { plan.steps[place] }
 
     /// Each try of each step has its own random stream.
-    var stepLabel: WorkLabel {
+    var stepLabel: RequestLabel {
         var label = label
         label.step = vain == 0 ? step.name : "\(step.name) \(vain)"
         label.branch = step.fork.branch(of: label.sample)
@@ -43,7 +44,7 @@ struct StepRow: Sendable {
     // MARK: Steps
 
     /// Takes the result of the step in flight.
-    func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) -> WorkOutcome {
+    func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) -> RequestOutcome {
         var row = self
         row.isOwn = row.isOwn || isOwn
         row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
@@ -57,7 +58,7 @@ struct StepRow: Sendable {
         }
     }
 
-    private func notAccepted(_ result: any TaskResult) -> WorkOutcome {
+    private func notAccepted(_ result: any TaskResult) -> RequestOutcome {
         var row = self
         row.vain += 1
         guard row.vain < step.tries else {
@@ -68,19 +69,19 @@ struct StepRow: Sendable {
     }
 
     /// Continues after a step with an accepted result.
-    private mutating func passed() throws -> WorkOutcome {
+    private mutating func passed() throws -> RequestOutcome {
         guard let (text, gate) = step.compared else { return try goOn() }
         return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: fields)))
     }
 
     /// - Parameter original: the id of the row that it resembles; nil if it passes.
-    func compared(with original: String?) -> WorkOutcome {
+    func compared(with original: String?) -> RequestOutcome {
         var row = self
         if let original { return row.end(dropped: step.name, original: original) }
         do { return try row.goOn() } catch { return .failed(row.error(error)) }
     }
 
-    private mutating func goOn() throws -> WorkOutcome {
+    private mutating func goOn() throws -> RequestOutcome {
         vain = 0
         while place + 1 < plan.steps.count {
             place += 1
@@ -113,7 +114,7 @@ struct StepRow: Sendable {
         return true
     }
 
-    private func end(dropped: String?, original: String? = nil) -> WorkOutcome {
+    private func end(dropped: String?, original: String? = nil) -> RequestOutcome {
         let item = values.first { $0.name == JobStep.item }
         return .made(
             StepsResult(
@@ -126,7 +127,7 @@ struct StepRow: Sendable {
         return try !condition.fill(from: fields).isEmpty
     }
 
-    private mutating func works(_ saved: InFlightRecord? = nil) throws -> [Work] {
+    private mutating func works(_ saved: InFlightRecord? = nil) throws -> [PendingRequest] {
         self.saved = nil
         let prepared = try step.tasks.prepare(asked) { model }
         return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
@@ -168,7 +169,7 @@ struct StepRow: Sendable {
 
     // MARK: Work of steps
 
-    func wrapped(_ work: Work) -> Work {
+    func wrapped(_ work: PendingRequest) -> PendingRequest {
         switch work {
         case .request(let request): .request(wrapped(request))
         case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
@@ -200,7 +201,7 @@ struct StepRow: Sendable {
 
     /// Resumes from results of earlier runs, and evaluates their conditions again.
     /// - Returns: nil if the text was not left by a run of this job.
-    func resumed(_ text: String, _ saved: InFlightRecord) -> [Work]? {
+    func resumed(_ text: String, _ saved: InFlightRecord) -> [PendingRequest]? {
         guard let steps = StepsReader.steps(saved: text), !steps.isEmpty,
             steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
         else { return nil }
@@ -212,7 +213,7 @@ struct StepRow: Sendable {
 
     /// Begins with the first step.
     /// - Parameter saved: an earlier run's part of the first step.
-    func begun(_ saved: InFlightRecord?) -> [Work] {
+    func begun(_ saved: InFlightRecord?) -> [PendingRequest] {
         var row = self
         (row.place, row.saved) = (-1, saved)
         do {
@@ -261,12 +262,12 @@ private struct WaitingStep: WaitingRequest {
 }
 
 /// The request of a step.
-private struct StepPart: WorkPart {
+private struct StepPart: RequestOwner {
     /// As it would be without steps.
-    var part: any WorkPart
+    var part: any RequestOwner
     let row: StepRow
 
-    var label: WorkLabel {
+    var label: RequestLabel {
         get { part.label }
         set { part.label = newValue }
     }
@@ -276,15 +277,15 @@ private struct StepPart: WorkPart {
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> WorkOutcome {
+    ) -> RequestOutcome {
         goOn(part.outcome(of: sequence, provenance, in: row.step.job))
     }
 
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome {
+    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {
         goOn(part.outcome(of: error, sequence))
     }
 
-    private func goOn(_ outcome: WorkOutcome) -> WorkOutcome {
+    private func goOn(_ outcome: RequestOutcome) -> RequestOutcome {
         switch outcome {
         case .made(let result, let timing, let isOwn): row.after(result, timing, isOwn: isOwn)
         case .failed(let error, let text): .failed(row.error(error), text: text)

@@ -156,7 +156,7 @@ private struct PreparedRow: PreparedLine {
     var isCovered: Bool { first?.isCovered ?? false }
     var answer: GenerateTask.Answer? { first?.answer }
 
-    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
         let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
         // An earlier run's part of the row, if it is ours; else the row starts again.
         if let saved, let text = saved.row {
@@ -168,7 +168,7 @@ private struct PreparedRow: PreparedLine {
 
 extension PreparedRow {
     /// Prepares a line once if all its rows begin with the same prompt.
-    private func begun(_ row: StepRow, saved: InFlightRecord?) -> [Work] {
+    private func begun(_ row: StepRow, saved: InFlightRecord?) -> [PendingRequest] {
         guard !plan.steps[0].differs, plan.carried?.step != 0, let first else { return row.begun(saved) }
         return first.work(row.stepLabel, saved: saved, row.maker).map(row.wrapped)
     }

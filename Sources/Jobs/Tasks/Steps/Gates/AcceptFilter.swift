@@ -171,16 +171,16 @@ package struct HeldRow: Sendable {
     let gate: Int
     let text: String
 
-    var label: WorkLabel { row.label }
+    var label: RequestLabel { row.label }
     var position: Int { label.position }
     var id: String { label.key.id }
 
     /// Returns the row's outcome.
     /// - Parameter original: the id of the row that it resembles; nil if it passes.
-    func decided(_ original: String?) -> WorkOutcome { row.compared(with: original) }
+    func decided(_ original: String?) -> RequestOutcome { row.compared(with: original) }
 
     /// Decides as an earlier result does.
-    func decided(as result: (any TaskResult)?) -> WorkOutcome {
+    func decided(as result: (any TaskResult)?) -> RequestOutcome {
         let known = result as? StepsResult
         return decided(known?.dropped == row.step.name ? known?.original : nil)
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Units 0 ..< count of a parallel region, in contiguous shares. A share is taken piece by piece.
-struct WorkRegion {
+struct ParallelRegion {
     /// Higher than that of the region before, at least 1.
     var number: UInt64
     var count: Int
@@ -22,7 +22,7 @@ struct WorkRegion {
 /// piece. Each share has its own counter, which others touch only when they have nothing left.
 ///
 /// A thread may come late, after the region is over and others have begun: it gets no piece of it.
-final class WorkShares: Sendable {
+final class RegionShares: Sendable {
     /// A region's number (its lower 40 bits) and, above it, the number of its units that are taken or done.
     struct Mark {
         static let unitBits = 24
@@ -63,7 +63,7 @@ final class WorkShares: Sendable {
     /// keeps it alive.
     /// - Returns: the number of units done.
     @inline(never)  // The body must be released before the leader is told.
-    func work(_ first: Int, on region: WorkRegion, _ body: UnsafePointer<(Range<Int>) -> Void>) -> Int {
+    func work(_ first: Int, on region: ParallelRegion, _ body: UnsafePointer<(Range<Int>) -> Void>) -> Int {
         var offset = 0
         func next() -> Range<Int>? {
             while offset < count {
@@ -84,7 +84,7 @@ final class WorkShares: Sendable {
         }
     }
 
-    private func take(_ index: Int, of region: WorkRegion) -> Range<Int>? {
+    private func take(_ index: Int, of region: ParallelRegion) -> Range<Int>? {
         let share = region.share(index, of: count)
         let counter = counters + index * Self.spacing
         var seen = counter.pointee.load(ordering: .relaxed)

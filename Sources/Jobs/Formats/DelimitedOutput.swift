@@ -3,7 +3,7 @@ import JSON
 
 /// CSV or TSV with a header line: one row a result, quoted as in RFC 4180, ending in a line feed. A failed line has its
 /// error in the last two of our columns, and of the answer's columns only the text, if an answer broke its constraint.
-package struct DelimitedResults: ResultFormat {
+package struct DelimitedOutput: ResultFormat {
     package let name: String
     package var nameEnds: [String] { [name] }
     let separator: UInt8
@@ -14,8 +14,8 @@ package struct DelimitedResults: ResultFormat {
     /// The header line.
     let head: [UInt8]
 
-    package static let csv = DelimitedResults("csv", separator: UInt8(ascii: ","))
-    package static let tsv = DelimitedResults("tsv", separator: 0x09)
+    package static let csv = DelimitedOutput("csv", separator: UInt8(ascii: ","))
+    package static let tsv = DelimitedOutput("tsv", separator: 0x09)
 
     /// Our columns in order, before those of the line.
     static func all(_ columns: [String]) -> [String] {
@@ -44,7 +44,7 @@ package struct DelimitedResults: ResultFormat {
     package var layout: String { String(decoding: head, as: UTF8.self) }
 
     package func having(layout: String) -> any ResultFormat {
-        let names = DelimitedRecords.cells(of: Array(layout.utf8.dropLast())[...], separator) ?? []
+        let names = DelimitedInput.cells(of: Array(layout.utf8.dropLast())[...], separator) ?? []
         let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
         return keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
     }
@@ -83,7 +83,7 @@ package struct DelimitedResults: ResultFormat {
     }
 
     private struct Encoder: ResultEncoder {
-        let format: DelimitedResults
+        let format: DelimitedOutput
 
         mutating func begin(_ output: inout [UInt8]) { output += format.head }
 
@@ -98,9 +98,9 @@ package struct DelimitedResults: ResultFormat {
                 cells += [failure.error.code.rawValue, failure.error.message]
             }
             cells += format.kept.map { name in
-                result.kept.first { $0.name == name }.map { DelimitedResults.text(ofJSON: $0.json) } ?? ""
+                result.kept.first { $0.name == name }.map { DelimitedOutput.text(ofJSON: $0.json) } ?? ""
             }
-            output += DelimitedResults.row(cells, format.separator)
+            output += DelimitedOutput.row(cells, format.separator)
         }
     }
 

@@ -1,5 +1,5 @@
 /// Key of a result: one sample of one input line with this exact content.
-package struct WorkKey: Hashable, Sendable {
+package struct ResultKey: Hashable, Sendable {
     /// The line's id (its own, or its number as text).
     package var id: String
     /// 0 ..< samples.

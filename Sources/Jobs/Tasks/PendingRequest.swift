@@ -2,13 +2,13 @@ import BatchEngine
 import Errors
 
 /// A piece of work, one sample of one line: its place, and the key of its result.
-package struct WorkLabel: Sendable {
+package struct RequestLabel: Sendable {
     /// The result's place in the output.
     var position: Int
     /// The line's index among lines that are not blank, from 0.
     var index: Int
     var sample: Int
-    var key: WorkKey
+    var key: ResultKey
     var file: String
     var lineNumber: Int
     /// Fields of the line that are copied to the result.
@@ -47,13 +47,13 @@ package protocol WaitingRequest: Sendable {
 }
 
 /// Work from the feeder for the job.
-package enum Work: Sendable {
-    /// Its label is a `WorkPart`.
+package enum PendingRequest: Sendable {
+    /// Its label is a `RequestOwner`.
     case request(Request)
-    case failure(WorkLabel, LineError)
+    case failure(RequestLabel, LineError)
     case waiting(any WaitingRequest)
     /// A row that needs no computation now.
-    case outcome(WorkLabel, WorkOutcome)
+    case outcome(RequestLabel, RequestOutcome)
     /// A row of an earlier run, for decisions about others.
     case past(PastRow)
 
@@ -83,7 +83,7 @@ package enum Work: Sendable {
         }
     }
 
-    func mayBegin(in turn: WorkTurn) -> Bool {
+    func mayBegin(in turn: StartOrder) -> Bool {
         switch self {
         case .request(let request): turn.holds(request.work)
         case .waiting(let waiting): turn.holds(waiting.request.work) && waiting.isReady
@@ -95,22 +95,24 @@ package enum Work: Sendable {
 }
 
 /// The work that may begin.
-struct WorkTurn {
+struct StartOrder {
     /// The first position that can't begin yet.
     var limit = Int.max
     /// The condition for a line's further rows; nil for none.
     var quota: RowQuota?
 
-    func holds(_ label: WorkLabel) -> Bool {
+    func holds(_ label: RequestLabel) -> Bool {
         label.position < limit && quota?.need(of: label.position) != .open
     }
 }
 
 extension Request {
     /// Its purpose.
-    var part: any WorkPart {
-        guard let part = label as? any WorkPart else { preconditionFailure("a request of another source") }
+    var part: any RequestOwner {
+        guard let part = label as? any RequestOwner else {
+            preconditionFailure("a request of another source")
+        }
         return part
     }
-    var work: WorkLabel { part.label }
+    var work: RequestLabel { part.label }
 }

@@ -6,15 +6,15 @@ import OperatingSystem
 /// quoted field may contain separators, line feeds, and doubled quotes.
 ///
 /// Fields are strings. `LineReading` converts those that are settings of a line.
-package struct DelimitedRecords: InputFormat {
+package struct DelimitedInput: InputFormat {
     package let name: String
     package var nameEnds: [String] { [name] }
     /// Nil detects it in the first record: a comma if there is any, else the most frequent separator.
     private var separator: UInt8?
     private var hasQuotes = true
 
-    package static let csv = DelimitedRecords(name: "csv", separator: nil)
-    package static let tsv = DelimitedRecords(name: "tsv", separator: 0x09)
+    package static let csv = DelimitedInput(name: "csv", separator: nil)
+    package static let tsv = DelimitedInput(name: "tsv", separator: 0x09)
 
     /// Separators of fields, with their words in a job.
     static let separators: [(word: String, byte: UInt8)] = [
@@ -181,7 +181,7 @@ package struct DelimitedRecords: InputFormat {
                 return record.split(separator: separator, omittingEmptySubsequences: false)
                     .map { String(decoding: $0, as: UTF8.self) }
             }
-            return DelimitedRecords.cells(of: record, separator)
+            return DelimitedInput.cells(of: record, separator)
         }
     }
 

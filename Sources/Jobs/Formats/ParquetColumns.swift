@@ -1,7 +1,7 @@
 import JSON
 
 /// Columns of a table whose rows are JSON objects, each with a type that fits all values.
-struct TableColumns {
+struct ParquetColumns {
     /// Common type of JSON values.
     private indirect enum ColumnType {
         /// No row has it, or only null.

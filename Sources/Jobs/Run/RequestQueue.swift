@@ -5,11 +5,11 @@ import Synchronization
 
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. What waits for
 /// the form of its answer lets others go first. Once all that is left is in it, what takes longest may go first.
-final class WorkQueue: Sendable {
+final class RequestQueue: Sendable {
     package enum Answer {
         case request(Request)
-        case failure(WorkLabel, LineError)
-        case outcome(WorkLabel, WorkOutcome)
+        case failure(RequestLabel, LineError)
+        case outcome(RequestLabel, RequestOutcome)
         case past(PastRow)
         /// Nothing there yet.
         case wait
@@ -17,7 +17,7 @@ final class WorkQueue: Sendable {
         case end
 
         /// Request that begins next; nil if none does.
-        var label: WorkLabel? {
+        var label: RequestLabel? {
             switch self {
             case .request(let request): request.work
             case .failure(let label, _), .outcome(let label, _): label
@@ -29,7 +29,7 @@ final class WorkQueue: Sendable {
     fileprivate struct QueueState: Sendable {
         let countLimit: Int
         let weightLimit: Int
-        var items: Queue<Work> = []
+        var items: Queue<PendingRequest> = []
         var weight = 0
         var isFinished = false
         var failure: (any Error)?
@@ -42,7 +42,7 @@ final class WorkQueue: Sendable {
     }
 
     private enum Popped {
-        case work(Work)
+        case work(PendingRequest)
         case end((any Error)?)
     }
 
@@ -65,7 +65,7 @@ final class WorkQueue: Sendable {
     }
 
     /// Waits for room. Returns false if nobody wants more.
-    func push(_ work: Work) -> Bool {
+    func push(_ work: PendingRequest) -> Bool {
         state.wait { state in
             if isClosed { return false }
             if state.source == nil, !state.items.isEmpty, state.isFull { return nil }
@@ -110,7 +110,7 @@ final class WorkQueue: Sendable {
     ///   - cost: of all that is left, what costs most is handed out first, of equals the first; nil: in order.
     /// - Throws: what stopped the feeder, once all work before it is handed out.
     func pop(
-        patience: Double, in turn: WorkTurn = WorkTurn(), cost: ((Work) -> Double)? = nil
+        patience: Double, in turn: StartOrder = StartOrder(), cost: ((PendingRequest) -> Double)? = nil
     ) throws -> Answer {
         fill()
         let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) { state -> Popped? in
@@ -133,8 +133,8 @@ final class WorkQueue: Sendable {
     }
 }
 
-extension WorkQueue.QueueState {
-    mutating func pop(in turn: WorkTurn, _ cost: ((Work) -> Double)?) -> Work? {
+extension RequestQueue.QueueState {
+    mutating func pop(in turn: StartOrder, _ cost: ((PendingRequest) -> Double)?) -> PendingRequest? {
         guard let place = place(in: turn, cost) else { return nil }
         let work = items.remove(at: place)
         weight -= work.weight
@@ -142,7 +142,7 @@ extension WorkQueue.QueueState {
     }
 
     /// The place of what is to be handed out next; nil if nothing can be.
-    private func place(in turn: WorkTurn, _ cost: ((Work) -> Double)?) -> Int? {
+    private func place(in turn: StartOrder, _ cost: ((PendingRequest) -> Double)?) -> Int? {
         guard isFinished, let cost else { return items.firstIndex { $0.mayBegin(in: turn) } }
         var (place, most): (Int?, Double) = (nil, -.infinity)
         for (number, work) in items.enumerated() where work.mayBegin(in: turn) {
@@ -155,7 +155,7 @@ extension WorkQueue.QueueState {
 
 /// Expected length of requests, by the length of those before. Long ones begin first, so that the job's end doesn't wait for
 /// one that began last.
-struct ExpectedWork {
+struct ExpectedLength {
     /// Rows of a prompt that hold a request up as long as one token of its completion: they come many to a step.
     private static let promptRowsPerToken = 16.0
     /// Tokens of completions that have ended.
@@ -168,7 +168,7 @@ struct ExpectedWork {
     }
 
     /// In tokens of a completion. What needs no model is soon done, and out of the way.
-    func cost(of work: Work) -> Double {
+    func cost(of work: PendingRequest) -> Double {
         guard let kind = work.request?.kind else { return .infinity }
         let given = Double(work.weight) / Self.promptRowsPerToken
         guard kind.sampledTokens > 0 else { return given }
@@ -182,7 +182,7 @@ struct ExpectedWork {
 ///
 /// Into a stream it does until it is stopped. An output is put in place from time to time: once all lines so far are
 /// done, or when some time has passed. Then the next run takes up what has come meanwhile.
-final class WorkLeft: Sendable {
+final class FollowedEnd: Sendable {
     /// Seconds from which on an output is put in place although lines keep coming.
     private static let patience = 60.0
     private let endsWhenIdle: Bool

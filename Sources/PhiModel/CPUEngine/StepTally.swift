@@ -1,10 +1,10 @@
 import BatchEngine
 
 /// Work and time of all steps so far.
-struct WorkTally {
+struct StepTally {
     /// Time by kind of work.
     private(set) var times = ComputeTimes()
-    private(set) var work = EngineWork()
+    private(set) var work = StepWork()
     private var clock = Stopwatch()
 
     /// Starts the clock.
