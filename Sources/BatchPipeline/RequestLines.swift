@@ -19,9 +19,9 @@ package final class RequestLines: Sendable {
     private let stopFlag: StopFlag
     private let tell: @Sendable (Int, PipedLines.Event) -> Void
     private let failed: @Sendable (any Error) -> Void
-    private let sources = Mailbox<any RequestSource>()
+    private let sources = Queue<any RequestSource>()
     /// State of the thread that adds requests.
-    private let known = Guarded(KnownSettings())
+    private let known = Mutex(KnownSettings())
 
     /// Indexed by the settings' text.
     private struct KnownSettings {

@@ -73,7 +73,7 @@ extension RunningJob {
         }
 
         let stopFlag = StopFlag()
-        private let news = Watched(News())
+        private let news = AsyncValue(News())
 
         var result: Result<RunOutcome, any Error>? { news.withState { $0.ended } }
 

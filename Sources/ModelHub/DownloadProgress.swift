@@ -1,4 +1,4 @@
-import Synchronization
+import OperatingSystem
 
 /// Progress of a download.
 public struct DownloadProgress: Sendable, Equatable {

@@ -16,7 +16,7 @@ struct HubClient: Sendable {
     let settings: HubSettings
     private let curl: Curl
     /// Each is used by one thread at a time.
-    private let connections = Pool<WebConnection>()
+    private let connections = Mutex<[WebConnection]>([])
     let patience: Patience
     let stop: Stop
     /// Whether it talks to the hub, which may receive the token.

@@ -1,6 +1,5 @@
 import Errors
 import OperatingSystem
-import Synchronization
 
 /// Fetches a model, or files of a dataset, from Hugging Face's hub into the cache, on its own threads: it waits for the
 /// network, and hashes gigabytes.

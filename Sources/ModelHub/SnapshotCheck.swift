@@ -1,6 +1,7 @@
 import FoundationShim
 import OperatingSystem
-import Synchronization
+
+import struct Synchronization.Atomic
 
 /// Compares the files of a model in Hugging Face's cache with the hashes in their names.
 package struct SnapshotCheck: Sendable {

@@ -9,7 +9,7 @@ package final class ChildProgram {
     }
 
     /// One at a time: a child that inherits another's pipe would hide its end.
-    private static let starting = Lock()
+    private static let starting = Mutex()
     private let process: pid_t
     private let output: Int32?
     private let errors: Int32

@@ -48,7 +48,7 @@ package struct FileHashes: Sendable {
         }
         if unknown > 0 { willRead(unknown) }
         let all = files
-        let results = Guarded([Result<FileHash, SystemError>?](repeating: nil, count: all.count))
+        let results = Mutex([Result<FileHash, SystemError>?](repeating: nil, count: all.count))
         onThreads(threads, count: all.count) { index in
             let result = all[index].kept.map { .success($0) } ?? result(of: all[index].file)
             results.withLock { $0[index] = result }

@@ -19,7 +19,7 @@ package final class MessageStream: Sendable {
     fileprivate struct State {
         let descriptor: Int32
         /// Lines not written yet. The first may be partly written.
-        var waiting: Queue<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
+        var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
         var leftOut = 0
         /// Name of the job, for lines of a log.
         var job: String?
@@ -28,9 +28,9 @@ package final class MessageStream: Sendable {
         var isDrawn = false
     }
 
-    private let state: Guarded<State>
+    private let state: Mutex<State>
 
-    package init(descriptor: Int32) { state = Guarded(State(descriptor: descriptor)) }
+    package init(descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
 
     /// From now on each line has the time and the job's name, for a log that several jobs share.
     package func log(for job: Message, as form: LogForm) {

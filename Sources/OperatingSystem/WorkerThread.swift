@@ -42,8 +42,8 @@ package enum WorkerThread {
 /// Calls `body` with 0 ..< count, each once, on up to `threads` threads, the caller's included. A thread that can't be
 /// created is left out.
 package func onThreads(_ threads: Int, count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    let next = Guarded(0)
-    let others = Monitor(0)
+    let next = Mutex(0)
+    let others = Condition(0)
     @Sendable func work() {
         while case let index = next.withLock({ next in
             defer { next += 1 }

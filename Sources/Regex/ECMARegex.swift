@@ -1,4 +1,4 @@
-import Synchronization
+import FoundationShim
 
 /// A compiled regular expression: the regular part of ECMA-262, over Unicode scalars, searched anywhere in a text.
 /// Lookaheads are allowed at its beginning, after `^`.

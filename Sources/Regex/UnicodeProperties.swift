@@ -1,5 +1,4 @@
 import FoundationShim
-import Synchronization
 
 /// Sets of `\p{...}`, from the Unicode data of Swift's library.
 enum UnicodeProperties {

@@ -17,8 +17,8 @@ final class APIService: HTTPService {
     let options: ServerOptions
     let metrics = ServerMetrics()
     private let access: Access
-    private let events = Mailbox<Event>()
-    private let connections = Guarded<@Sendable () -> Int>({ 0 })
+    private let events = Queue<Event>()
+    private let connections = Mutex<@Sendable () -> Int>({ 0 })
 
     init(
         _ requests: RequestLines, _ answers: ClientAnswers, _ batches: BatchStore, _ access: Access,

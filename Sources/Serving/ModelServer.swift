@@ -11,7 +11,7 @@ package final class ModelServer: Sendable {
     private let service: APIService
     private let http: HTTPServer
     private let answers: ClientAnswers
-    private let failure: Guarded<(any Error)?>
+    private let failure: Mutex<(any Error)?>
     /// Set to end the server.
     private let stopFlag: StopFlag
     /// Set when everything has stopped.
@@ -38,7 +38,7 @@ package final class ModelServer: Sendable {
         let listening = try HTTPServer.listen(
             options.host, port: options.port, onlyLoopback: !access.needsKey)
         listens(listening.address)
-        let failure = Guarded<(any Error)?>(nil)
+        let failure = Mutex<(any Error)?>(nil)
         answers = ClientAnswers()
         (self.stopFlag, grace) = (stopFlag, options.grace)
         let (models, engine) = try model?() ?? (base.makeModelLoader(), RequestLines.engine(of: base))

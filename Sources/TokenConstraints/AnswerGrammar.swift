@@ -31,7 +31,7 @@ package final class AnswerGrammar: Sendable {
     let schemaShape: SchemaShape?
     private let makeWriter: @Sendable () -> any AnswerWriter
     /// The writer and its number; states of another writer are invalid for it.
-    private let current: Guarded<(number: Int, writer: GrammarWriter)>
+    private let current: Mutex<(number: Int, writer: GrammarWriter)>
 
     /// JSON values that a schema accepts.
     /// - Throws: `ConstraintFault`.
@@ -83,7 +83,7 @@ package final class AnswerGrammar: Sendable {
         self.tokens = tokens
         self.makeWriter = makeWriter
         let writer = GrammarWriter(makeWriter(), tokens: tokens)
-        current = Guarded((0, writer))
+        current = Mutex((0, writer))
         guard let plan = writer.plan(writer.writer.start) else {
             throw ConstraintFault(.unsatisfiable, "the model's vocabulary has no tokens to write it with")
         }

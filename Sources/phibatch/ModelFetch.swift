@@ -3,7 +3,6 @@ import FoundationShim
 import ModelHub
 import OperatingSystem
 import PhiModel
-import Synchronization
 
 /// Finds the folder of a named model, and fetches missing files.
 struct ModelFetch {
@@ -173,7 +172,7 @@ enum Blocking {
     /// Waits on this thread for a task's result.
     static func result<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value
     {
-        let done = Monitor<Result<Value, any Error>?>(nil)
+        let done = Condition<Result<Value, any Error>?>(nil)
         Task {
             let result: Result<Value, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }

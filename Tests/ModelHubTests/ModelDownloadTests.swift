@@ -1,6 +1,5 @@
 import Foundation
 import OperatingSystem
-import Synchronization
 import Testing
 
 @testable import ModelHub

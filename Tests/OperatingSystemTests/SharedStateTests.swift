@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct SharedStateTests {
     @Test func aValueIsMadeOnFirstUse() {
-        let made = Guarded(0)
-        let value = OnFirstUse {
+        let made = Mutex(0)
+        let value = Lazy {
             made.withLock { $0 += 1 }
             return [1, 2, 3]
         }
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func aThreadWaitsForAnother() throws {
-        let queue = Monitor<[Int]>([])
+        let queue = Condition<[Int]>([])
         try WorkerThread.start("test") {
             for number in 0..<100 { queue.change { $0.append(number) } }
         }
@@ -29,19 +29,19 @@ import Testing
     @Test func whatIsLentComesBack() throws {
         final class Item {}
         struct Refused: Error {}
-        let pool = Pool<Item>(most: 1)
-        let made = Guarded(0)
+        let pool = Mutex<[Item]>([])
+        let made = Mutex(0)
         func make() -> Item {
             made.withLock { $0 += 1 }
             return Item()
         }
-        pool.lend(orMake: make) { first in
-            pool.lend(orMake: make) { second in #expect(first !== second) }
+        pool.lend(most: 1, orMake: make) { first in
+            pool.lend(most: 1, orMake: make) { second in #expect(first !== second) }
         }
         #expect(made.withLock { $0 } == 2)
         // One of the two was kept, and is back even if it didn't serve.
-        #expect(throws: Refused.self) { try pool.lend(orMake: make) { _ in throw Refused() } }
-        pool.lend(orMake: make) { _ in }
+        #expect(throws: Refused.self) { try pool.lend(most: 1, orMake: make) { _ in throw Refused() } }
+        pool.lend(most: 1, orMake: make) { _ in }
         #expect(made.withLock { $0 } == 2)
     }
 
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func aCancelledTaskDoesNotWait() async throws {
-        let (began, cancelled) = (OneResult<Void>(), Monitor(false))
+        let (began, cancelled) = (Future<Void>(), Condition(false))
         let task = Task {
             try await WorkerThread.result("test") {
                 began.set(.success(()))

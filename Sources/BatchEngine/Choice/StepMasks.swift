@@ -27,11 +27,11 @@ final class StepMasks: Sendable {
         }
     }
 
-    private let slots: Monitor<Slots>
+    private let slots: Condition<Slots>
 
     /// - Parameter constraints: the constraint of each row, if it has one.
     init(_ constraints: [(any Constraint)?]) {
-        slots = Monitor(Slots(slots: constraints.map { $0.map(Slot.open) }))
+        slots = Condition(Slots(slots: constraints.map { $0.map(Slot.open) }))
     }
 
     /// Makes masks in the order of the rows until none is left.
@@ -66,7 +66,7 @@ final class StepMasks: Sendable {
 
 /// Thread that makes the masks of one step after the other. It starts with the first mask.
 final class MaskThread {
-    private let steps = Mailbox<StepMasks>()
+    private let steps = Queue<StepMasks>()
     /// Nil before the first mask; false if the thread could not be started.
     private var isThere: Bool?
 

@@ -1,5 +1,5 @@
+import FoundationShim
 import Regex
-import Synchronization
 
 /// The formats that can be checked.
 package enum Formats {

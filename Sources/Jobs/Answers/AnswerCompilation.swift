@@ -67,7 +67,7 @@ package final class AnswerCompilation: Sendable {
     private let form: AnswerForm
     private let layout: AnswerGrammar.Layout
     private let compiler: AnswerCompiler
-    private let state = Monitor(OpenAnswer())
+    private let state = Condition(OpenAnswer())
 
     init(_ form: AnswerForm, _ layout: AnswerGrammar.Layout, by compiler: AnswerCompiler) {
         size = form.text.utf8.count
@@ -134,12 +134,12 @@ package final class AnswerCompilation: Sendable {
 
 /// Compiler of constraints for a model's tokens. Safe to use from several threads.
 final class AnswerCompiler: Sendable {
-    private let tokens: OnFirstUse<Result<TokenTrie, AnswerFault>>
+    private let tokens: Lazy<Result<TokenTrie, AnswerFault>>
     private let tools: ToolText?
 
     init(text: any TextCoding, limits: ModelLimits) {
         tools = text.tools
-        tokens = OnFirstUse {
+        tokens = Lazy {
             guard let texts = text.tokenTexts else {
                 return .failure(
                     AnswerFault("The model has no tokenizer, so answers can't be constrained."))

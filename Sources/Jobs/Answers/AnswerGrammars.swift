@@ -26,7 +26,7 @@ package final class AnswerGrammars: Sendable {
     static let threadCount = 2
 
     private let compiler: AnswerCompiler
-    private let state = Guarded(KnownGrammars())
+    private let state = Mutex(KnownGrammars())
 
     package init(text: any TextCoding, limits: ModelLimits) {
         compiler = AnswerCompiler(text: text, limits: limits)

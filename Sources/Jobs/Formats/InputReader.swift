@@ -98,7 +98,7 @@ package struct InputReader {
 package final class FollowedInput {
     /// Seconds between two looks.
     private static let interval = 0.1
-    private let lock = Lock()
+    private let lock = Mutex()
     private var job: JobSettings
     private let goesOn: () -> Bool
 

@@ -15,7 +15,7 @@ package final class PipeOutput: Sendable {
     private let stopFlag: StopFlag
     private let write: @Sendable ([UInt8]) throws -> Void
     /// Held while a message is written.
-    private let failure = Guarded<(any Error)?>(nil)
+    private let failure = Mutex<(any Error)?>(nil)
 
     package init(stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void) {
         (self.stopFlag, self.write) = (stopFlag, write)

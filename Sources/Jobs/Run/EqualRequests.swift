@@ -29,7 +29,7 @@ struct EqualRequests {
     /// Keys of `outcomes` that were used since they last were the oldest.
     private var used: Set<RequestKey> = []
     /// All of `outcomes`, oldest first.
-    private var order: Queue<RequestKey> = []
+    private var order: Deque<RequestKey> = []
     private var weight = 0
 
     init(countLimit: Int = 1024, weightLimit: Int = 1 << 20) {

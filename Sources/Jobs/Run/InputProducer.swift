@@ -41,7 +41,7 @@ final class InputProducer: @unchecked Sendable {
     /// Nil where rows that are done decide nothing of others.
     private let plan: StepPlan?
     private let reuse: RowReuse?
-    private let counted = Guarded(Count())
+    private let counted = Mutex(Count())
     // Used by the feeder's thread alone.
     private var reader: InputReader
     private var input = InputSeen()

@@ -83,7 +83,7 @@ extension Array {
 
 /// Number of lines that a run will take up, counted on its own thread while the run lasts, for progress only.
 final class InputTotal: Sendable {
-    private let state = Watched<(total: Int?, isWanted: Bool)>((nil, true))
+    private let state = AsyncValue<(total: Int?, isWanted: Bool)>((nil, true))
 
     /// Nil while it isn't known, or if it can't be: the input can be read but once, or not now.
     var lines: Int? { state.withState { $0.total } }

@@ -42,7 +42,7 @@ package final class JobRun: RequestSource {
     /// More lines have failed than may.
     var endsEarly = false
     /// To be generated anew, as what came was not what was asked for.
-    var again: Queue<Request> = []
+    var again: Deque<Request> = []
     /// Next steps that wait for the form of their answer.
     var waiting: [any WaitingRequest] = []
     /// Nil where nothing is decided in the input's order.

@@ -6,7 +6,7 @@ import PhiText
 /// together share it.
 package final class ModelLoader: Sendable {
     private let load: @Sendable () throws -> LoadedModel
-    private let model = Guarded<LoadedModel?>(nil)
+    private let model = Mutex<LoadedModel?>(nil)
 
     package init(load: @escaping @Sendable () throws -> LoadedModel) { self.load = load }
 

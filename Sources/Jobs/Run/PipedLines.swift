@@ -51,7 +51,7 @@ package final class PipedLines: ResultStore, Sendable {
     }
 
     private struct OpenLines {
-        var waiting: Queue<OpenLine> = []
+        var waiting: Deque<OpenLine> = []
         /// By their requests.
         var open: [Int: OpenLine] = [:]
         /// Results to come, by their places in the run.
@@ -86,7 +86,7 @@ package final class PipedLines: ResultStore, Sendable {
     private let run: ResultRun
     private let tell: @Sendable (Int, Event) -> Void
     private let isByLine: Bool
-    private let state = Monitor(OpenLines())
+    private let state = Condition(OpenLines())
 
     /// - Parameters:
     ///   - digest: of the run's fingerprint, which results name.

@@ -29,7 +29,7 @@ final class RequestQueue: Sendable {
     fileprivate struct QueueState: Sendable {
         let countLimit: Int
         let weightLimit: Int
-        var items: Queue<PendingRequest> = []
+        var items: Deque<PendingRequest> = []
         var weight = 0
         var isFinished = false
         var failure: (any Error)?
@@ -46,12 +46,12 @@ final class RequestQueue: Sendable {
         case end((any Error)?)
     }
 
-    private let state: Monitor<QueueState>
+    private let state: Condition<QueueState>
     /// Nobody will take more. Read without a lock, too.
     private let closed = Atomic<Bool>(false)
 
     init(countLimit: Int, weightLimit: Int = 1 << 22) {
-        state = Monitor(QueueState(countLimit: countLimit, weightLimit: weightLimit))
+        state = Condition(QueueState(countLimit: countLimit, weightLimit: weightLimit))
     }
 
     /// Has the queue filled by those who take from it, as far as it has room, in place of a thread.

@@ -23,14 +23,14 @@ final class SharedStore: @unchecked Sendable {
     /// A caller that hands over more than that waits, as each holds a result in memory.
     private static let changeLimit = 64
 
-    private let lock = Lock()
+    private let lock = Mutex()
     private let store: any ResultStore
     private var isClosed = false
-    private let handed: Monitor<Handed>
+    private let handed: Condition<Handed>
 
     init(_ store: any ResultStore) {
         self.store = store
-        handed = Monitor(Handed(isTaken: store.isOnDisk ? nil : false))
+        handed = Condition(Handed(isTaken: store.isOnDisk ? nil : false))
     }
 
     // MARK: The thread that writes

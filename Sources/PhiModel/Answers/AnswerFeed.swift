@@ -15,7 +15,7 @@ final class AnswerFeed: Sendable {
 
     /// Whether the reader wants parts, or only the whole.
     private let keepsParts: Bool
-    private let state = Watched(FeedState())
+    private let state = AsyncValue(FeedState())
 
     init(keepsParts: Bool) { self.keepsParts = keepsParts }
 

@@ -15,9 +15,9 @@ final class ModelThreads: Sendable {
     private let engine: any Engine
     private let text: any TextCoding
     private let workers: Int
-    private let asked = Mailbox<Asked>()
-    private let sources = Mailbox<any RequestSource>()
-    private let haveStarted = Guarded(false)
+    private let asked = Queue<Asked>()
+    private let sources = Queue<any RequestSource>()
+    private let haveStarted = Mutex(false)
 
     /// Rows of a prompt in one step; an answer can be cancelled between steps.
     private static let prefillChunk = 512

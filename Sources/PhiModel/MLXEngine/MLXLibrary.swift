@@ -12,7 +12,7 @@ package final class MLXLibrary: Sendable {
     package let device: String
     package let isGPU: Bool
     /// MLX allows one caller at a time, however many engines there are.
-    private let turn = Lock()
+    private let turn = Mutex()
 
     private static let folderName = "phibatch-mlx"
     private static let fileName = "libphibatch-mlx." + LoadedLibrary.suffix

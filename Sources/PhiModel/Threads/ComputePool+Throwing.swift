@@ -1,4 +1,4 @@
-import Synchronization
+import OperatingSystem
 
 extension ComputePool {
     /// Like `run`, for work that can fail.

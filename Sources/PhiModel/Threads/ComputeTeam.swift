@@ -29,8 +29,8 @@ final class ComputeTeam: @unchecked Sendable {
     /// Words between two threads' notes: two cache lines, since processors fetch them in pairs.
     private static let spacing = 16
 
-    private let helpers = Condition()
-    private let leader = Condition()
+    private let helpers = Condition(())
+    private let leader = Condition(())
     /// Sleeping helpers that are not called. Changed with `helpers` locked.
     private let sleeping = Atomic<Int>(0)
     /// Called helpers that are not awake yet. Guarded by `helpers`.

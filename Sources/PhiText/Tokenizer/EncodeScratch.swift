@@ -2,7 +2,7 @@ import Regex
 
 /// Buffers and piece cache of one encoding thread.
 ///
-/// A `Pool` lends it to one thread at a time.
+/// A `Mutex` lends it to one thread at a time.
 final class EncodeScratch {
     private static let keptCapacity = 1 << 16
 

@@ -23,10 +23,10 @@ package final class Tokenizer: Sendable {
     private let plainMatcher: AddedTokenMatcher
     private let normalizedMatcher: AddedTokenMatcher
     /// Made for the first long text.
-    private let reach: OnFirstUse<TokenReach>
+    private let reach: Lazy<TokenReach>
     /// For each of `preTokenizers`, whether its result has at least as many tokens as pieces.
     private let keepsPieces: [Bool]
-    private let pool = Pool<EncodeScratch>(most: 64)
+    private let pool = Mutex<[EncodeScratch]>([])
 
     /// Texts that are control tokens when a template has written them.
     package let controlTokens: ControlTokens
@@ -60,7 +60,7 @@ package final class Tokenizer: Sendable {
         normalizedMatcher = AddedTokenMatcher(normalized.map(\.0), texts: normalized.map(\.1))
         let (model, normalizers, steps, added) = (model, normalizers, preTokenizers, parts.addedTokens)
         let addedLength = (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0
-        reach = OnFirstUse {
+        reach = Lazy {
             TokenReach(
                 model, normalizers: normalizers, preTokenizers: steps, added: added,
                 addedLength: addedLength)
@@ -118,7 +118,7 @@ package final class Tokenizer: Sendable {
         var text = text
         let isTooLong = text.withUTF8 { bytes in
             if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
-            return pool.lend(orMake: EncodeScratch.init) { scratch in
+            return pool.lend(most: 64, orMake: EncodeScratch.init) { scratch in
                 scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
                 let sections = plainMatcher.sections(
                     of: bytes, specialAsText: specialTokensAsText, controlAsText: isContinuation)

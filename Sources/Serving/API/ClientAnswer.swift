@@ -16,7 +16,7 @@ final class ClientAnswer: Sendable {
     private let streams: Bool
     private let metrics: ServerMetrics
     private let began = ContinuousClock.now
-    private let state: Guarded<AnswerState>
+    private let state: Mutex<AnswerState>
 
     /// - Parameters:
     ///   - streams: whether text is sent as it is generated.
@@ -26,7 +26,7 @@ final class ClientAnswer: Sendable {
     ) {
         (self.exchange, self.reply, self.metrics) = (exchange, reply, metrics)
         self.streams = streams
-        state = Guarded(AnswerState(events: reply.events(tellsUsage: tellsUsage)))
+        state = Mutex(AnswerState(events: reply.events(tellsUsage: tellsUsage)))
     }
 
     /// - Returns: whether that was the last event.
@@ -123,7 +123,7 @@ final class ClientAnswers: Sendable {
         var open: [Int: ClientAnswer] = [:]
     }
 
-    private let state = Guarded(AnswerState())
+    private let state = Mutex(AnswerState())
 
     var count: Int { state.withLock(\.open.count) }
 

@@ -20,7 +20,7 @@ final class ServerMetrics: Sendable {
         var whole = Times()
     }
 
-    private let state = Guarded(Counters())
+    private let state = Mutex(Counters())
 
     func answered(_ path: String, status: Int) {
         state.withLock { $0.answers["path=\"\(path)\",status=\"\(status)\"", default: 0] += 1 }

@@ -27,10 +27,10 @@ final class BatchStore: Sendable {
     private let folder: String
     private let requests: RequestLines
     private let stopFlag: StopFlag
-    private let state: Guarded<BatchTable>
-    private let events = Mailbox<Event>()
+    private let state: Mutex<BatchTable>
+    private let events = Queue<Event>()
     /// Held while a record changes.
-    private let changing = Lock()
+    private let changing = Mutex()
     /// Lock against other servers, held as long as the process lives.
     private let lock: FileLock
 
@@ -39,7 +39,7 @@ final class BatchStore: Sendable {
     init(folder: String, _ requests: RequestLines, stopFlag: StopFlag) throws {
         self.folder = Paths.join(folder, "batches")
         (self.requests, self.stopFlag) = (requests, stopFlag)
-        state = Guarded(BatchTable(records: try Records.all(in: self.folder, of: Self.kind)))
+        state = Mutex(BatchTable(records: try Records.all(in: self.folder, of: Self.kind)))
         lock = try Self.locked(folder)
         files = try FileStore(folder: Paths.join(folder, "files"))
     }

@@ -10,12 +10,12 @@ final class FileStore: Sendable {
     private static let suffix = ".json"
 
     let folder: String
-    private let records: Guarded<[String: JSONObject]>
+    private let records: Mutex<[String: JSONObject]>
 
     /// - Throws: `UserError`.
     init(folder: String) throws {
         self.folder = folder
-        records = Guarded(try Records.all(in: folder, of: Self.kind))
+        records = Mutex(try Records.all(in: folder, of: Self.kind))
         let names = (try? Files.names(in: folder)) ?? []
         for name in names where name.hasSuffix(Upload.suffix) { try? Files.remove(Paths.join(folder, name)) }
     }

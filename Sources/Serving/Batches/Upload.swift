@@ -22,7 +22,7 @@ final class Upload: HTTPForm {
     private let id = "file-" + APIService.newID()
     private let folder: String
     private let limit: Int
-    private let state = Guarded(Saved())
+    private let state = Mutex(Saved())
 
     /// - Parameter folder: folder of files.
     init(in folder: String, limit: Int) {

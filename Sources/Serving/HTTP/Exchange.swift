@@ -32,7 +32,7 @@ package final class Exchange: Sendable {
     private let library: HTTPLibrary
     private let limit: Int
     package let form: (any HTTPForm)?
-    private let state: Guarded<ReplyState>
+    private let state: Mutex<ReplyState>
 
     init(
         _ server: HTTPServer, _ library: HTTPLibrary, _ connection: HTTPLibrary.Handle, _ head: HTTPHead,
@@ -46,7 +46,7 @@ package final class Exchange: Sendable {
         case .bytes(let limit): (self.limit, form) = (limit, nil)
         case .form(let form, let limit): (self.limit, self.form) = (limit, form)
         }
-        self.state = Guarded(state)
+        self.state = Mutex(state)
     }
 
     deinit { server.bodies.withLock { [counted = state.withLock(\.counted)] in $0 -= counted } }

@@ -40,13 +40,13 @@ package final class HTTPServer: Sendable {
     }
 
     let service: any HTTPService
-    let bodies = Guarded(0)
+    let bodies = Mutex(0)
     /// Address that it listens on, such as `127.0.0.1:8000`.
     package let address: String
     package let port: Int
     private let library: HTTPLibrary
     let limits: HTTPLimits
-    private let state = Guarded(Connections())
+    private let state = Mutex(Connections())
 
     /// Listens on an address, after checking for the library.
     /// - Parameters:

@@ -24,7 +24,7 @@ package final class CallGrammar: Sendable {
     let mark: [UInt8]
     let anything: TokenMask
     /// For each number of matched bytes of the mark, the tokens that go beyond its end, and all that reach it.
-    private let ends: [OnFirstUse<(beyond: TokenMask, all: TokenMask)>]
+    private let ends: [Lazy<(beyond: TokenMask, all: TokenMask)>]
 
     /// - Parameter answer: the constraint of an answer without calls, if the model may choose.
     package init(
@@ -36,7 +36,7 @@ package final class CallGrammar: Sendable {
         self.mark = mark
         anything = TokenMask(0..<Int32(tokens.count), count: tokens.count)
         ends = mark.indices.map { came in
-            OnFirstUse {
+            Lazy {
                 var (beyond, all) = (TokenMask(count: tokens.count), TokenMask(count: tokens.count))
                 for token in 0..<Int32(tokens.count) where token != single {
                     guard let rest = Self.rest(of: tokens.text(of: token), after: came, of: mark) else {

@@ -14,7 +14,7 @@ package final class GrammarMatcher: Sendable {
 
     private let source: GrammarSource
     /// Used by one thread at a time, as a verdict counts its steps.
-    private let pushdown = Guarded<Pushdown?>(nil)
+    private let pushdown = Mutex<Pushdown?>(nil)
 
     package init(_ source: GrammarSource) { self.source = source }
 

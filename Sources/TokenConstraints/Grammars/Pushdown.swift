@@ -1,5 +1,6 @@
 import OperatingSystem
-import Synchronization
+
+import struct Synchronization.Atomic
 
 /// Follows a text under a context-free grammar, byte by byte.
 ///
@@ -13,14 +14,14 @@ import Synchronization
 final class Pushdown: Sendable {
     let grammar: Productions
     let sets = SharedList<ItemSet>()
-    private let numbers = Guarded<[[Item]: Int32]>([:])
+    private let numbers = Mutex<[[Item]: Int32]>([:])
     /// By set, its items within terminals, and those that its rules begin with.
-    private let scans = OnceEach<Int32, [Item]>()
-    private let groups = OnceEach<GroupKey, [Int32]>()
+    private let scans = Memo<Int32, [Item]>()
+    private let groups = Memo<GroupKey, [Int32]>()
     /// By set that a group of rules made for itself, the group and its first set.
-    private let groupStarts = OnceEach<Int32, (group: Int32, first: Int32)>()
+    private let groupStarts = Memo<Int32, (group: Int32, first: Int32)>()
     let tables = StateTables()
-    let comparisons = OnceEach<ComparedSets, Bool>()
+    let comparisons = Memo<ComparedSets, Bool>()
     private let visitCount = Atomic<Int>(0)
     private let startNumber = Atomic<Int32>(0)
     private let itemCount = Atomic<Int>(0)

@@ -32,7 +32,7 @@ final class NumberedValues<Value: Hashable & Sendable>: @unchecked Sendable {
         }
     }
 
-    private let lock = Lock()
+    private let lock = Mutex()
     private var numbers = Numbers()
     private let values = SharedList<Value>()
 

@@ -1,5 +1,6 @@
 import OperatingSystem
-import Synchronization
+
+import struct Synchronization.Atomic
 
 /// A list that only grows. Elements stay in place, in blocks; so they are read without a lock while others are added.
 ///
@@ -9,7 +10,7 @@ final class SharedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private let blocks = UnsafeMutablePointer<UnsafeMutablePointer<Element>>.allocate(capacity: mostBlocks)
     /// The first block, which most reads use.
     private let first = UnsafeMutablePointer<Element>.allocate(capacity: blockLength)
-    private let lock = Lock()
+    private let lock = Mutex()
     private let length = Atomic<Int>(0)
 
     private static var blockLength: Int { 1024 }

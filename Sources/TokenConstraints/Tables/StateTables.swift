@@ -1,6 +1,8 @@
 import FoundationShim
 import OperatingSystem
-import Synchronization
+
+import struct Synchronization.Atomic
+import struct Synchronization.AtomicLazyReference
 
 /// Known results of a writer's states: the next state by byte, and frequent queries. Threads query concurrently,
 /// without a lock; two that find a result at the same time find the same.
@@ -35,7 +37,7 @@ final class StateTables: @unchecked Sendable {
     private let planCount = Atomic<Int>(0)
     /// Number of states with steps of their own.
     private let tableCount = Atomic<Int>(0)
-    private let lock = Lock()
+    private let lock = Mutex()
     // Guarded by `lock`. Steps of several states share a block, as many small ones take long to free.
     private var slabs: [Steps] = []
     private static let slabTables = 32

@@ -1,6 +1,6 @@
 import JSONSchema
+import OperatingSystem
 import Regex
-import Synchronization
 
 /// Formats as regular expressions. Each accepts all usual texts, and none that `Formats` refuses.
 enum FormatPatterns {

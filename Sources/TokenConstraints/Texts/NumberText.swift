@@ -1,5 +1,5 @@
+import OperatingSystem
 import Regex
-import Synchronization
 
 /// JSON numbers under conditions, as a table.
 final class NumberText: ByteAutomaton {

@@ -1,14 +1,15 @@
 import BatchEngine
 import OperatingSystem
-import Synchronization
+
+import struct Synchronization.Atomic
 
 /// A writer with its cache for one vocabulary, replaced when it is too large. Safe to use from several threads: no lock
 /// is held while a mask is made.
 final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
-    private let masks: Guarded<MaskCache>
-    private let forcedTokens = OnceEach<Int32, (tokens: [Int32], bytes: Int)>()
+    private let masks: Mutex<MaskCache>
+    private let forcedTokens = Memo<Int32, (tokens: [Int32], bytes: Int)>()
     private let replayedBytes = Atomic<Int>(0)
     /// The writer before this one, whose states can be adopted.
     private let former: (any AnswerWriter)?
@@ -18,7 +19,7 @@ final class GrammarWriter: Sendable {
         self.writer = writer
         self.tokens = tokens
         self.former = former
-        masks = Guarded(MaskCache(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
+        masks = Mutex(MaskCache(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
     }
 
     /// Bytes of the writer for texts that another writer had begun, which every new one needs.

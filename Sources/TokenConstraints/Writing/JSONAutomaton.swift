@@ -35,18 +35,18 @@ final class JSONAutomaton: AnswerWriter {
     let tables = StateTables()
     /// Names that objects have had, as sets.
     let nameSets = NameSets()
-    let shortestTexts = OnceEach<ShortestKey, [UInt8]>()
-    let openedRests = OnceEach<Int32, [UInt8]>()
-    let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
-    let wholeRests = OnceEach<WholeKey, WholeRest>()
-    let goesOn = OnceEach<TextState, Bool>()
+    let shortestTexts = Memo<ShortestKey, [UInt8]>()
+    let openedRests = Memo<Int32, [UInt8]>()
+    let rests = Memo<RestKey, ArraySlice<UInt8>>()
+    let wholeRests = Memo<WholeKey, WholeRest>()
+    let goesOn = Memo<TextState, Bool>()
     /// By frame, the places after a value in it.
     let afterValues = SharedList<OnceMade<[Place]>>()
-    let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
+    let stringWalks = Memo<StringWalk.Key, StringWalk>()
     /// Walks without the ends of single tokens.
-    let wholeWalks = OnceEach<StringWalk.Key, StringWalk>()
+    let wholeWalks = Memo<StringWalk.Key, StringWalk>()
     /// Bytes of the shortest names that are not taken; nil if all are.
-    let nameBytes = OnceEach<Place, Int?>()
+    let nameBytes = Memo<Place, Int?>()
     /// Bytes of stored string walks and ways to the end.
     private let keptBytes = Atomic<Int>(0)
 

@@ -1,5 +1,6 @@
 import OperatingSystem
-import Synchronization
+
+import struct Synchronization.Atomic
 
 /// Properties of an object shape. A class, as every step uses it, and it has many lists.
 final class ObjectFacts: Sendable {
@@ -76,7 +77,7 @@ final class NameSets: Sendable {
         }
     }
 
-    private let content = Guarded(Content())
+    private let content = Mutex(Content())
     private let byteCount = Atomic<Int>(0)
 
     /// Its approximate bytes.

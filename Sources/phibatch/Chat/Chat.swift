@@ -55,7 +55,7 @@ struct Chat {
         let opening = system.map { [ChatMessage(role: "system", content: $0)] } ?? []
         let asked = turns + [ChatMessage(role: "user", content: question)]
         let stream = maker(opening + asked)
-        let parts = Mailbox<Result<AnswerPart, any Error>>()
+        let parts = Queue<Result<AnswerPart, any Error>>()
         let task = Task {
             do { for try await part in stream { parts.put(.success(part)) } } catch {
                 parts.put(.failure(error))

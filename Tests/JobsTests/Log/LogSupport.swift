@@ -1,7 +1,6 @@
 import Errors
 import Foundation
 import OperatingSystem
-import Synchronization
 import Testing
 
 @testable import BatchPipeline

@@ -26,7 +26,7 @@ import Testing
 
     /// Nothing is written before so many steps were begun: where steps wait for it, that is never.
     private func writeOnly(after count: Int) {
-        let steps = Monitor(0)
+        let steps = Condition(0)
         let before = model.beforeStep
         model.beforeStep = { step in
             steps.change { $0 = step }

@@ -1,7 +1,6 @@
 import Foundation
 import JSON
 import OperatingSystem
-import Synchronization
 
 @testable import ModelHub
 

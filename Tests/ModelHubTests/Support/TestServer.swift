@@ -1,6 +1,5 @@
 import Dispatch
 import OperatingSystem
-import Synchronization
 
 /// An HTTP server on this machine's loopback address, at a port of its own, with a thread for each connection.
 final class TestServer: Sendable {

@@ -2,7 +2,7 @@
     import CPhiKernels
     import Foundation
     import OperatingSystem
-    import Synchronization
+    import struct Synchronization.Atomic
     import TestSupport
     import Testing
 

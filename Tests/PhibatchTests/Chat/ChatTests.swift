@@ -2,7 +2,6 @@ import BatchPipeline
 import Foundation
 import OperatingSystem
 import PhiModel
-import Synchronization
 import TestSupport
 import Testing
 
@@ -60,7 +59,7 @@ import Testing
 
     /// On a thread of its own, as the program has: a chat waits for its answers, and they need Swift's threads.
     private func chat(_ inputs: [ChatLine], system: String? = nil) async throws -> (Chat, Seen) {
-        let result = OneResult<Ended>()
+        let result = Future<Ended>()
         try WorkerThread.start("chat") { result.set(Result { try Self.run(inputs, system) }) }
         let ended = try await result.value
         return (ended.chat, ended.seen)

@@ -30,7 +30,7 @@ import Testing
         // Each by a grammar that nobody has asked before.
         let alone = try (0..<seeds).map { walk(try make(), seed: $0) }
         let shared = try make()
-        let found = Guarded([Int: (tokens: [Int32], masks: [TokenMask])]())
+        let found = Mutex([Int: (tokens: [Int32], masks: [TokenMask])]())
         onThreads(4, count: 2 * seeds) { number in
             let walked = walk(shared, seed: number % seeds)
             found.withLock { $0[number] = walked }

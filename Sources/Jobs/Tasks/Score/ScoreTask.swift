@@ -1,8 +1,8 @@
 import BatchEngine
 import Errors
 import JSON
+import OperatingSystem
 import PhiText
-import Synchronization
 
 /// Scores a line's completions, each after the line's prompt.
 struct ScoreTask: LineTask {

@@ -2,7 +2,6 @@ import CPhiKernels
 import FoundationShim
 import JSON
 import OperatingSystem
-import Synchronization
 
 /// Turns a folder of Hugging Face whose weights another program has quantized into one in MLX's format.
 struct PublishedConverter {

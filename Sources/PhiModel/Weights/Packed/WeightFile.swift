@@ -1,5 +1,4 @@
 import OperatingSystem
-import Synchronization
 
 /// A file of packed weights in the cache, mapped.
 ///
@@ -51,17 +50,17 @@ final class WeightFile: Sendable {
                 == BlockChecksum.of(
                     UnsafeRawBufferPointer(rebasing: bytes[..<contents.checksums.upperBound]))
         else { return nil }
-        let isDamaged = Atomic<Bool>(false)
+        let isDamaged = Mutex(false)
         pool.run(chunks.count) { number in
             let range = chunks[number].bytes
             let chunk = UnsafeRawBufferPointer(
                 rebasing: bytes[offset + range.lowerBound..<offset + range.upperBound])
             Memory.expectReads(chunk)
             if BlockChecksum.of(chunk) != word(contents.checksums.lowerBound + 8 * number) {
-                isDamaged.store(true, ordering: .relaxed)
+                isDamaged.withLock { $0 = true }
             }
         }
-        if isDamaged.load(ordering: .relaxed) { return nil }
+        if isDamaged.withLock({ $0 }) { return nil }
     }
 
     /// Packs the weights into a new file, a chunk at a time.

@@ -49,7 +49,7 @@ struct AcceptFilter {
     /// Nil if all rows of a line are wanted.
     private(set) var quota: RowQuota?
     /// Decisions to act on.
-    private var decisions: Queue<Decision> = []
+    private var decisions: Deque<Decision> = []
     /// Ended rows: whether they are accepted, and their outcome in this run.
     private var ends = InOrder<(isAccepted: Bool, tally: RowOutcome?)>()
     /// Outcomes of this run's rows, as far as all before them have ended, up to the end.

@@ -1,6 +1,6 @@
 /// A value that is made on first use. Concurrent callers wait for it.
-package final class OnFirstUse<Value: Sendable>: Sendable {
-    private let made = Guarded<Value?>(nil)
+package final class Lazy<Value: Sendable>: Sendable {
+    private let made = Mutex<Value?>(nil)
     private let make: @Sendable () -> Value
 
     package init(_ make: @escaping @Sendable () -> Value) { self.make = make }

@@ -1,20 +1,23 @@
+@_exported import class FoundationShim.Condition
+@_exported import class FoundationShim.Mutex
+
 /// Result of looking for something in a state.
 package enum Taken<Value: Sendable>: Sendable {
     case notYet
     case taken(Value)
 }
 
-/// State that threads change and tasks wait for. Threads wait for a `Monitor`.
-package final class Watched<State: Sendable>: Sendable {
+/// State that threads change and tasks wait for. Threads wait for a `Condition`.
+package final class AsyncValue<State: Sendable>: Sendable {
     private struct Content {
         var state: State
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let content: Guarded<Content>
+    private let content: Mutex<Content>
 
-    package init(_ state: State) { content = Guarded(Content(state: state)) }
+    package init(_ state: State) { content = Mutex(Content(state: state)) }
 
     /// Accesses the state without waking waiters.
     package func withState<Value: Sendable>(_ body: (inout State) throws -> Value) rethrows -> Value {

@@ -1,11 +1,11 @@
 /// Carries one result from a thread to a waiting task.
-package final class OneResult<Value: Sendable>: Sendable {
+package final class Future<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var waiter: CheckedContinuation<Value, any Error>?
     }
 
-    private let state = Guarded(State())
+    private let state = Mutex(State())
 
     package init() {}
 
@@ -46,7 +46,7 @@ extension WorkerThread {
         _ name: String, _ body: @escaping @Sendable () throws -> Value,
         onCancel: @escaping @Sendable () -> Void = {}
     ) async throws -> Value {
-        let result = OneResult<Value>()
+        let result = Future<Value>()
         try startOrExplain(name) { result.set(Result { try body() }) }
         return try await withTaskCancellationHandler {
             try await result.value

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TokenConstraints
 
-@Suite struct OnceEachTests {
+@Suite struct MemoTests {
     /// No lock is held while a value is made, so that one may need another.
     @Test func valuesAreMadeSideBySide() {
-        let sums = OnceEach<Int, Int>()
+        let sums = Memo<Int, Int>()
         @Sendable func sum(_ number: Int) -> Int {
             sums.value(of: number) { number == 0 ? 0 : number + sum(number - 1) }
         }

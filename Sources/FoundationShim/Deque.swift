@@ -1,5 +1,5 @@
 /// A first-in, first-out queue whose operations at both ends take constant time.
-package struct Queue<Element> {
+package struct Deque<Element> {
     // Elements before `head` are gone; once they are half of all, the rest moves up.
     private var slots: [Element?] = []
     private var head = 0
@@ -39,7 +39,7 @@ package struct Queue<Element> {
     }
 }
 
-extension Queue: RandomAccessCollection, MutableCollection, ExpressibleByArrayLiteral {
+extension Deque: RandomAccessCollection, MutableCollection, ExpressibleByArrayLiteral {
     package init(arrayLiteral elements: Element...) { slots = elements }
 
     package var startIndex: Int { 0 }
@@ -56,4 +56,4 @@ extension Queue: RandomAccessCollection, MutableCollection, ExpressibleByArrayLi
     }
 }
 
-extension Queue: Sendable where Element: Sendable {}
+extension Deque: Sendable where Element: Sendable {}

@@ -2,10 +2,10 @@ import FoundationShim
 
 /// A queue from any thread to one that waits.
 // Unchecked: the compiler can't see that an item belongs to the sender, the queue or the receiver.
-package final class Mailbox<Item>: @unchecked Sendable {
-    private let condition = Condition()
+package final class Queue<Item>: @unchecked Sendable {
+    private let condition = Condition(())
     // Everything below is guarded by `condition`.
-    private var items: Queue<Item> = []
+    private var items: Deque<Item> = []
     private var isClosed = false
 
     package init() {}
