@@ -165,7 +165,7 @@ extension JobCheck.Answers {
     /// - Throws: `UserError` if no answer satisfies it.
     fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
         guard let form = job.answerForm, form.isConstraint else { return nil }
-        do throws(AnswerFault) {
+        do throws(SettingProblem) {
             let compiled = try grammars.compilation(form, job.answerLayout).value()
             self.init(
                 validated: compiled.validated, openObjects: compiled.openObjects,

@@ -42,7 +42,7 @@ package final class AnswerCompilation: Sendable {
     private enum Progress {
         case idle
         case running
-        case done(Result<CompiledAnswer, AnswerFault>)
+        case done(Result<CompiledAnswer, SettingProblem>)
     }
 
     private struct OpenAnswer {
@@ -89,12 +89,12 @@ package final class AnswerCompilation: Sendable {
     }
 
     /// Returns the result; compiles it if nobody has begun, else waits.
-    /// - Throws: `AnswerFault`, always the same for the same constraint.
-    package func value() throws(AnswerFault) -> CompiledAnswer {
+    /// - Throws: `SettingProblem`, always the same for the same constraint.
+    package func value() throws(SettingProblem) -> CompiledAnswer {
         state.withLock { $0.blocked += 1 }
         defer { state.withLock { $0.blocked -= 1 } }
         while true {
-            let result = state.wait { state -> Result<CompiledAnswer, AnswerFault>?? in
+            let result = state.wait { state -> Result<CompiledAnswer, SettingProblem>?? in
                 if case .done(let result) = state.progress { return .some(result) }
                 return state.begin() ? .some(nil) : nil
             }
@@ -119,7 +119,7 @@ package final class AnswerCompilation: Sendable {
     /// - Returns: whom to notify of the result, or of giving up; nil if it was given up but is wanted.
     private func tryToCompile() -> [Waiter]? {
         let effort = CompileEffort { [state] in state.withLock { $0.isUnwanted } }
-        let result = Result { () throws(AnswerFault) in try compiler.compiled(form, layout, effort) }
+        let result = Result { () throws(SettingProblem) in try compiler.compiled(form, layout, effort) }
         let isDone = !effort.isCancelled
         return state.change { state in
             guard isDone || state.isUnwanted else { return nil }
@@ -134,7 +134,7 @@ package final class AnswerCompilation: Sendable {
 
 /// Compiler of constraints for a model's tokens. Safe to use from several threads.
 final class AnswerCompiler: Sendable {
-    private let tokens: Lazy<Result<TokenTrie, AnswerFault>>
+    private let tokens: Lazy<Result<TokenTrie, SettingProblem>>
     private let tools: ToolText?
 
     init(text: any TextCoding, limits: ModelLimits) {
@@ -142,7 +142,7 @@ final class AnswerCompiler: Sendable {
         tokens = Lazy {
             guard let texts = text.tokenTexts else {
                 return .failure(
-                    AnswerFault("The model has no tokenizer, so answers can't be constrained."))
+                    SettingProblem("The model has no tokenizer, so answers can't be constrained."))
             }
             return .success(
                 TokenTrie(
@@ -152,13 +152,13 @@ final class AnswerCompiler: Sendable {
 
     func compiled(
         _ form: AnswerForm, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
-    ) throws(AnswerFault) -> CompiledAnswer {
+    ) throws(SettingProblem) -> CompiledAnswer {
         let rule = try form.checked()
         let tokens = try tokens.value.get()
         let grammar = try rule.grammar(layout, tokens, effort)
         guard let choice = rule.callChoice else { return CompiledAnswer(rule: rule, grammar: grammar) }
         guard let tools else {
-            throw AnswerFault("The model has no tokenizer, so tools can't be called.")
+            throw SettingProblem("The model has no tokenizer, so tools can't be called.")
         }
         let mark = CallGrammar.Mark(text: tools.opening, tokens: tools.openingTokens)
         let answer = try rule.beside?.grammar(layout, tokens, effort)

@@ -43,9 +43,9 @@ package struct AnswerForm: Sendable, Equatable {
         return "sha256 \(FileHash.hexadecimal(digest.prefix(16))), \(rule.text.utf8.count) bytes"
     }
 
-    /// - Throws: `AnswerFault` if it is no valid rule, such as any text.
-    func checked() throws(AnswerFault) -> any CheckedRule {
-        guard let rule else { throw AnswerFault("Any text is no constraint.") }
+    /// - Throws: `SettingProblem` if it is no valid rule, such as any text.
+    func checked() throws(SettingProblem) -> any CheckedRule {
+        guard let rule else { throw SettingProblem("Any text is no constraint.") }
         return try rule.checked()
     }
 }

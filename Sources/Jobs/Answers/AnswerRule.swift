@@ -15,8 +15,8 @@ protocol AnswerRule: AnswerKey {
     /// Short identification of the rule for a run's fingerprint.
     var fingerprint: String { get }
     /// Parses and checks the rule.
-    /// - Throws: `AnswerFault` if it is invalid. Compiling it shows whether any answer satisfies it.
-    func checked() throws(AnswerFault) -> any CheckedRule
+    /// - Throws: `SettingProblem` if it is invalid. Compiling it shows whether any answer satisfies it.
+    func checked() throws(SettingProblem) -> any CheckedRule
 }
 
 extension AnswerRule {
@@ -56,26 +56,18 @@ extension CheckedRule {
     var beside: (any CheckedRule)? { nil }
     func place(_ pointer: String) -> String { pointer }
 
-    /// - Throws: `AnswerFault` if it can't be generated.
+    /// - Throws: `SettingProblem` if it can't be generated.
     func grammar(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort = CompileEffort()
-    ) throws(AnswerFault) -> AnswerGrammar {
+    ) throws(SettingProblem) -> AnswerGrammar {
         do throws(ConstraintFault) { return try compiled(layout, tokens, effort) } catch {
-            throw AnswerFault(ConstraintFault(error.kind, at: error.pointer.map(place), error.problem))
+            throw SettingProblem(ConstraintFault(error.kind, at: error.pointer.map(place), error.problem))
         }
     }
 }
 
-extension AnswerFault {
+extension SettingProblem {
     init(_ fault: ConstraintFault) {
         self.init(fault.description + (fault.problem.hasSuffix(".") ? "" : "."))
     }
-}
-
-/// Reason why a constraint can't be used.
-package struct AnswerFault: Error, Equatable {
-    /// One or two sentences, with a JSON pointer to the place in a schema.
-    let message: String
-
-    init(_ message: String) { self.message = message }
 }

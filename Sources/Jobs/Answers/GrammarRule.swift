@@ -47,9 +47,9 @@ struct GrammarRule: AnswerRule {
     var kind: String { "grammar" }
     var fingerprint: String { AnswerForm.fingerprint(of: self) }
 
-    func checked() throws(AnswerFault) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> any CheckedRule {
         do throws(ConstraintFault) { return CheckedGrammar(source: try GrammarSource(text)) } catch {
-            throw AnswerFault(error)
+            throw SettingProblem(error)
         }
     }
 }

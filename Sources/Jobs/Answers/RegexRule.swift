@@ -22,11 +22,11 @@ struct RegexRule: AnswerRule {
     var kind: String { "regex" }
     var fingerprint: String { ResultText.list([text]) }
 
-    func checked() throws(AnswerFault) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> any CheckedRule {
         do throws(RegexFault) {
             return CheckedRegex(whole: try ECMARegex(text, isWhole: true))
         } catch {
-            throw AnswerFault("The regular expression has \(error.description).")
+            throw SettingProblem("The regular expression has \(error.description).")
         }
     }
 }

@@ -43,14 +43,14 @@ struct SchemaRule: AnswerRule {
         schema == nil ? "json_object" : AnswerForm.fingerprint(of: self)
     }
 
-    func checked() throws(AnswerFault) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> any CheckedRule {
         let checked: Schema
         do throws(SchemaFault) {
             checked = try Schema(schema ?? ["type": "object"], readsNullable: true)
         } catch {
-            throw AnswerFault("\(error.pointer): \(error.problem.text).")
+            throw SettingProblem("\(error.pointer): \(error.problem.text).")
         }
-        if let problem = SchemaAnnotations.problem(with: checked) { throw AnswerFault(problem) }
+        if let problem = SchemaAnnotations.problem(with: checked) { throw SettingProblem(problem) }
         return CheckedSchema(schema: checked)
     }
 }
@@ -193,5 +193,5 @@ struct JSONModeRule: AnswerRule {
     var kind: String { schema.kind }
     var text: String { schema.text }
     var fingerprint: String { schema.fingerprint }
-    func checked() throws(AnswerFault) -> any CheckedRule { try schema.checked() }
+    func checked() throws(SettingProblem) -> any CheckedRule { try schema.checked() }
 }

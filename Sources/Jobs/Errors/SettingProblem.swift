@@ -6,14 +6,13 @@ extension UserError {
     package var isOfSettings: Bool { [.usage, .badJob, .missingInput].contains(kind) }
 }
 
-/// Problem of one value; whoever knows the place makes a `UserError` of it.
-struct SettingProblem: Error {
-    let message: String
-    /// The line of the value at fault, where it is not the setting's own (an element of a list).
+/// Problem of one value: a setting, a constraint on answers, or YAML text. The caller adds the place.
+package struct SettingProblem: Error, Equatable {
+    package let message: String
+    /// The line at fault, where it is not the setting's own.
     var line: Int?
 
     init(_ message: String, line: Int? = nil) {
-        self.message = message
-        self.line = line
+        (self.message, self.line) = (message, line)
     }
 }

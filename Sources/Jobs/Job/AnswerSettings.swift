@@ -93,7 +93,7 @@ extension JobSettings {
             }
         }
         for (key, asked) in askedForms where asked.form.isConstraint {
-            do throws(AnswerFault) { _ = try asked.form.checked() } catch {
+            do throws(SettingProblem) { _ = try asked.form.checked() } catch {
                 return "\(asked.place(key)) can't be used: \(error.message)"
             }
         }
@@ -105,7 +105,7 @@ extension JobSettings {
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }
         for (_, asked) in askedForms where asked.form.isConstraint {
-            do throws(AnswerFault) {
+            do throws(SettingProblem) {
                 _ = try asked.form.checked().grammar(answerLayout, .ofBytes)
             } catch {
                 throw answersCantBe(error)
@@ -113,7 +113,7 @@ extension JobSettings {
         }
     }
 
-    package func answersCantBe(_ fault: AnswerFault) -> UserError {
+    package func answersCantBe(_ fault: SettingProblem) -> UserError {
         UserError(.badJob, "\(answerPlace) can't be used: \(fault.message)")
     }
 }

@@ -42,7 +42,7 @@ package enum JobFile {
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         let found: YAMLNode?
         do { found = try YAMLReader.root(of: text) } catch {
-            throw UserError(.badJob, at: "\(name):\(error.line)", "\(error.message).")
+            throw UserError(.badJob, at: error.line.map { "\(name):\($0)" } ?? name, "\(error.message).")
         }
         guard let root = found else {
             throw UserError(.badJob, at: name, "is empty; a job needs model, input and output.")

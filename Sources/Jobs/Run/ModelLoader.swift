@@ -40,7 +40,7 @@ package final class ModelLoader: Sendable {
             }
         }
         if let form = job.answerForm, form.isConstraint {
-            do throws(AnswerFault) {
+            do throws(SettingProblem) {
                 _ = try model.grammars.compilation(form, job.answerLayout).value()
             } catch {
                 throw job.answersCantBe(error)

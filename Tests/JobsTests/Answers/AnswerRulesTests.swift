@@ -11,7 +11,7 @@ import Testing
     }
 
     private func fault(_ rule: some AnswerRule) -> String {
-        do throws(AnswerFault) {
+        do throws(SettingProblem) {
             _ = try AnswerForm(rule).checked()
             return "no fault"
         } catch {

@@ -130,13 +130,15 @@ struct ToolsRule: AnswerRule {
         return .object(JSONObject(list))
     }
 
-    func checked() throws(AnswerFault) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> any CheckedRule {
         for function in functions {
-            do throws(AnswerFault) { _ = try SchemaRule(function.parameters)?.checked() } catch {
-                throw AnswerFault("the parameters of \(function.name.prefix(64)): \(error.message)")
+            do throws(SettingProblem) { _ = try SchemaRule(function.parameters)?.checked() } catch {
+                throw SettingProblem("the parameters of \(function.name.prefix(64)): \(error.message)")
             }
         }
-        guard let calls = try SchemaRule(schema)?.checked() else { throw AnswerFault("no schema of calls.") }
+        guard let calls = try SchemaRule(schema)?.checked() else {
+            throw SettingProblem("no schema of calls.")
+        }
         return CheckedTools(
             calls: calls, callChoice: choice, beside: try answer?.checked(), names: callable.map(\.name))
     }

@@ -2,7 +2,7 @@
 extension YAMLReader {
     // MARK: Plain
 
-    mutating func plain(in indent: Int) throws(YAMLFault) -> YAMLNode {
+    mutating func plain(in indent: Int) throws(SettingProblem) -> YAMLNode {
         guard !isAtEnd, canBeginPlain else {
             throw fault(
                 isAtEnd
@@ -67,7 +67,7 @@ extension YAMLReader {
 
     // MARK: Quoted
 
-    mutating func quoted() throws(YAMLFault) -> YAMLNode {
+    mutating func quoted() throws(SettingProblem) -> YAMLNode {
         let (startLine, quote) = (line, peek())
         let isSingle = quote == UInt8(ascii: "'")
         var text: [UInt8] = []
@@ -111,7 +111,7 @@ extension YAMLReader {
     private static func blankEnd(of text: [UInt8]) -> Int { (text.lastIndex { !isBlank($0) } ?? -1) + 1 }
 
     /// Reads an escape after its backslash.
-    private mutating func escape(_ text: inout [UInt8]) throws(YAMLFault) {
+    private mutating func escape(_ text: inout [UInt8]) throws(SettingProblem) {
         let byte = peek()
         at += 1
         let scalar: Unicode.Scalar
@@ -131,7 +131,7 @@ extension YAMLReader {
         text += Array(String(scalar).utf8)
     }
 
-    private mutating func escaped(digits: Int) throws(YAMLFault) -> Unicode.Scalar {
+    private mutating func escaped(digits: Int) throws(SettingProblem) -> Unicode.Scalar {
         var value = try number(digits: digits)
         // JSON writes a character beyond U+FFFF as two.
         if 0xD800...0xDBFF ~= value, digits == 4, peek() == UInt8(ascii: "\\"), peek(1) == UInt8(ascii: "u") {
@@ -148,7 +148,7 @@ extension YAMLReader {
         return scalar
     }
 
-    private mutating func number(digits: Int) throws(YAMLFault) -> UInt32 {
+    private mutating func number(digits: Int) throws(SettingProblem) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<digits {
             guard let digit = Character(Unicode.Scalar(peek())).hexDigitValue else {
@@ -171,7 +171,7 @@ extension YAMLReader {
         var end: UInt8?
     }
 
-    mutating func blockScalar(in indent: Int) throws(YAMLFault) -> YAMLNode {
+    mutating func blockScalar(in indent: Int) throws(SettingProblem) -> YAMLNode {
         let startLine = line
         let header = try header()
         // Lines that begin with a blank are not joined.
@@ -217,7 +217,7 @@ extension YAMLReader {
             content: .scalar(String(decoding: text, as: UTF8.self), isPlain: false), line: startLine)
     }
 
-    private mutating func header() throws(YAMLFault) -> Header {
+    private mutating func header() throws(SettingProblem) -> Header {
         var header = Header(isFolded: peek() == UInt8(ascii: ">"))
         at += 1
         for _ in 0..<2 {
@@ -241,7 +241,7 @@ extension YAMLReader {
     }
 
     /// Returns the column of the first line that is not empty, or the most spaces before it.
-    private mutating func findMargin(in indent: Int, _ breaks: inout Int) throws(YAMLFault) -> Int {
+    private mutating func findMargin(in indent: Int, _ breaks: inout Int) throws(SettingProblem) -> Int {
         var margin = max(indent + 1, 1)
         while true {
             let before = self

@@ -19,7 +19,7 @@ struct YAMLReader {
     private var aliases = 0
 
     /// - Returns: nil if there is no document.
-    static func root(of text: String) throws(YAMLFault) -> YAMLNode? {
+    static func root(of text: String) throws(SettingProblem) -> YAMLNode? {
         var reader = YAMLReader(bytes: Array(text.utf8))
         try reader.refuseControls()
         return try reader.document()
@@ -27,11 +27,11 @@ struct YAMLReader {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    func fault(_ message: String) -> YAMLFault {
-        YAMLFault(line: line, message: "is not valid YAML: \(message)")
+    func fault(_ message: String) -> SettingProblem {
+        SettingProblem("is not valid YAML: \(message)", line: line)
     }
 
-    private mutating func document() throws(YAMLFault) -> YAMLNode? {
+    private mutating func document() throws(SettingProblem) -> YAMLNode? {
         try skip()
         if column == 0, peek() == UInt8(ascii: "%") {
             throw fault("directives are not supported; a text that begins with % must be in \"quotes\"")
@@ -99,7 +99,7 @@ struct YAMLReader {
     /// Skips blanks, comments and line ends.
     /// - Returns: whether the next text is the first on its line.
     @discardableResult
-    mutating func skip() throws(YAMLFault) -> Bool {
+    mutating func skip() throws(SettingProblem) -> Bool {
         while true {
             let start = at
             let isHead = column == 0
@@ -120,7 +120,7 @@ struct YAMLReader {
         }
     }
 
-    private mutating func refuseControls() throws(YAMLFault) {
+    private mutating func refuseControls() throws(SettingProblem) {
         for (index, byte) in bytes.enumerated() {
             if byte == 0x0A { line += 1 }
             // U+0080 and above, except the line end U+0085, begin with C2 and one of these.
@@ -145,7 +145,7 @@ struct YAMLReader {
     }
 
     /// Reads `&name`.
-    mutating func properties() throws(YAMLFault) -> Properties {
+    mutating func properties() throws(SettingProblem) -> Properties {
         var found = Properties()
         if peek() == UInt8(ascii: "&") {
             found.anchor = try name()
@@ -160,7 +160,7 @@ struct YAMLReader {
         return found
     }
 
-    private mutating func name() throws(YAMLFault) -> [UInt8] {
+    private mutating func name() throws(SettingProblem) -> [UInt8] {
         at += 1
         let start = at
         while !Self.endsWord(peek()), !Self.isBracket(peek()),
@@ -172,12 +172,12 @@ struct YAMLReader {
         return Array(bytes[start..<at])
     }
 
-    mutating func alias() throws(YAMLFault) -> YAMLNode {
+    mutating func alias() throws(SettingProblem) -> YAMLNode {
         let name = try name()
         aliases += 1
         guard aliases <= Self.aliasLimit else {
-            throw YAMLFault(
-                line: line, message: "uses more than \(Self.aliasLimit) YAML aliases; write the values out")
+            throw SettingProblem(
+                "uses more than \(Self.aliasLimit) YAML aliases; write the values out", line: line)
         }
         guard let node = anchors[name] else {
             throw fault("nothing before it is named &\(String(decoding: name.prefix(64), as: UTF8.self))")
@@ -202,13 +202,6 @@ struct YAMLNode {
     var line: Int
 }
 
-/// A syntax error, or a limit passed.
-struct YAMLFault: Error {
-    var line: Int
-    /// The message, as in "is not valid YAML: ...".
-    var message: String
-}
-
 /// Values nested by indentation.
 extension YAMLReader {
     var empty: YAMLNode { YAMLNode(content: .scalar("", isPlain: true), line: line) }
@@ -220,7 +213,7 @@ extension YAMLReader {
     ///   - isListIn: whether a list may stand in the same column, as after `key:`.
     mutating func node(
         in indent: Int, mayBeCompact: Bool, isListIn: Bool = false
-    ) throws(YAMLFault) -> YAMLNode {
+    ) throws(SettingProblem) -> YAMLNode {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.depthLimit else { throw fault("values lie too deep in each other") }
@@ -273,7 +266,7 @@ extension YAMLReader {
     }
 
     /// Reads a value that is not nested by indentation.
-    private mutating func inline(in indent: Int) throws(YAMLFault) -> YAMLNode {
+    private mutating func inline(in indent: Int) throws(SettingProblem) -> YAMLNode {
         switch peek() {
         case UInt8(ascii: "*"): try alias()
         case UInt8(ascii: "["), UInt8(ascii: "{"): try bracketed()
@@ -283,7 +276,7 @@ extension YAMLReader {
     }
 
     /// Whether another entry follows in this column.
-    private mutating func goesOn(at start: Int) throws(YAMLFault) -> Bool {
+    private mutating func goesOn(at start: Int) throws(SettingProblem) -> Bool {
         let isFirst = try skip()
         if isAtEnd || isAtMarker || (isFirst && column < start) { return false }
         guard isFirst, column == start else {
@@ -295,7 +288,7 @@ extension YAMLReader {
         return true
     }
 
-    private mutating func list(at start: Int) throws(YAMLFault) -> YAMLNode {
+    private mutating func list(at start: Int) throws(SettingProblem) -> YAMLNode {
         let line = line
         var elements: [YAMLNode] = []
         repeat {
@@ -306,7 +299,7 @@ extension YAMLReader {
     }
 
     /// - Parameter first: its first key, already read up to the colon.
-    private mutating func mapping(at start: Int, _ first: YAMLNode) throws(YAMLFault) -> YAMLNode {
+    private mutating func mapping(at start: Int, _ first: YAMLNode) throws(SettingProblem) -> YAMLNode {
         var members = YAMLMembers(line: first.line)
         var key = first
         while true {
@@ -317,7 +310,7 @@ extension YAMLReader {
         }
     }
 
-    private mutating func key(in indent: Int) throws(YAMLFault) -> YAMLNode {
+    private mutating func key(in indent: Int) throws(SettingProblem) -> YAMLNode {
         let startLine = line
         let properties = try properties()
         let key = isSign(":") ? empty : try inline(in: indent)
@@ -340,12 +333,12 @@ struct YAMLMembers {
 
     var node: YAMLNode { YAMLNode(content: .mapping(members), line: line) }
 
-    /// - Throws: `YAMLFault` with the line of the first one if the key is there already.
-    mutating func add(_ key: YAMLNode, _ value: YAMLNode) throws(YAMLFault) {
+    /// - Throws: `SettingProblem` with the line of the first one if the key is there already.
+    mutating func add(_ key: YAMLNode, _ value: YAMLNode) throws(SettingProblem) {
         if case .scalar(let name, _) = key.content {
             if let line = lines[name] {
-                throw YAMLFault(
-                    line: line, message: "the key \(name.prefix(64)) is given more than once; keep one")
+                throw SettingProblem(
+                    "the key \(name.prefix(64)) is given more than once; keep one", line: line)
             }
             lines[name] = key.line
         }
@@ -355,7 +348,7 @@ struct YAMLMembers {
 
 /// Lists and mappings in brackets, as in JSON.
 extension YAMLReader {
-    mutating func bracketed() throws(YAMLFault) -> YAMLNode {
+    mutating func bracketed() throws(SettingProblem) -> YAMLNode {
         if peek() == UInt8(ascii: "{"), peek(1) == UInt8(ascii: "{") {
             throw fault("a text that begins with {{ must have quotes around it: \"{{ prompt }}\"")
         }
@@ -364,7 +357,7 @@ extension YAMLReader {
         return peek() == UInt8(ascii: "[") ? try bracketedList() : try bracketedMapping()
     }
 
-    private mutating func bracketedList() throws(YAMLFault) -> YAMLNode {
+    private mutating func bracketedList() throws(SettingProblem) -> YAMLNode {
         let line = line
         var elements: [YAMLNode] = []
         at += 1
@@ -375,7 +368,7 @@ extension YAMLReader {
         return YAMLNode(content: .sequence(elements), line: line)
     }
 
-    private mutating func bracketedMapping() throws(YAMLFault) -> YAMLNode {
+    private mutating func bracketedMapping() throws(SettingProblem) -> YAMLNode {
         var members = YAMLMembers(line: line)
         at += 1
         while try !closes(UInt8(ascii: "}")) {
@@ -388,7 +381,7 @@ extension YAMLReader {
     }
 
     /// Skips the closing bracket, if it is next.
-    private mutating func closes(_ bracket: UInt8) throws(YAMLFault) -> Bool {
+    private mutating func closes(_ bracket: UInt8) throws(SettingProblem) -> Bool {
         try skip()
         guard !isAtEnd, !isAtMarker else {
             throw fault("a bracket is not closed; \(Character(Unicode.Scalar(bracket))) is missing")
@@ -399,7 +392,7 @@ extension YAMLReader {
     }
 
     /// Skips the comma after an entry, unless the bracket closes.
-    private mutating func separate(_ bracket: UInt8) throws(YAMLFault) {
+    private mutating func separate(_ bracket: UInt8) throws(SettingProblem) {
         try skip()
         if peek() == UInt8(ascii: ",") {
             at += 1
@@ -410,7 +403,7 @@ extension YAMLReader {
     }
 
     /// Reads the value after a colon; empty if a comma follows.
-    private mutating func bracketedValue() throws(YAMLFault) -> YAMLNode {
+    private mutating func bracketedValue() throws(SettingProblem) -> YAMLNode {
         at += 1
         try skip()
         switch peek() {
@@ -419,7 +412,7 @@ extension YAMLReader {
         }
     }
 
-    private mutating func bracketedNode() throws(YAMLFault) -> YAMLNode {
+    private mutating func bracketedNode() throws(SettingProblem) -> YAMLNode {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.depthLimit else { throw fault("values lie too deep in each other") }

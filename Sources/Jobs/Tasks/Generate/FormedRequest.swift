@@ -23,7 +23,7 @@ extension GenerateTask {
 
         fileprivate func compiled(_ begun: AnswerCompilation?) throws(LineError) -> CompiledAnswer {
             let compiled: CompiledAnswer
-            do throws(AnswerFault) {
+            do throws(SettingProblem) {
                 compiled = try (begun ?? grammars.compilation(form, layout)).value()
             } catch {
                 throw LineError(.badSchema, "The constraint of the answer can't be used: \(error.message)")

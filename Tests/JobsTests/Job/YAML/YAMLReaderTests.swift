@@ -118,7 +118,7 @@ import Testing
             (String(repeating: "- ", count: 100_000), 1, "too deep"),
         ] as [(String, Int, String)])
     func faultsNameTheLine(yaml: String, line: Int, part: String) {
-        let fault = #expect(throws: YAMLFault.self) { try YAMLReader.root(of: yaml) }
+        let fault = #expect(throws: SettingProblem.self) { try YAMLReader.root(of: yaml) }
         #expect(fault?.line == line)
         #expect(fault?.message.contains(part) == true, "\(fault?.message ?? "")")
     }
