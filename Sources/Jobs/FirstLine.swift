@@ -40,10 +40,11 @@ struct FirstLine {
         for task in job.task.types {
             if let problem = task.problem(with: self) { throw UserError(.badJob, at: place, problem) }
         }
-        if job.keep == .all, job.outputFormat.format.base is ParquetResults,
-            let problem = ParquetResults.problem(withKeeping: fields.map(\.name), of: job.task)
+        let format = job.outputFormat.format.base
+        if job.keep == .all,
+            let problem = format.table?.problem(withKeeping: fields.map(\.name), of: job.task)
         {
-            throw UserError(.badJob, at: place, "output_format parquet \(problem).")
+            throw UserError(.badJob, at: place, "output_format \(format.name) \(problem).")
         }
         guard !choosesPrompt, !has("prompt"), !has("messages"), job.opening.messages.last?.role != "user",
             job.task.answers || job.chat
@@ -106,7 +107,7 @@ struct FirstLine {
                 "steps: \(step.name): samples is \(step.samples) and temperature 0: all rows that it makes of one will be the same. Set a temperature, such as 0.7."
             )
         }
-        let taken = job.namesOfResults(in: job.outputFormat.format.base)
+        let taken = job.outputFormat.format.base.ownNames(of: job)
         let lost =
             job.keep == .all ? fields.filter { taken.contains($0.name) && $0.name != "id" }.map(\.name) : []
         if let first = lost.first {

@@ -281,7 +281,7 @@ final class FilePieces {
     private var buffer: [UInt8] = []
     /// Range of the file in `buffer`.
     private var held = 0..<0
-    private static let readSize = 1 << 20
+    private static let readSize = 1 << 16
 
     init(_ file: File) { self.file = file }
 

@@ -7,6 +7,7 @@ import OperatingSystem
 ///
 /// Fields are strings. `LineReading` converts those that are settings of a line.
 package struct DelimitedInput: InputFormat {
+    package let hasColumns = true
     package let name: String
     package var nameEnds: [String] { [name] }
     /// Nil detects it in the first record: a comma if there is any, else the most frequent separator.

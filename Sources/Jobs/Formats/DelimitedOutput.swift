@@ -49,6 +49,22 @@ package struct DelimitedOutput: ResultFormat {
         return keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
     }
 
+    package let hasColumns = true
+
+    package func ownNames(of job: JobSettings) -> Set<String> {
+        KeptFields.resultNames(of: job.task).union(Self.all(job.task.columns(of: job) ?? []))
+    }
+
+    package func fitting(_ job: JobSettings) -> any ResultFormat {
+        var names: [String] = []
+        if case .fields(let fields) = job.keep { names = fields.map(\.resultName) }
+        if job.keep == .all {
+            let own = ownNames(of: job)
+            names = (job.fieldsOfInput ?? []).filter { !own.contains($0) }
+        }
+        return keeping(names, columns: job.task.columns(of: job))
+    }
+
     package func problem(with job: JobSettings) -> String? {
         if let part = job.parts.first(where: { $0.task.columns(of: $0) == nil }) {
             return "has no columns for the results of task: \(part.task.rawValue)"

@@ -18,6 +18,9 @@ package protocol InputFormat: Sendable {
     /// Whether a file with such a name has this format.
     func isOf(_ path: String) -> Bool
 
+    /// Whether a file names its fields before its records.
+    var hasColumns: Bool { get }
+
     /// Whether records may be appended to a file.
     var canGrow: Bool { get }
 
@@ -39,6 +42,7 @@ extension InputFormat {
     package var isJSONLines: Bool { false }
     package var nameEnds: [String] { [] }
     package func isOf(_ path: String) -> Bool { true }
+    package var hasColumns: Bool { false }
     package var canGrow: Bool { true }
     package var lastByte: UInt8? { nil }
     package func format(for path: String) -> any InputFormat { self }

@@ -5,7 +5,7 @@ import OperatingSystem
 /// A Parquet file with a row a result. Its columns are the members of a JSON line, except times.
 ///
 /// It is written as a whole once all results are there.
-package struct ParquetResults: ResultFormat {
+package struct ParquetResults: ResultFormat, TableFormat {
     private let lines: any ResultFormat
     private let example: JSONValue
     /// SQL types of columns by name, if results don't determine them.
@@ -13,14 +13,24 @@ package struct ParquetResults: ResultFormat {
 
     package init() { self.init(of: NativeResults.data, example: [:], types: [:]) }
 
-    private init(of lines: any ResultFormat, example: JSONValue, types: JSONObject) {
+    init(of lines: any ResultFormat, example: JSONValue, types: JSONObject) {
         (self.lines, self.example, self.types) = (lines, example, types)
     }
 
-    /// Returns the format with fixed columns, and with types of those that are known.
-    func having(_ example: JSONValue, types: JSONObject) -> Self {
-        Self(of: lines, example: example, types: types)
+    package var table: (any TableFormat)? { self }
+
+    package func fitting(_ job: JobSettings) -> any ResultFormat {
+        Self(of: lines, example: job.task.exampleRow(job.results), types: job.typesOfKeptFields())
     }
+
+    package func joining(_ paths: [String]) -> any ResultFormat {
+        let columns = Self.commonColumns(of: paths)
+        return Self(
+            of: lines, example: .object(JSONObject(columns.map { ($0.name, .null) })),
+            types: JSONObject(columns.map { ($0.name, .string($0.type)) }))
+    }
+
+    package func checkPrograms() throws(UserError) { _ = try DuckDB.program() }
 
     package var name: String {
         lines.name == NativeResults.data.name ? "parquet" : "parquet\(lines.name.dropFirst("jsonl".count))"
@@ -36,11 +46,11 @@ package struct ParquetResults: ResultFormat {
         if job.output == "-" { return "is no stream; name a file as output" }
         if job.errors != nil { return "has failed lines among its rows, and no file of them (errors)" }
         guard case .fields(let fields) = job.keep else { return lines.problem(with: job) }
-        return Self.problem(withKeeping: fields.map(\.resultName), of: job.task) ?? lines.problem(with: job)
+        return problem(withKeeping: fields.map(\.resultName), of: job.task) ?? lines.problem(with: job)
     }
 
     /// DuckDB doesn't distinguish names by case. Fields with a result's own names are not kept.
-    static func problem(withKeeping names: [String], of task: JobTask) -> String? {
+    package func problem(withKeeping names: [String], of task: JobTask) -> String? {
         let own = KeptFields.resultNames(of: task)
         var seen = Set(own.map { $0.lowercased() })
         return names.first { !own.contains($0) && ($0.isEmpty || !seen.insert($0.lowercased()).inserted) }
@@ -56,8 +66,9 @@ package struct ParquetResults: ResultFormat {
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {}
     }
 
-    /// Creates the draft of a new file.
-    func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft {
+    package func makeTable(
+        for run: ResultRun, beside path: String, in system: any FileSystem
+    ) throws -> TableDraft {
         try TableDraft(
             lines.makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
             beside: path, in: system)
@@ -99,7 +110,7 @@ extension JobTask {
 }
 
 /// Rows of a table in an unnamed file, until all are there.
-final class TableDraft {
+package final class TableDraft {
     private let file: File
     private var writer: BufferedWriter
     private var encoder: any ResultEncoder

@@ -7,6 +7,7 @@ import JSON
 ///
 /// A row without an id is identified by its number in the file, from 1.
 package struct ParquetRows: InputFormat {
+    package let hasColumns = true
     package let name = "parquet"
     package let nameEnds = ["parquet"]
     package let canGrow = false

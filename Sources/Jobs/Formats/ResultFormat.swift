@@ -19,6 +19,18 @@ package protocol ResultFormat: Sendable {
     /// Returns the format with a job's `results`; nil, the default, if it can't have that.
     func showing(_ detail: ResultDetail) -> (any ResultFormat)?
 
+    /// Returns the format as a job needs it, such as with its columns; by default as it is.
+    func fitting(_ job: JobSettings) -> any ResultFormat
+
+    /// Names that a kept field can't have; by default those of the results' members.
+    func ownNames(of job: JobSettings) -> Set<String>
+
+    /// Whether a result is a row of cells with columns known beforehand. By default not.
+    var hasColumns: Bool { get }
+
+    /// The format as a table that is written as a whole at the end; nil, the default, if it is text.
+    var table: (any TableFormat)? { get }
+
     /// Part of the prompt that results carry for this format; nil, the default, if none is needed.
     var carried: CarriedPrompt? { get }
 
@@ -42,6 +54,10 @@ extension ResultFormat {
     package var base: any ResultFormat { self }
     package var inner: (any ResultFormat)? { nil }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
+    package func fitting(_ job: JobSettings) -> any ResultFormat { self }
+    package func ownNames(of job: JobSettings) -> Set<String> { KeptFields.resultNames(of: job.task) }
+    package var hasColumns: Bool { false }
+    package var table: (any TableFormat)? { nil }
     package var carried: CarriedPrompt? { inner?.carried }
     package func problem(with job: JobSettings) -> String? { inner?.problem(with: job) }
     package var layout: String { inner?.layout ?? "" }
@@ -56,6 +72,21 @@ extension ResultFormat {
         encoder.end(&empty)
         return empty
     }
+}
+
+/// Format whose outputs are tables, written as a whole.
+package protocol TableFormat {
+    /// Creates the draft of a new output.
+    func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft
+
+    /// Returns the format with the columns that several outputs share.
+    func joining(_ paths: [String]) -> any ResultFormat
+
+    /// Returns the reason why it can't keep fields of these names; nil if it can.
+    func problem(withKeeping names: [String], of task: JobTask) -> String?
+
+    /// - Throws: `UserError` if a program that it needs is missing.
+    func checkPrograms() throws(UserError)
 }
 
 /// Part of the prompt that a result carries beside kept fields of its line.

@@ -61,32 +61,10 @@ extension JobSettings {
                 task.answers && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
             format = OutputName(output, of: selection).format ?? asInput
         }
-        if format is OpenAIResults {
-            let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
-            format = OpenAIResults(model: name ?? Paths.name(of: model))
-        }
-        if let columns = format as? DelimitedOutput {
-            var names: [String] = []
-            if case .fields(let fields) = keep { names = fields.map(\.resultName) }
-            if keep == .all {
-                let own = namesOfResults(in: columns)
-                names = (fieldsOfInput ?? []).filter { !own.contains($0) }
-            }
-            format = columns.keeping(names, columns: task.columns(of: self))
-        }
         if results != .full, let shown = format.showing(results) { format = shown }
-        if let table = format as? ParquetResults {
-            format = table.having(task.exampleRow(results), types: typesOfKeptFields())
-        }
+        format = format.fitting(self)
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
-    }
-
-    /// Names of the results' own members.
-    func namesOfResults(in format: any ResultFormat) -> Set<String> {
-        let names = KeptFields.resultNames(of: task)
-        guard format is DelimitedOutput else { return names }
-        return names.union(DelimitedOutput.all(task.columns(of: self) ?? []))
     }
 
     /// The names of all fields that lines may have; nil if only the lines show them.
@@ -95,9 +73,7 @@ extension JobSettings {
         var (names, reads) = (JSONObject(), InputReader(paths: []))
         for path in input {
             let format = inputFormat.format.format(for: path)
-            guard !awaitsInput, path != "-", format is DelimitedInput || format is ParquetRows else {
-                return nil
-            }
+            guard !awaitsInput, path != "-", format.hasColumns else { return nil }
             reads = InputReader(paths: [path], format: format)
             do {
                 while let record = try reads.next() {
@@ -112,7 +88,7 @@ extension JobSettings {
 
     /// SQL types of kept fields that are columns of tables with one type in all of the input, by their names in
     /// results.
-    private func typesOfKeptFields() -> JSONObject {
+    func typesOfKeptFields() -> JSONObject {
         var fields: [KeptFields.Field] = []
         if case .fields(let named) = keep { fields = named }
         if fields.isEmpty, keep != .all { return [:] }

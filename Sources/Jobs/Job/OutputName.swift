@@ -40,10 +40,10 @@ struct OutputName {
             )
         }
         if ParquetFile.isArrow(named: name) { throw UserError(.badJob, at: path, ParquetFile.arrowAdvice) }
-        if name != own.lowercased(), format is ParquetResults {
+        if name != own.lowercased(), let format, format.table != nil {
             throw UserError(
                 .badJob, at: path,
-                "would be packed as a whole, which readers of Parquet don't unpack: name it \(Packing.stem(ofName: own))."
+                "would be packed as a whole, which readers of \(format.name) don't unpack: name it \(Packing.stem(ofName: own))."
             )
         }
         if let ending = ending(Self.others) {
@@ -66,8 +66,7 @@ struct OutputName {
         let fits =
             switch self.format {
             case nil: isLines || !isJSONLines
-            case is JSONArrayResults where isLines: true
-            case let named?: named.nameEnds == format.base.nameEnds
+            case let named?: named.nameEnds == (isLines ? ["json"] : format.base.nameEnds)
             }
         guard !fits else { return }
         throw UserError(
@@ -84,10 +83,8 @@ extension JobSettings {
             try OutputName(path, of: selection).check()
             _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
         }
-        if outputFormat.format.base is ParquetResults {
-            do throws(UserError) { _ = try DuckDB.program() } catch {
-                throw UserError(.badJob, at: output, error.text)
-            }
+        do throws(UserError) { try outputFormat.format.base.table?.checkPrograms() } catch {
+            throw UserError(.badJob, at: output, error.text)
         }
         // A format set by the job is known to the user.
         guard let errors, outputFormatFollowsInput else { return }

@@ -29,22 +29,21 @@ extension LogStore {
     }
 
     private func writeResults(to writer: OutputWriter) throws {
-        let batch = RecordBatch(log: self.writer.file, output: earlierOutput?.source)
-        func writeBatch() throws {
-            try batch.forEachLine { entry, line in
-                // Checked again: disks and people change files while runs take days.
-                guard ChecksummedLine.isValid(line), let record = ResultRecord(line, keeps: true),
-                    record.key.contentHash == entry.contentHash
-                else { throw UserError.changedUnderneath(paths.log) }
-                try writer.append(record, line)
-            }
-        }
+        let (log, earlier) = (FilePieces(self.writer.file), earlierOutput.map { FilePieces($0.source) })
         for position in 0..<claims.count {
             let entry = claims.entry(at: position).entry
             precondition(entry.isStored, "every position is done")
-            if !batch.hasRoom(for: entry) { try writeBatch() }
-            batch.add(entry)
+            // Checked again: disks and people change files while runs take days.
+            let written = try (entry.isInOutput ? earlier : log)?.with(
+                entry.offset..<entry.offset + Int(entry.length)
+            ) { line in
+                guard ChecksummedLine.isValid(line), let record = ResultRecord(line, keeps: true),
+                    record.key.contentHash == entry.contentHash
+                else { return false }
+                try writer.append(record, line)
+                return true
+            }
+            guard written == true else { throw UserError.changedUnderneath(paths.log) }
         }
-        try writeBatch()
     }
 }

@@ -34,7 +34,7 @@ final class OutputWriter {
     ) throws {
         (self.place, self.run, self.earlierLog) = (place, run, earlierLog)
         let packer = try place.paths.makePacker()
-        table = try (format as? ParquetResults)?.makeTable(
+        table = try format.table?.makeTable(
             for: run, beside: place.paths.output, in: place.system)
         failedLines = try errors.map {
             try FailedLinesFile($0, format: format, run: run, in: place.system)

@@ -250,7 +250,7 @@ private struct RenderedFile {
 
     /// - Returns: nil if there is no such file, or its format is no text.
     init?(_ path: String, _ format: any ResultFormat, _ run: ResultRun) throws {
-        guard !(format is ParquetResults), let file = try File.textIfPresent(path, in: POSIXFileSystem())
+        guard format.table == nil, let file = try File.textIfPresent(path, in: POSIXFileSystem())
         else {
             return nil
         }

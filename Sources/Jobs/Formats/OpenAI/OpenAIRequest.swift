@@ -149,7 +149,7 @@ extension OpenAIRequest {
         }
         var missing = unsupported
         let isPart = job.results != .full
-        if logprobs != nil, isPart || format.base is DelimitedOutput {
+        if logprobs != nil, isPart || format.base.hasColumns {
             let place = isPart ? "place" : "column"
             missing.append(
                 .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.base.name)."))

@@ -1,4 +1,5 @@
 import JSON
+import OperatingSystem
 
 /// Results of OpenAI's batch API: one line a request, with all choices.
 ///
@@ -16,6 +17,11 @@ package struct OpenAIResults: ResultFormat {
 
     package var layout: String { model }
     package func having(layout: String) -> any ResultFormat { Self(model: layout) }
+
+    package func fitting(_ job: JobSettings) -> any ResultFormat {
+        let name = Files.kind(of: job.model) == .folder ? Paths.name(of: job.model) : job.modelName
+        return Self(model: name ?? Paths.name(of: job.model))
+    }
 
     package func problem(with job: JobSettings) -> String? {
         if !job.steps.isEmpty { return "holds one answer of a line, and the job has steps" }
