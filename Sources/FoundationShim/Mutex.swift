@@ -5,7 +5,8 @@
 package final class Mutex<State>: @unchecked Sendable {
     // C memory, accessed only by mutex calls.
     @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    @usableFromInline var state: State
+    // The lock excludes others already.
+    @exclusivity(unchecked) @usableFromInline var state: State
 
     package init(_ state: sending State) {
         self.state = state

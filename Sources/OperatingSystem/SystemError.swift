@@ -40,7 +40,7 @@ extension UserError {
         let begin: Message = what.isEmpty ? "" : "\(what): "
         self.init(
             error.code == EPIPE ? .closedStream : kind, at: place, "\(begin)\(error.reason).\(room)",
-            code: error.code)
+            code: error.code == 0 ? nil : error.code)
     }
 }
 
