@@ -141,7 +141,7 @@ extension ResultEncoder {
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
         NativeResults(), JSONArrayResults(), OpenAIResults(), DelimitedOutput.csv, DelimitedOutput.tsv,
-        ParquetResults(), XMLResults(),
+        ParquetResults(),
     ]
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
