@@ -48,7 +48,7 @@ import Testing
                 "#/properties/a/nullable: nullable must be true or false"
             ),
             (["requried": ["a"]], "#/requried: requried is no keyword of 2020-12. Did you mean required?"),
-            (["frobnicate": 1], "is written x-frobnicate."),
+            (["frobnicate": 1], "x-frobnicate."),
         ] as [(JSONValue, String)])
     func whatCannotBeUsedIsRefused(schema: JSONValue, part: String) {
         #expect(fault(.schema(schema)).contains(part), "\(fault(.schema(schema)))")

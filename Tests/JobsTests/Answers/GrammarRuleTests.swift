@@ -47,7 +47,7 @@ import Testing
             "\($0)".contains("regex and grammar both constrain answers")
         }
         #expect { try job("choices: [a, b]\ngrammar: g.gbnf", folder: folder.path) } throws: {
-            "\($0)".contains("grammar and choices both say")
+            "\($0)".contains("grammar and choices both constrain")
         }
     }
 

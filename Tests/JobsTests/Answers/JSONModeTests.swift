@@ -47,7 +47,7 @@ import TokenConstraints
             ("json_mode: object\nregex: a", "regex and json_mode both constrain answers"),
             ("json_mode: true\nstop: x", "stop can't be combined with json_mode"),
             ("json_mode: true\ntask: score", "json_mode has no meaning where nothing is generated"),
-            ("json_mode: true\nchoices: [a, b]", "json_mode and choices both say"),
+            ("json_mode: true\nchoices: [a, b]", "json_mode and choices both constrain"),
             ("json_mode: true\nsteps:\n- {name: a, prompt: x}", "json_mode belongs to a step"),
         ] {
             #expect { try job(yaml) } throws: { "\($0)".contains(message) }

@@ -146,7 +146,7 @@ import Testing
             ("output: o.jsonl\noutput_format: openai\nresults: messages", "openai has no place"),
             ("output: o.jsonl\ntokens: true\nresults: messages", "has no place for tokens"),
             ("output: o.jsonl\nerrors: e.jsonl\nresults: messages", "leaves failed lines out"),
-            ("output: o.json\nchat: false\nresults: messages", "json+messages is of conversations"),
+            ("output: o.json\nchat: false\nresults: messages", "json+messages needs conversations"),
             ("output: o.jsonl\ntask: score\nresults: messages", "needs answers in text"),
             (
                 "output: o.jsonl\nresults: messages\nsteps:\n- {name: a, prompt: x, choices: [b, c]}",

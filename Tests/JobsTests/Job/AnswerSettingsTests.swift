@@ -88,9 +88,10 @@ import Testing
     }
 
     @Test func whatDoesNotGoTogetherIsRefused() {
-        #expect(problem("schema: {}\nregex: a").contains("schema and regex both say"))
+        #expect(problem("schema: {}\nregex: a").contains("schema and regex both constrain"))
         #expect(
-            problem("regex: a", ["response_format": ["text"]]).contains("response_format and regex both say"))
+            problem("regex: a", ["response_format": ["text"]]).contains(
+                "response_format and regex both constrain"))
         #expect(problem("schema: {}\nstop: x").contains("stop can't be combined with schema"))
         #expect(problem("regex: a\nignore_eos: true").contains("ignore_eos can't be combined with regex"))
         #expect(problem("response_format: text\nstop: x").isEmpty)

@@ -278,7 +278,7 @@ import Testing
             let error = try #require(throws: UserError.self) {
                 try PhiEngine(folder: base.path, options: options(written))
             }
-            #expect(error.description.contains("\"lm_head.weight\", and the model has none"), "\(error)")
+            #expect(error.description.contains("\"lm_head.weight\", which the model lacks"), "\(error)")
         }
     }
 

@@ -61,7 +61,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("root ::= x", "line 1: x is defined nowhere"), ("x ::= \"a\"", "begins with the rule root"),
+            ("root ::= x", "line 1: x is defined nowhere"), ("x ::= \"a\"", "rule root, with which"),
             ("root ::= \"a\"\n\nroot ::= \"b\"", "line 3: root is defined here and in line 1"),
             ("root ::= \"a", "line 1: the literal that begins in line 1 has no end"),
             ("root ::= [a", "the set that begins in line 1 has no end"),
