@@ -29,13 +29,7 @@ struct Alternatives {
         zip(arePresent, other.arePresent).contains { $0 && $1 }
     }
 
-    var isAny: Bool {
-        literals.count >= 3 && numbers.first?.isAny == true && strings.first?.isAny == true
-            && arrays.first?.isAny == true && objects.first?.isAny == true
-            && (Self.null + Self.booleans).allSatisfy(literals.contains)
-    }
-
-    /// Whether a part may include the literal.
+    /// Whether a part may hold the literal.
     func hasPart(for literal: Literal) -> Bool {
         switch literal.value {
         case .null, .bool: false

@@ -2,26 +2,15 @@ import JSON
 import JSONSchema
 
 struct ArrayPart: ValuePart {
-    /// Schemas with `prefixItems`, `items` or `unevaluatedItems`.
+    /// Schemas with `prefixItems` or `items`.
     var sources: [SchemaID] = []
-    /// Further conditions on single items.
-    var items: [ItemRule] = []
-    /// Further conditions on all items.
-    var all: [AppliedSchema] = []
     var minCount = 0
     var maxCount: Int?
     var unmasked: Set<KeywordPlace> = []
 
-    struct ItemRule: Hashable {
-        let index: Int
-        let schema: AppliedSchema
-    }
-
     func and(_ other: ArrayPart) -> ArrayPart? {
         var both = self
         both.sources.addMissing(other.sources)
-        both.items.addMissing(other.items)
-        both.all.addMissing(other.all)
         both.minCount = max(minCount, other.minCount)
         both.maxCount = least(maxCount, other.maxCount)
         both.unmasked.formUnion(other.unmasked)
@@ -30,17 +19,13 @@ struct ArrayPart: ValuePart {
 }
 
 struct ObjectPart: ValuePart {
-    /// Schemas with `properties`, `patternProperties`, `additionalProperties` or `unevaluatedProperties`.
+    /// Schemas with `properties`, `patternProperties` or `additionalProperties`.
     var sources: [SchemaID] = []
     /// In the order of the schemas.
     var required: [ExactText] = []
     var absent: Set<ExactText> = []
     /// Further conditions on single members, if they are there.
     var members: [MemberRule] = []
-    /// `propertyNames`.
-    var names: [SchemaID] = []
-    /// Schemas that need at least one member unknown to `properties` and `patternProperties`.
-    var outside: [SchemaID] = []
     var minCount = 0
     var maxCount: Int?
     var unmasked: Set<KeywordPlace> = []
@@ -56,8 +41,6 @@ struct ObjectPart: ValuePart {
         both.require(other.required)
         both.absent.formUnion(other.absent)
         both.members.addMissing(other.members)
-        both.names.addMissing(other.names)
-        both.outside.addMissing(other.outside)
         both.minCount = max(minCount, other.minCount, both.required.count)
         both.maxCount = least(maxCount, other.maxCount)
         both.unmasked.formUnion(other.unmasked)

@@ -19,9 +19,7 @@ extension ValuePart {
 @dynamicMemberLookup
 struct NumberPart: ValuePart {
     var conditions = NumberConditions()
-    /// Whether it has a fraction. That can't be masked.
-    var isFraction = false
-    /// The origins of the conditions.
+    /// Where the conditions come from.
     var origins: [SchemaID] = []
     var unmasked: Set<KeywordPlace> = []
 
@@ -33,13 +31,11 @@ struct NumberPart: ValuePart {
     func and(_ other: NumberPart) -> NumberPart? {
         var both = self
         both.isInteger = self.isInteger || other.isInteger
-        both.isFraction = isFraction || other.isFraction
         both.minimum = Self.one(self.minimum, other.minimum, max)
         both.exclusiveMinimum = Self.one(self.exclusiveMinimum, other.exclusiveMinimum, max)
         both.maximum = Self.one(self.maximum, other.maximum, min)
         both.exclusiveMaximum = Self.one(self.exclusiveMaximum, other.exclusiveMaximum, min)
         both.multiples.addMissing(other.multiples)
-        both.forbidden.addMissing(other.forbidden)
         both.origins.addMissing(other.origins)
         both.unmasked.formUnion(other.unmasked)
         return both.isImpossible ? nil : both
@@ -53,7 +49,6 @@ struct NumberPart: ValuePart {
     }
 
     private var isImpossible: Bool {
-        if self.isInteger, isFraction { return true }
         if let low = self.minimum, let high = self.maximum, high < low { return true }
         if let low = self.exclusiveMinimum, let high = self.maximum, high <= low { return true }
         return [self.minimum, self.exclusiveMinimum].contains { low in

@@ -18,13 +18,13 @@ extension SchemaReader {
     /// Literals count without a check.
     func isPossible(_ all: Alternatives) -> Bool {
         !all.literals.isEmpty || !all.numbers.isEmpty || all.strings.contains { self.isPossible($0) }
-            || all.arrays.contains { self.isPossible($0) } || all.objects.contains { self.isPossible($0) }
+            || !all.arrays.isEmpty || all.objects.contains { self.isPossible($0) }
     }
 
     /// Whether some value may be both, literals apart. Ends at the first such pair.
     func mayOverlap(_ a: Alternatives, _ b: Alternatives) -> Bool {
         anyPair(a.numbers, b.numbers) { _ in true } || anyPair(a.strings, b.strings) { self.isPossible($0) }
-            || anyPair(a.arrays, b.arrays) { self.isPossible($0) }
+            || anyPair(a.arrays, b.arrays) { _ in true }
             || anyPair(a.objects, b.objects) { self.isPossible($0) }
     }
 
@@ -45,20 +45,9 @@ extension SchemaReader {
         return texts.string(part).text != nil
     }
 
-    private func isPossible(_ part: ArrayPart) -> Bool {
-        guard part.minCount > 0 else { return true }
-        for index in 0..<min(part.minCount, 16) {
-            guard let key = normal(itemSchemas(part, index)), isPossible(key) else { return false }
-        }
-        return true
-    }
-
     func isPossible(_ part: ObjectPart) -> Bool {
         for name in part.required {
-            guard mayBeNamed(name.text, part), let key = normal(memberSchemas(part, name)), isPossible(key)
-            else {
-                return false
-            }
+            guard let key = normal(memberSchemas(part, name)), isPossible(key) else { return false }
         }
         return true
     }

@@ -11,7 +11,12 @@ extension SchemaReader {
         }
         // Keywords beside `oneOf` often separate the branches: above all `required`.
         let beside = parts.map { both(all, $0, orElse: place) }
-        var overlaps = literalOverlaps(parts, branches)
+        var overlaps = [[Int]](repeating: [], count: parts.count)
+        for i in parts.indices where parts[i].hasParts {
+            overlaps[i] = parts.indices.filter {
+                $0 != i && parts[$0].literals.contains(where: parts[i].hasPart)
+            }
+        }
         for i in parts.indices where beside[i].hasParts {
             for j in parts.indices.dropFirst(i + 1) where beside[j].hasParts {
                 guard beside[i].sharesParts(with: beside[j]) else { continue }
@@ -32,21 +37,5 @@ extension SchemaReader {
             terms.append(term)
         }
         return .union(terms)
-    }
-
-    /// Returns for each branch others whose literals it must exclude. Literals themselves are checked later.
-    private func literalOverlaps(_ parts: [Alternatives], _ branches: [SchemaID]) -> [[Int]] {
-        parts.indices.map { i in
-            guard parts[i].hasParts else { return [] }
-            return parts.indices.filter { j in
-                i != j
-                    && parts[j].literals.contains { literal in
-                        parts[i].hasPart(for: literal)
-                            && (hasUnknownReferences
-                                || accepts(literal.value, branches[i])
-                                    && accepts(literal.value, branches[j]))
-                    }
-            }
-        }
     }
 }

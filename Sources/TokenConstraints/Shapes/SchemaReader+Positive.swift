@@ -11,13 +11,7 @@ extension SchemaReader {
             all = both(all, other, orElse: KeywordPlace(node: id, keyword: keyword))
         }
         if let reference = rules.reference { add(alternatives(reference), "$ref") }
-        if let reference = rules.dynamicReference {
-            if let target = target(of: reference) {
-                add(alternatives(target), "$dynamicRef")
-            } else {
-                unmasked.insert(KeywordPlace(node: id, keyword: "$dynamicRef"))
-            }
-        }
+        if rules.dynamicReference != nil { unmasked.insert(KeywordPlace(node: id, keyword: "$dynamicRef")) }
         guard rules.combined != nil || rules.object != nil else { return all }
         for part in rules.combined?.allOf ?? [] { add(alternatives(part), "allOf") }
         for (name, needed, keyword) in rules.object?.dependentRequired ?? [] {
@@ -68,8 +62,8 @@ extension SchemaReader {
             all.numbers = [part]
         }
         if has(.string) { all.strings = [rules.string.map { stringPart(id, $0) } ?? StringPart()] }
-        if has(.array) { all.arrays = [rules.array.map { arrayPart(id, $0, rules) } ?? ArrayPart()] }
-        if has(.object) { all.objects = [rules.object.map { objectPart(id, $0, rules) } ?? ObjectPart()] }
+        if has(.array) { all.arrays = [rules.array.map { arrayPart(id, $0) } ?? ArrayPart()] }
+        if has(.object) { all.objects = [rules.object.map { objectPart(id, $0) } ?? ObjectPart()] }
         all.numbers = all.numbers.compactMap { $0.and(NumberPart()) }
         all.strings = all.strings.compactMap { $0.and(StringPart()) }
         all.arrays = all.arrays.compactMap { $0.and(ArrayPart()) }
@@ -99,7 +93,7 @@ extension SchemaReader {
         return part
     }
 
-    private func arrayPart(_ id: SchemaID, _ rules: Shared<ArrayRules>, _ all: SchemaRules) -> ArrayPart {
+    private func arrayPart(_ id: SchemaID, _ rules: Shared<ArrayRules>) -> ArrayPart {
         var part = ArrayPart()
         part.minCount = rules.minItems
         part.maxCount = rules.maxItems
@@ -110,25 +104,25 @@ extension SchemaReader {
             part.minCount = max(part.minCount, rules.minContains)
             part.unmasked.insert(KeywordPlace(node: id, keyword: "contains"))
         }
-        if !rules.prefix.isEmpty || all.extraItems != nil { part.sources = [id] }
-        if rules.unevaluated != nil, all.extraItems == nil {
+        if !rules.prefix.isEmpty || rules.rest != nil { part.sources = [id] }
+        if rules.unevaluated != nil, rules.rest == nil {
             part.unmasked.insert(KeywordPlace(node: id, keyword: "unevaluatedItems"))
         }
         return part
     }
 
-    private func objectPart(_ id: SchemaID, _ rules: Shared<ObjectRules>, _ all: SchemaRules) -> ObjectPart {
+    private func objectPart(_ id: SchemaID, _ rules: Shared<ObjectRules>) -> ObjectPart {
         var part = ObjectPart()
         part.require(rules.required.map(ExactText.init))
         part.minCount = max(rules.minProperties, part.required.count)
         part.maxCount = rules.maxProperties
-        part.names = rules.names.map { [$0] } ?? []
-        if !rules.properties.isEmpty || !rules.patterns.isEmpty || all.extraMembers != nil
+        if rules.names != nil { part.unmasked.insert(KeywordPlace(node: id, keyword: "propertyNames")) }
+        if !rules.properties.isEmpty || !rules.patterns.isEmpty || rules.additional != nil
             || others == .ifAsked && (rules.namesMembers || rules.unevaluated != nil)
         {
             part.sources = [id]
         }
-        if rules.unevaluated != nil, all.extraMembers == nil {
+        if rules.unevaluated != nil, rules.additional == nil {
             part.unmasked.insert(KeywordPlace(node: id, keyword: "unevaluatedProperties"))
         }
         return part
@@ -156,24 +150,4 @@ extension SchemaReader {
 
 extension Alternatives {
     func or(_ other: Alternatives) -> Alternatives { .union([self, other]) }
-}
-
-extension SchemaRules {
-    /// Whether other schemas apply to the same value, and may see its members and items.
-    private var hasMore: Bool {
-        combined != nil || reference != nil || dynamicReference != nil
-            || object?.dependentSchemas.isEmpty == false
-    }
-
-    /// The schema of items after the prefix.
-    var extraItems: SchemaID? {
-        guard let array else { return nil }
-        return array.rest ?? (hasMore || array.contains != nil ? nil : array.unevaluated)
-    }
-
-    /// The schema of members that nothing else in the schema names.
-    var extraMembers: SchemaID? {
-        guard let object else { return nil }
-        return object.additional ?? (hasMore ? nil : object.unevaluated)
-    }
 }

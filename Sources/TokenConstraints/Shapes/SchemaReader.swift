@@ -22,13 +22,7 @@ final class SchemaReader {
     private var cuts = 0
     /// Pairs of parts compared.
     var pairs = 0
-    var allowedNames: [AllowedName: Bool] = [:]
     var emptinessDepth = 0
-
-    struct AllowedName: Hashable {
-        let name: ExactText
-        let schema: SchemaID
-    }
 
     struct NameQuestion: Hashable {
         let name: ExactText
@@ -126,8 +120,6 @@ final class SchemaReader {
             all = both(all, alternatives(applied), orElse: KeywordPlace(node: applied.id, keyword: ""))
         }
         all.literals = fitting(all.literals, key)
-        let objects = all.objects.flatMap { $0.outside.count <= 2 ? resolved($0) : [unresolved($0)] }
-        all.objects = objects.count <= ShapeLimits.shapes ? objects : all.objects.map { unresolved($0) }
         if cuts == cutsBefore { expanded[key] = all }
         return all
     }
@@ -148,7 +140,7 @@ final class SchemaReader {
     private func fits(_ value: JSONValue, _ key: [AppliedSchema]) -> Bool {
         key.allSatisfy { applied in
             if !applied.isNegated, schema[applied.id].rules.isPlainEnumeration { return true }
-            if hasUnknownReferences || effort.isUsedUp { return true }
+            if hasDynamicReferences || effort.isUsedUp { return true }
             return accepts(value, applied.id) != applied.isNegated
         }
     }
@@ -159,20 +151,7 @@ final class SchemaReader {
         return schema.accepts(value, under: id, steps: &steps)
     }
 
-    // MARK: Dynamic references
-
-    /// The schema that it refers to; nil if that depends on the schemas applied.
-    func target(of reference: DynamicReference) -> SchemaID? {
-        guard let anchor = reference.anchor else { return reference.fallback }
-        for resource in schema.resources {
-            if let other = resource.dynamicAnchors[anchor], other != reference.fallback { return nil }
-        }
-        return reference.fallback
-    }
-
-    private(set) lazy var hasUnknownReferences = schema.nodes.contains { node in
-        node.rules.dynamicReference.map { target(of: $0) == nil } ?? false
-    }
+    private(set) lazy var hasDynamicReferences = schema.nodes.contains { $0.rules.dynamicReference != nil }
 
     private(set) lazy var texts = TextBuilder(schema, effort)
 }

@@ -9,7 +9,7 @@ final class ShapeBuilder {
     var drafts: [MaskTargetDraft] = []
     private var ids: [[AppliedSchema]: Int] = [:]
     private var partCount = 0
-    var names: [NameSignature: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])] = [:]
+    var names: [NameSignature: (text: NameText?, areTold: Bool, matched: [[Int]])] = [:]
 
     init(_ schema: Schema, _ effort: CompileEffort, _ others: OtherMembers) {
         self.schema = schema
@@ -88,8 +88,7 @@ final class ShapeBuilder {
     private func shape(_ part: ArrayPart) -> ShapeDraft? {
         var unmasked = part.unmasked
         var draft = ArrayDraft(minCount: part.minCount, maxCount: part.maxCount)
-        var length = part.items.map { $0.index + 1 }.max() ?? 0
-        for source in part.sources { length = max(length, schema[source].rules.array?.prefix.count ?? 0) }
+        let length = part.sources.map { schema[$0].rules.array?.prefix.count ?? 0 }.max() ?? 0
         for index in 0...length {
             guard index < draft.maxCount ?? .max else { break }
             guard let key = reader.normal(reader.itemSchemas(part, index)) else {
@@ -115,9 +114,7 @@ final class ShapeBuilder {
         var isPossible = true
         func add(_ name: ExactText) {
             guard seen.insert(name).inserted else { return }
-            if !part.absent.contains(name), part.names.isEmpty || reader.mayBeNamed(name.text, part),
-                let key = reader.normal(reader.memberSchemas(part, name))
-            {
+            if !part.absent.contains(name), let key = reader.normal(reader.memberSchemas(part, name)) {
                 draft.members.append(
                     .init(name: name, target: target(key, &unmasked), isRequired: required.contains(name)))
             } else {
@@ -131,25 +128,13 @@ final class ShapeBuilder {
         for name in part.required { add(name) }
         for rule in part.members { add(rule.name) }
         guard isPossible else { return nil }
-        var nameConditions = StringPart()
-        var hasFree = true
-        if !part.names.isEmpty {
-            switch nameRule(part.names) {
-            case .finite(let names):
-                for name in names { add(ExactText(name)) }
-                hasFree = false
-            case .conditions(let string, let rest):
-                nameConditions = string
-                unmasked.formUnion(rest)
-            }
-        }
         for name in part.absent.sorted() { add(name) }
         let isClosed = isClosed(part, draft)
-        if hasFree, draft.maxCount ?? .max > required.count {
+        if draft.maxCount ?? .max > required.count {
             let spared = reader.others == .asAllowed ? [] : seen.map(\.text).sorted()
             draft.free =
-                freeNames(part, nameConditions, &unmasked, isClosed: isClosed, sparing: spared)
-                ?? (spared.isEmpty ? nil : freeNames(part, nameConditions, &unmasked, isClosed: isClosed))
+                freeNames(part, &unmasked, isClosed: isClosed, sparing: spared)
+                ?? (spared.isEmpty ? nil : freeNames(part, &unmasked, isClosed: isClosed))
             draft.free?.look(besides: Array(seen))
             if draft.free?.count == 0 { draft.free = nil }
             if let text = draft.free?.text, text.fewestBytes(text.start) > ShapeLimits.nameBytes {
@@ -182,34 +167,11 @@ final class ShapeBuilder {
             part.sources.isEmpty
                 || part.sources.contains { source in
                     guard let rules = schema[source].rules.object else { return false }
-                    return schema[source].rules.extraMembers.map { schema[$0].rules.verdict != false }
-                        ?? false
+                    return rules.additional.map { schema[$0].rules.verdict != false } ?? false
                         || rules.property(member.name.text) != nil
                         || rules.required.contains { ExactText($0) == member.name }
                         || rules.patterns.contains { reader.matches(member.name, $0.pattern) }
                 }
         }
-    }
-
-    private enum NameRule {
-        case finite([String])
-        case conditions(StringPart, Set<KeywordPlace>)
-    }
-
-    private func nameRule(_ names: [SchemaID]) -> NameRule {
-        guard let key = reader.normal(names.map { AppliedSchema($0) }) else { return .finite([]) }
-        let all = reader.expand(key)
-        if all.strings.isEmpty {
-            return .finite(
-                all.literals.compactMap { literal in
-                    if case .string(let text) = literal.value { text } else { nil }
-                })
-        }
-        let hasLiterals = all.literals.contains { literal in
-            if case .string = literal.value { true } else { false }
-        }
-        let places = Set(names.map { KeywordPlace(node: $0, keyword: "") })
-        guard all.strings.count == 1, !hasLiterals else { return .conditions(StringPart(), places) }
-        return .conditions(all.strings[0], all.strings[0].unmasked.isEmpty ? [] : places)
     }
 }

@@ -13,18 +13,10 @@ struct ContentConditions {
     private var sets: [ScalarSet] = []
     private var setConditions: [TextCondition] = []
     private var forbidden: [[Unicode.Scalar]] = []
-    private var beginnings: [[Unicode.Scalar]] = []
-    /// Others to distinguish.
-    private let others: [RegexNode]
     private let effort: CompileEffort
-    private(set) var program: RegexProgram?
-    private(set) var alphabet: ScalarAlphabet?
 
-    init(
-        _ conditions: StringConditions, _ effort: CompileEffort, tellingApart others: [RegexNode] = []
-    ) {
+    init(_ conditions: StringConditions, _ effort: CompileEffort) {
         self.effort = effort
-        self.others = others
         minLength = conditions.minLength
         maxLength = conditions.maxLength
         unmasked = conditions.unmaskedFormats
@@ -45,7 +37,6 @@ struct ContentConditions {
         } else {
             unmasked.append(.forbidden)
         }
-        beginnings = Self.few(conditions.forbiddenBeginnings) ?? []
         if let maxLength, maxLength < minLength { isImpossible = true }
     }
 
@@ -62,8 +53,8 @@ struct ContentConditions {
         }
     }
 
-    /// The sorted texts without the empty one; nil if there are too many.
-    private static func few(_ texts: [String]) -> [[Unicode.Scalar]]? {
+    /// The texts in order, but for the empty one; nil if they are too many.
+    static func few(_ texts: [String]) -> [[Unicode.Scalar]]? {
         let scalars = Set(texts.map { Array($0.unicodeScalars) }).filter { !$0.isEmpty }
         let isSmall =
             scalars.reduce(0) { $0 + $1.count } <= ConstraintLimits.forbiddenScalars
@@ -71,25 +62,27 @@ struct ContentConditions {
         return isSmall ? scalars.sorted { $0.lexicographicallyPrecedes($1) } : nil
     }
 
-    /// Makes the classes of scalars, and their spelling.
-    private mutating func prepare() -> Bool {
-        let singles = Set((forbidden + beginnings).joined()).sorted().map { ScalarSet.one($0.value) }
-        program = try? RegexProgram(nodes.map(\.node) + others, tellingApart: sets + singles)
-        if program == nil {
-            unmasked += nodes.map(\.condition)
-            nodes = []
-            program = try? RegexProgram(others, tellingApart: sets + singles)
-            if program == nil { beginnings = [] }
-            if program == nil { unmasked += setConditions + (forbidden.isEmpty ? [] : [.forbidden]) }
-        }
-        alphabet = program.map { ScalarAlphabet($0.classifier, .json) }
-        effort.keep(bytes: alphabet?.bytes ?? 0)
-        return program != nil
+    /// The sets of one scalar each that tell texts apart.
+    static func singles(_ texts: [[Unicode.Scalar]]) -> [ScalarSet] {
+        Set(texts.joined()).sorted().map { ScalarSet.one($0.value) }
+    }
+
+    /// - Returns: nil beyond the limits.
+    private mutating func program() -> RegexProgram? {
+        let singles = Self.singles(forbidden)
+        if let program = try? RegexProgram(nodes.map(\.node), tellingApart: sets + singles) { return program }
+        unmasked += nodes.map(\.condition)
+        nodes = []
+        if let program = try? RegexProgram([], tellingApart: sets + singles) { return program }
+        unmasked += setConditions + (forbidden.isEmpty ? [] : [.forbidden])
+        return nil
     }
 
     /// - Returns: nil if there is none or every string is allowed.
     mutating func automaton() -> (ScalarAutomaton, ScalarAlphabet)? {
-        guard !isImpossible, prepare(), let program, let alphabet else { return nil }
+        guard !isImpossible, let program = program() else { return nil }
+        let alphabet = ScalarAlphabet(program.classifier, .json)
+        effort.keep(bytes: alphabet.bytes)
         let classCount = program.classifier.classCount
         let weights = alphabet.fewestBytes(classCount: classCount)
         let isUsable = weights.map { $0 > 0 }
@@ -130,13 +123,9 @@ struct ContentConditions {
             }
         }
         if !forbidden.isEmpty,
-            !add(exclusion(of: forbidden, program.classifier, isUsable), .forbidden, to: &all)
+            !add(ScalarAutomaton(excluding: forbidden, program.classifier, isUsable), .forbidden, to: &all)
         {
             unmasked.append(.forbidden)
-        }
-        if !beginnings.isEmpty {
-            let one = exclusion(of: beginnings, program.classifier, isUsable, goesOn: false)
-            _ = add(one, .forbidden, to: &all)
         }
         guard let all else {
             isEverything = true
@@ -146,48 +135,44 @@ struct ContentConditions {
         return isImpossible ? nil : (all, alphabet)
     }
 
-    /// The number of the first pattern among `others` in the program.
-    var firstOther: Int { nodes.count }
-
     private static func sample(_ classifier: ScalarClassifier, _ classIndex: Int) -> UInt32 {
         classifier.classes.firstIndex(of: UInt16(classIndex)).map { classifier.starts[$0] } ?? 0
-    }
-
-    /// All texts except these.
-    /// - Parameter goesOn: whether others may begin with them.
-    private func exclusion(
-        of texts: [[Unicode.Scalar]], _ classifier: ScalarClassifier, _ isUsable: [Bool], goesOn: Bool = true
-    ) -> ScalarAutomaton {
-        var automaton = ScalarAutomaton(classCount: classifier.classCount)
-        // 0 is for none of them left.
-        _ = automaton.addState(isFinal: true)
-        func addNode() -> Int32 {
-            let state = automaton.addState(isFinal: true)
-            for i in isUsable.indices where isUsable[i] { automaton.set(state, i, 0) }
-            return state
-        }
-        for i in isUsable.indices where isUsable[i] { automaton.set(0, i, 0) }
-        automaton.start = addNode()
-        for text in texts {
-            var state = automaton.start
-            for scalar in text where state >= 0 {
-                let classIndex = classifier.classIndex(of: scalar.value)
-                if automaton.next(Int(state), classIndex) == 0 {
-                    automaton.set(state, classIndex, addNode())
-                }
-                state = automaton.next(Int(state), classIndex)
-            }
-            // Others that begin with it are out already.
-            guard state >= 0 else { continue }
-            automaton.isFinal[Int(state)] = false
-            for i in isUsable.indices where !goesOn { automaton.set(state, i, -1) }
-        }
-        return automaton
     }
 }
 
 extension ScalarAutomaton {
-    /// Whether every text is accepted.
+    /// All texts but these.
+    /// - Parameter goesOn: whether others may begin with them.
+    init(
+        excluding texts: [[Unicode.Scalar]], _ classifier: ScalarClassifier, _ isUsable: [Bool],
+        goesOn: Bool = true
+    ) {
+        self.init(classCount: classifier.classCount)
+        // 0 is where none of them is left.
+        _ = addState(isFinal: true)
+        for i in isUsable.indices where isUsable[i] { set(0, i, 0) }
+        start = addNode(isUsable)
+        for text in texts {
+            var state = start
+            for scalar in text where state >= 0 {
+                let classIndex = classifier.classIndex(of: scalar.value)
+                if next(Int(state), classIndex) == 0 { set(state, classIndex, addNode(isUsable)) }
+                state = next(Int(state), classIndex)
+            }
+            // Others that begin with it are out already.
+            guard state >= 0 else { continue }
+            isFinal[Int(state)] = false
+            for i in isUsable.indices where !goesOn { set(state, i, -1) }
+        }
+    }
+
+    private mutating func addNode(_ isUsable: [Bool]) -> Int32 {
+        let state = addState(isFinal: true)
+        for i in isUsable.indices where isUsable[i] { set(state, i, 0) }
+        return state
+    }
+
+    /// Whether the start already is where nothing can go wrong any more.
     func acceptsAll(_ isUsable: [Bool]) -> Bool {
         start >= 0 && isFinal[Int(start)]
             && isUsable.indices.allSatisfy { !isUsable[$0] || next(Int(start), $0) == start }

@@ -10,8 +10,6 @@ package struct StringConditions {
     package var minLength = 0
     package var maxLength: Int?
     package var forbidden: [String] = []
-    /// It begins with none of these.
-    package var forbiddenBeginnings: [String] = []
 }
 
 /// A condition on a text, as an outcome names it.
@@ -34,7 +32,7 @@ package struct StringOutcome {
 extension StringConditions {
     /// Builds the strings that satisfy all conditions, except those left out.
     package func build(_ effort: CompileEffort = CompileEffort()) -> StringOutcome {
-        if patterns.isEmpty, forbiddenBeginnings.isEmpty, forbidden.allSatisfy(\.isEmpty) {
+        if patterns.isEmpty, forbidden.allSatisfy(\.isEmpty) {
             let own = forbidden.isEmpty ? minLength : max(minLength, 1)
             let masked = formats.filter { FormatPatterns.names.contains($0) }
             if masked.isEmpty { return anyString(min: own, max: maxLength, unmasked: unmaskedFormats) }

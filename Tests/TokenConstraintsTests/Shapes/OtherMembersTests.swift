@@ -18,9 +18,6 @@ import Testing
         ShapeCase(#"{"type":"object"}"#, takes: ["{}", #"{"a":1}"#], not: ["1"]),
         ShapeCase("true", takes: ["1", #"{"a":1}"#], not: []),
         ShapeCase(
-            #"{"type":"object","propertyNames":{"pattern":"^[a-z]$"}}"#, takes: [#"{"a":1}"#],
-            not: [#"{"A":1}"#]),
-        ShapeCase(
             #"{"properties":{"a":{}},"required":["a","b"]}"#, takes: [#"{"a":1,"b":1}"#],
             not: [#"{"a":1,"b":1,"c":1}"#]),
         // Those of all schemas for the object count, but of no other branch.

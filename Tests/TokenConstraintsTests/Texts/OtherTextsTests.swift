@@ -57,21 +57,26 @@ import Testing
 
     @Test func namesTellTheirPatterns() throws {
         let conditions = NameConditions(
-            patterns: [try ECMARegex("^x-"), try ECMARegex("[0-9]$")],
-            conditions: StringConditions(minLength: 2, maxLength: 4))
-        let (names, unmasked) = conditions.build { $0 != [1] }
+            patterns: [try ECMARegex("^x-"), try ECMARegex("[0-9]$")], spared: ["n"])
+        let (names, areTold) = conditions.build { $0 != [1] }
         let text = try #require(names)
-        #expect(unmasked.isEmpty && !text.isAny)
+        #expect(areTold && !text.isAny)
         #expect(name(text, "x-")?.matched == [0])
         #expect(name(text, "x-1")?.matched == [0, 1])
         #expect(try #require(name(text, "ab")).matched.isEmpty)
         #expect(name(text, "a1") == nil)
-        #expect(name(text, "a") == nil)
-        #expect(name(text, "x-123") == nil)
+        #expect(name(text, "n") == nil && name(text, "name") == nil && name(text, "an") != nil)
         var draws = FixedRandom(6)
         for _ in 0..<100 {
             let sample = try #require(TextSamples.walk(text, &draws))
             #expect(TextSamples.takes(text, sample))
+        }
+    }
+
+    @Test func patternsThatAreTooMuchAreLeftOut() throws {
+        for pattern in [".*a.{18}$", "^(?!x)"] {
+            let (names, areTold) = NameConditions(patterns: [try ECMARegex(pattern)]).build { $0 == [0] }
+            #expect(!areTold && names?.isAny == true, "\(pattern)")
         }
     }
 

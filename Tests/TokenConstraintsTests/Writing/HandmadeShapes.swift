@@ -4,9 +4,12 @@ import Regex
 
 /// Shapes put together by hand, so that these tests don't depend on how schemas are read.
 enum Handmade {
-    static func free(_ conditions: StringConditions, _ value: MaskTargetID) -> FreeNames? {
-        NameConditions(patterns: [], conditions: conditions).build(accepts: { _ in true }).names
-            .map { FreeNames($0, [[]: value]) }
+    /// - Parameter pattern: that all names match.
+    static func free(_ pattern: String? = nil, _ value: MaskTargetID) -> FreeNames? {
+        let patterns = [pattern].compactMap { $0.flatMap { try? ECMARegex($0) } }
+        let matched = Array(patterns.indices)
+        return NameConditions(patterns: patterns).build { $0 == matched }.names
+            .map { FreeNames($0, [matched: value]) }
     }
 
     static func string(_ conditions: StringConditions = StringConditions()) -> Shape {
@@ -33,7 +36,7 @@ enum Handmade {
                         .object(
                             ObjectShape(
                                 members: members, reserved: members.map(\.name),
-                                free: free(StringConditions(), id(6)), minCount: 2,
+                                free: free(nil, id(6)), minCount: 2,
                                 maxCount: 6))
                     ], fewestBytes: 19),
                 MaskTarget(shapes: [string()], fewestBytes: 2),
@@ -49,7 +52,7 @@ enum Handmade {
                         .text(number),
                         .object(
                             ObjectShape(
-                                members: [], reserved: [], free: free(StringConditions(), id(3)), minCount: 0,
+                                members: [], reserved: [], free: free(nil, id(3)), minCount: 0,
                                 maxCount: nil)),
                     ], fewestBytes: 1),
             ], root: id(0))
@@ -57,15 +60,14 @@ enum Handmade {
 
     /// An object of exactly three of the four names of one or two times a or b, without "b".
     static func fewNames() -> AnswerShape {
-        let conditions = StringConditions(
-            patterns: [try? ECMARegex("^(a|b|aa|ab|ba)$")].compactMap { $0 })
-        return AnswerShape(
+        AnswerShape(
             targets: [
                 MaskTarget(
                     shapes: [
                         .object(
                             ObjectShape(
-                                members: [], reserved: ["b"], free: free(conditions, id(1)), minCount: 4,
+                                members: [], reserved: ["b"], free: free("^(a|b|aa|ab|ba)$", id(1)),
+                                minCount: 4,
                                 maxCount: 4))
                     ], fewestBytes: 36),
                 MaskTarget(shapes: [literals("1")], fewestBytes: 1),
@@ -74,9 +76,9 @@ enum Handmade {
 
     /// An object of names that begin with "a", or hold an "x", or are "b", without "ab", "ax" and "b".
     static func certainNames() -> AnswerShape {
-        let names = StringConditions(patterns: [try? ECMARegex("^(b|a.*|.*x.*)$")].compactMap { $0 })
         let object = ObjectShape(
-            members: [], reserved: ["ab", "ax", "b"], free: free(names, id(1)), minCount: 3, maxCount: 9)
+            members: [], reserved: ["ab", "ax", "b"], free: free("^(b|a.*|.*x.*)$", id(1)), minCount: 3,
+            maxCount: 9)
         return AnswerShape(
             targets: [
                 MaskTarget(shapes: [.object(object)], fewestBytes: 19),
