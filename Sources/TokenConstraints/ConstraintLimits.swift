@@ -23,6 +23,4 @@ package enum ConstraintLimits {
     package static let numberStates = 6_000
     /// States of a text, including those within scalars, up to which it caches steps (1 KiB each, on first use).
     static let knownRows = 16_384
-    /// Forbidden numbers.
-    package static let forbiddenNumbers = 64
 }

@@ -10,7 +10,6 @@ package struct NumberConditions: Hashable {
     package var exclusiveMaximum: ExactNumber?
     /// It is a multiple of all of them.
     package var multiples: [ExactNumber] = []
-    package var forbidden: [ExactNumber] = []
 }
 
 package struct NumberOutcome {
@@ -36,11 +35,6 @@ extension NumberConditions {
             unmasked.append(.bounds)
             (rules.lower, rules.upper) = (nil, nil)
         }
-        if rules.forbidden.count > ConstraintLimits.forbiddenNumbers || !rules.forbidden.allSatisfy(\.isShort)
-        {
-            rules.forbidden = []
-            unmasked.append(.forbidden)
-        }
         if let grid = NumberGrid(multiples, isInteger: isInteger) {
             rules.grid = grid
         } else {
@@ -49,8 +43,7 @@ extension NumberConditions {
         }
         // Conditions that take too much are dropped, the grid first.
         while true {
-            if rules.isCertainlyEmpty { return NumberOutcome(text: nil, unmasked: unmasked) }
-            if let text = rules.listed() { return NumberOutcome(text: text, unmasked: unmasked) }
+            if rules.isEmpty { return NumberOutcome(text: nil, unmasked: unmasked) }
             if let text = NumberText.make(rules, effort) {
                 return NumberOutcome(text: text, unmasked: unmasked)
             }
@@ -60,9 +53,6 @@ extension NumberConditions {
             } else if rules.lower != nil || rules.upper != nil {
                 unmasked.append(.bounds)
                 (rules.lower, rules.upper) = (nil, nil)
-            } else if !rules.forbidden.isEmpty {
-                unmasked.append(.forbidden)
-                rules.forbidden = []
             } else {
                 return NumberOutcome(text: nil, unmasked: unmasked)
             }
@@ -110,19 +100,7 @@ extension ExactNumber {
         return significand.map { (0..<shift).reduce(Int128($0)) { value, _ in value * 10 } }
     }
 
-    /// The number times 10^places, rounded; nil if it is too large.
-    func scaled(by places: Int, up: Bool) -> Int128? {
-        let shift = exponent + places
-        let sign: Int128 = isNegative ? -1 : 1
-        guard shift < 0 else { return scaled(by: places).map { $0 * sign } }
-        guard let significand else { return nil }
-        guard shift >= -20 else { return up != isNegative && !isZero ? sign : 0 }
-        let power = (0..<(-shift)).reduce(Int128(1)) { value, _ in value * 10 }
-        let (quotient, rest) = Int128(significand).quotientAndRemainder(dividingBy: power)
-        return sign * (quotient + (rest > 0 && up != isNegative ? 1 : 0))
-    }
-
-    /// Whether it has few enough digits before and after the point for an automaton.
+    /// Whether it has so few digits before and after the point that an automaton may follow them.
     var isShort: Bool { digits.count <= 400 && abs(exponent) <= 400 }
 
     /// Its magnitude's digits before and after the point.

@@ -23,18 +23,6 @@ struct NumberEdge {
         let other = place < edge.count ? Int(edge[place]) : 0
         return digit < other ? -1 : digit > other ? 1 : 0
     }
-
-    static func alike(
-        _ mask: UInt64, _ digit: Int, _ edges: [[UInt8]], _ place: Int, isFraction: Bool = false
-    ) -> UInt64 {
-        guard mask != 0 else { return 0 }
-        var mask = mask
-        for (i, edge) in edges.enumerated() {
-            let isAlike = place < edge.count ? Int(edge[place]) == digit : isFraction && digit == 0
-            if !isAlike { mask &= ~(1 << UInt64(i)) }
-        }
-        return mask
-    }
 }
 
 /// Bounds on the magnitude of numbers of one sign.
@@ -42,7 +30,6 @@ struct NumberSide {
     var isOpen = true
     var low: NumberEdge?
     var high: NumberEdge?
-    var forbidden: [NumberEdge] = []
 
     init(_ rules: NumberRulesOfText, isNegative: Bool) {
         // The bounds as seen from the magnitude.
@@ -68,9 +55,6 @@ struct NumberSide {
         // Lets integers be read exactly.
         if !rules.isPlain, high.map({ $0.whole.count > 18 && Self.isAboveInt($0, isNegative) }) ?? true {
             high = NumberEdge(ExactNumber(isNegative ? Int.min : Int.max), isExclusive: false)
-        }
-        forbidden = rules.forbidden.filter { $0.isZero ? !isNegative : $0.isNegative == isNegative }.map {
-            NumberEdge($0, isExclusive: true)
         }
     }
 

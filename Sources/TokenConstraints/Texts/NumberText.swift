@@ -37,8 +37,7 @@ final class NumberText: ByteAutomaton {
         guard rules.isPlain else {
             if effort.isUsedUp { return nil }
             let text = NumberText(rules)
-            let rests = Int(min(rules.grid?.step ?? 1, RestClasses.most))
-            effort.spend(64 * (text?.automaton.count ?? ConstraintLimits.numberStates) + 32 * rests)
+            effort.spend(64 * (text?.automaton.count ?? ConstraintLimits.numberStates))
             return text
         }
         func key(_ bound: NumberBound?) -> String { bound.map { $0.isExclusive ? "x" : "i" } ?? "-" }

@@ -18,9 +18,7 @@ struct NumberWalk {
         var places: UInt8 = 0
         var low: DigitOrder = 0
         var high: DigitOrder = 0
-        /// The forbidden numbers that begin like this.
-        var alike: UInt64 = 0
-        /// Modulo the grid's step; in an exponent, its relevant part.
+        /// Modulo the grid's step; in an exponent, what matters of it.
         var rest: UInt64 = 0
     }
 
@@ -34,8 +32,6 @@ struct NumberWalk {
     private let step: UInt64
     private let places: Int
     private let isGrid: Bool
-    /// For each rest the smallest equivalent one; empty if unknown.
-    private let restClasses: [UInt64]
     private var result = ScalarAutomaton(classCount: NumberText.columns)
     private var indices: [Key: Int32] = [:]
     private var keys: [Key] = []
@@ -47,26 +43,18 @@ struct NumberWalk {
         places = isGrid ? rules.grid?.places ?? 0 : 0
         allowsFraction = !rules.isInteger
         sides = [NumberSide(rules, isNegative: false), NumberSide(rules, isNegative: true)]
-        let exclusive = [rules.lower, rules.upper].compactMap { $0 }.filter {
-            $0.isExclusive && !$0.value.isZero
-        }
-        // Near a whole number of at most 15 digits even 16 digits can't be rounded to it.
-        let isNearWhole = exclusive.allSatisfy { $0.value.integer?.magnitude ?? .max < 1_000_000_000_000_000 }
-        let isExact = isGrid || !rules.forbidden.isEmpty || !exclusive.isEmpty
-        let isOnlyBounds = !isGrid && rules.forbidden.isEmpty && isNearWhole
-        mostDigits = isPlain ? 80 : isExact ? (isOnlyBounds ? 16 : 15) : 55
+        let isExact =
+            isGrid
+            || [rules.lower, rules.upper].contains { $0.map { $0.isExclusive && !$0.value.isZero } ?? false }
+        mostDigits = isPlain ? 80 : isExact ? 15 : 55
         mostPlaces = isGrid ? places + 1 : 40
         var most = isPlain ? 40 : 19
         if step > 1 {
-            // Fewer digits if each takes as many states as there are rests; but enough for any rest.
-            let (rests, count) = places == 0 ? RestClasses.of(step) : ([], step)
-            restClasses = rests
+            // Fewer digits where each of them takes as many states as there are rests; but enough for any rest.
             let signs = UInt64(sides.count { $0.isOpen })
             let phases = UInt64(rules.isInteger ? 1 : mostPlaces + 2)
-            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / (count * phases * max(signs, 1))))
+            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / (step * phases * max(signs, 1))))
             if most <= String(step).utf8.count { most = 0 }
-        } else {
-            restClasses = []
         }
         mostWhole = most
         for i in sides.indices where sides[i].high.map({ $0.whole.count > most }) ?? false {
@@ -120,11 +108,9 @@ struct NumberWalk {
     }
 
     private func firstDigit(_ key: Key, _ digit: Int) -> Key? {
-        let side = sides[key.isNegative ? 1 : 0]
         var first = key
         first.phase = .whole
-        first.alike = side.forbidden.isEmpty ? 0 : UInt64.max >> (64 - UInt64(side.forbidden.count))
-        guard var after = self.digit(first, digit, side) else { return nil }
+        guard var after = self.digit(first, digit, sides[key.isNegative ? 1 : 0]) else { return nil }
         if digit == 0 { after.phase = .zero }
         return after
     }
@@ -139,14 +125,10 @@ struct NumberWalk {
         if let high = side.high, place + 1 == high.whole.count, after.high > 0 { return nil }
         after.whole += 1
         after.rest = rest(key.rest, digit)
-        after.alike = NumberEdge.alike(key.alike, digit, side.forbidden.map(\.whole), place)
         return after
     }
 
-    private func rest(_ rest: UInt64, _ digit: Int) -> UInt64 {
-        let next = (rest * 10 + UInt64(digit)) % step
-        return restClasses.isEmpty ? next : restClasses[Int(next)]
-    }
+    private func rest(_ rest: UInt64, _ digit: Int) -> UInt64 { (rest * 10 + UInt64(digit)) % step }
 
     private func point(_ key: Key, _ side: NumberSide) -> Key? {
         guard allowsFraction, key.whole <= 15 || isPlain else { return nil }
@@ -168,9 +150,6 @@ struct NumberWalk {
         }
         after.low = order(key.low, side.low)
         after.high = order(key.high, side.high)
-        for (i, edge) in side.forbidden.enumerated() where edge.whole.count != Int(key.whole) {
-            after.alike &= ~(1 << UInt64(i))
-        }
         return after
     }
 
@@ -185,8 +164,6 @@ struct NumberWalk {
         after.high = NumberEdge.order(key.high, digit, side.high?.fraction, place, isFraction: true)
         if after.high > 0 { return nil }
         if place < places { after.rest = rest(key.rest, digit) }
-        after.alike = NumberEdge.alike(
-            key.alike, digit, side.forbidden.map(\.fraction), place, isFraction: true)
         return after
     }
 
@@ -237,9 +214,6 @@ struct NumberWalk {
         }
         if let high = side.high {
             if end.high > 0 || (high.isExclusive && !isLess(end.high, high)) { return false }
-        }
-        for (i, edge) in side.forbidden.enumerated() where end.alike >> UInt64(i) & 1 == 1 {
-            if place >= edge.fraction.count { return false }
         }
         guard isGrid else { return true }
         return (place..<max(place, places)).reduce(key.rest) { rest, _ in rest * 10 % step } == 0

@@ -17,8 +17,7 @@ import Testing
         "{\"multipleOf\": 2.5, \"minimum\": 3}",
         "{\"type\": \"integer\", \"multipleOf\": 7, \"minimum\": -100}",
         "{\"type\": \"integer\", \"multipleOf\": 0.5}",
-        "{\"multipleOf\": 1}", "{\"type\": \"integer\", \"multipleOf\": 1000}",
-        "{\"type\": \"integer\", \"minimum\": 4096, \"multipleOf\": 4096, \"maximum\": 1000000}",
+        "{\"multipleOf\": 1}", "{\"type\": \"integer\", \"multipleOf\": 100}",
         "{\"type\": \"integer\", \"minimum\": -9223372036854775808, \"maximum\": 9223372036854775807}",
         "{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 18446744073709551615}",
         "{\"minimum\": -1.7976931348623157e308, \"maximum\": 1.7976931348623157e308}",
@@ -65,14 +64,13 @@ import Testing
     }
 
     private func conditions(
-        _ low: Int, _ high: Int, excludes: Bool = false, multiples: [ExactNumber] = [], forbidden: [Int] = [],
+        _ low: Int, _ high: Int, excludes: Bool = false, multiples: [ExactNumber] = [],
         isInteger: Bool = true
     ) -> NumberConditions {
         NumberConditions(
             isInteger: isInteger, minimum: excludes ? nil : ExactNumber(low),
             exclusiveMinimum: excludes ? ExactNumber(low) : nil, maximum: excludes ? nil : ExactNumber(high),
-            exclusiveMaximum: excludes ? ExactNumber(high) : nil, multiples: multiples,
-            forbidden: forbidden.map { ExactNumber($0) })
+            exclusiveMaximum: excludes ? ExactNumber(high) : nil, multiples: multiples)
     }
 
     @Test func emptinessIsTold() {
@@ -81,36 +79,17 @@ import Testing
         #expect(conditions(8, 13, multiples: [ExactNumber(7)], isInteger: false).build().text == nil)
         #expect(conditions(8, 14, multiples: [ExactNumber(7)], isInteger: false).build().text != nil)
         #expect(conditions(5, 4).build().text == nil)
-        #expect(conditions(1, 2, forbidden: [1, 2]).build().text == nil)
-        #expect(conditions(1, 1, forbidden: [1], isInteger: false).build().text == nil)
         #expect(
             conditions(1, 20, multiples: [ExactNumber(4), ExactNumber(6), ExactNumber(9)]).build().text == nil
         )
     }
 
-    @Test func forbiddenNumbersAreLeftOutInEachSpelling() throws {
-        let outcome = NumberConditions(
-            minimum: ExactNumber(-2), maximum: ExactNumber(20),
-            forbidden: [ExactNumber(0), ExactNumber(1), ExactNumber(12.5), ExactNumber(-1)]
-        ).build()
-        let text = try #require(outcome.text)
-        #expect(outcome.unmasked.isEmpty)
-        for sample in ["0", "0.0", "-0", "1", "1.00", "12.5", "12.50", "-1", "-1.0"] {
-            #expect(!TextSamples.takes(text, Array(sample.utf8)), "\(sample)")
-        }
-        for sample in ["0.1", "1.01", "12", "12.51", "10", "-1.1", "-2"] {
-            #expect(TextSamples.takes(text, Array(sample.utf8)), "\(sample)")
-        }
-    }
-
     @Test func whatIsTooMuchIsLeftOut() throws {
         let fine = NumberConditions(multiples: [ExactNumber(1e-20)]).build()
         #expect(fine.unmasked == [.multipleOf] && fine.text != nil)
-        let rests = NumberConditions(isInteger: true, multiples: [ExactNumber(100_003)]).build()
+        let rests = NumberConditions(isInteger: true, multiples: [ExactNumber(1_000)]).build()
         #expect(rests.unmasked == [.multipleOf] && rests.text != nil)
         let far = NumberConditions(isInteger: true, minimum: ExactNumber(1e20)).build()
         #expect(far.unmasked == [.bounds] && far.text != nil)
-        let many = NumberConditions(forbidden: (0..<100).map { ExactNumber($0) }).build()
-        #expect(many.unmasked == [.forbidden] && many.text != nil)
     }
 }
