@@ -73,34 +73,3 @@ struct LengthTable {
         return bytes < 0 ? nil : Int(bytes)
     }
 }
-
-extension ByteMachine {
-    /// The fewest and the most scalars of its texts.
-    var lengths: (min: Int, max: Int?) {
-        let weights = alphabet.fewestBytes(classCount: automaton.classCount).map { Int32($0 > 0 ? 1 : 0) }
-        let shortest = Int(automaton.fewestBytes(weights)[Int(automaton.start)])
-        // By the length of the longest way: a state is done after all that follow it.
-        let (edges, starts) = automaton.edges(weights)
-        var longest = [Int](repeating: -1, count: automaton.count)
-        var isOpen = [Bool](repeating: false, count: automaton.count)
-        var stack = [(state: Int(automaton.start), edge: starts[Int(automaton.start)])]
-        isOpen[stack[0].state] = true
-        while let (state, edge) = stack.last {
-            guard edge < starts[state + 1] else {
-                longest[state] = edges[starts[state]..<starts[state + 1]].reduce(0) {
-                    max($0, longest[Int($1.next)] + 1)
-                }
-                isOpen[state] = false
-                stack.removeLast()
-                continue
-            }
-            stack[stack.count - 1].edge += 1
-            let next = Int(edges[edge].next)
-            if isOpen[next] { return (shortest, nil) }
-            guard longest[next] < 0 else { continue }
-            isOpen[next] = true
-            stack.append((next, starts[next]))
-        }
-        return (shortest, longest[Int(automaton.start)])
-    }
-}

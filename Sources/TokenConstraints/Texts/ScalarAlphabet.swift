@@ -1,3 +1,4 @@
+import OperatingSystem
 import Regex
 
 /// The spelling in bytes of each class of scalars: a tree from the first byte of a scalar to its class. Equal inner
@@ -25,7 +26,7 @@ final class ScalarAlphabet: Sendable {
     private let endings: [Ending]
     private let endingStarts: [Int]
     private let classifier: ScalarClassifier
-    private let kinds = OnceMade<[[Int]]>()
+    private let kinds: OnFirstUse<[[Int]]>
 
     convenience init(_ classifier: ScalarClassifier, _ spelling: Spelling) {
         var builder = AlphabetBuilder(classifier, wideCount: spelling == .raw ? 1 : 7)
@@ -35,7 +36,9 @@ final class ScalarAlphabet: Sendable {
     }
 
     init(_ builder: AlphabetBuilder) {
-        classifier = builder.classifier
+        let classifier = builder.classifier
+        self.classifier = classifier
+        kinds = OnFirstUse { Self.kinds(classifier) }
         wideCount = builder.wide.count
         nodeCount = builder.wide.count + builder.narrow.count
         entries = builder.wide.flatMap { $0 } + builder.narrow.flatMap { $0 }
@@ -97,14 +100,14 @@ final class ScalarAlphabet: Sendable {
         return entry < 0 ? (entry < -1 ? [Int(-2 - entry)] : []) : endings(Int(entry)).map(\.classIndex)
     }
 
-    /// The classes of the scalars of a kind beyond ASCII.
-    func classes(ofKind kind: UInt8) -> [Int] { kinds.value(findKinds)[Int(kind - Self.firstKind)] }
+    /// The classes of the scalars of a kind, which is none of ASCII's.
+    func classes(ofKind kind: UInt8) -> [Int] { kinds.value[Int(kind - Self.firstKind)] }
 
     private static let firstKind = ScalarKind.ofASCII.upperBound
 
-    private func findKinds() -> [[Int]] {
+    private static func kinds(_ classifier: ScalarClassifier) -> [[Int]] {
         let none = [Bool](repeating: false, count: classifier.classCount)
-        var isIn = [[Bool]](repeating: none, count: 256 - Int(Self.firstKind))
+        var isIn = [[Bool]](repeating: none, count: 256 - Int(firstKind))
         let (starts, runs) = (classifier.starts, ScalarKind.runs)
         var first = 0
         for (place, (start, kind)) in runs.enumerated() where kind > 0 {
@@ -112,7 +115,7 @@ final class ScalarAlphabet: Sendable {
             while first + 1 < starts.count, starts[first + 1] <= start { first += 1 }
             var run = first
             repeat {
-                isIn[Int(kind - Self.firstKind)][Int(classifier.classes[run])] = true
+                isIn[Int(kind - firstKind)][Int(classifier.classes[run])] = true
                 run += 1
             } while run < starts.count && starts[run] < end
         }

@@ -4,7 +4,6 @@
 /// A caller keeps a state and the number of complete scalars. A way is open if `fewestBytes` has a number there.
 package final class StringText: Sendable {
     private enum Lengths {
-        /// There are none, or the contents satisfy them.
         case free
         /// Repetition of a set; the bytes of its shortest scalar, nil if it is empty.
         case set(unit: Int?)
@@ -46,9 +45,9 @@ package final class StringText: Sendable {
             if unit == nil, min > 0 { return (nil, false) }
             return (StringText(machine, isAny: isAny, min, max, .set(unit: unit)), false)
         }
-        let isKept = min == 0 && max == nil || machine.keeps(min: min, max: max)
-        guard !isKept, let table = LengthTable(machine, min: min, max: max) else {
-            return (StringText(machine, isAny: isAny, 0, nil, .free), !isKept)
+        let isUnbound = min == 0 && max == nil
+        guard !isUnbound, let table = LengthTable(machine, min: min, max: max) else {
+            return (StringText(machine, isAny: isAny, 0, nil, .free), !isUnbound)
         }
         guard table.fewestBytes(Int(machine.automaton.start), count: 0) != nil else { return (nil, false) }
         return (StringText(machine, isAny: isAny, min, max, .table(table)), false)
@@ -83,13 +82,5 @@ package final class StringText: Sendable {
             }
             return least
         }
-    }
-}
-
-extension ByteMachine {
-    /// Whether all its texts satisfy bounds on their scalars.
-    fileprivate func keeps(min: Int, max: Int?) -> Bool {
-        let own = lengths
-        return min <= own.min && (max == nil || own.max ?? .max <= max ?? .max)
     }
 }

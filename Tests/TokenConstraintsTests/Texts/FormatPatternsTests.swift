@@ -11,7 +11,6 @@ import Testing
         "date-time": ["2026-01-31T12:00:00Z", "1990-12-31t15:59:50.5-08:00"],
         "duration": ["P4DT12H30M5S", "P1Y", "PT0S", "P4W", "P3Y6M4DT12H30M5S"],
         "email": ["joe@example.com", "a.b+c@mail.example.co.uk", "a+b@[127.0.0.1]"],
-        "idn-email": ["실례@실례.테스트", "joe@example.com"],
         "hostname": ["www.example.com", "a1", "xn--4gbwdl.xn--wgbh1c", "a-b--c.de"],
         "ipv4": ["127.0.0.1", "255.255.255.255"],
         "ipv6": [
@@ -23,10 +22,6 @@ import Testing
             "https://u:p@example.com/a%20b/",
             "file:///etc/hosts", "http://example.com",
         ],
-        "uri-reference": ["/a/b", "a/b?c", "#x", "", "//host/x", "http://a/b", "../x:y"],
-        "iri": ["http://example.com/é", "http://a.b/"],
-        "iri-reference": ["/é", "日本#x"],
-        "uri-template": ["http://a.b/{x}/{?y,z*}", "/dictionary/{term:1}/{term}"],
         "uuid": ["2eb8aa08-aa98-11ea-b4aa-73b441d16380", "2EB8AA08-AA98-11EA-B4AA-73B441D16380"],
         "json-pointer": ["", "/a/~0~1/b c", "/é"],
         "relative-json-pointer": ["1", "0#", "1/a", "2-1/x"],
@@ -50,6 +45,11 @@ import Testing
                 #expect(isTaken, "\(String(decoding: sample, as: UTF8.self))")
             }
         }
+    }
+
+    @Test(arguments: ["idn-email", "uri-reference", "iri", "iri-reference", "uri-template"])
+    func rareFormatsAreLeftToValidation(format: String) {
+        #expect(StringConditions(formats: [format]).build().unmasked == [.format(format)])
     }
 
     @Test func hostNamesEndInTime() throws {
