@@ -100,7 +100,7 @@ package final class AnswerGrammar: Sendable {
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
         let (number, writer) = current.withLock { ($0.number, $0.writer) }
         guard writer.isLarge else { return body(number, writer) }
-        let new = GrammarWriter(makeWriter(), tokens: tokens, former: writer.writer)
+        let new = GrammarWriter(makeWriter(), tokens: tokens)
         let next = current.withLock { current in
             // Unless another thread was first.
             if current.number == number { current = (number + 1, new) }

@@ -31,19 +31,5 @@ extension Pushdown {
         return least
     }
 
-    /// The only byte that can come next; nil if there are several, or the text may end.
     func onlyByte(_ state: Int32) -> UInt8? { tables.onlyByte(state) { findOnlyByte(state) } }
-
-    private func findOnlyByte(_ state: Int32) -> UInt8? {
-        if isFinal(state) { return nil }
-        var only: UInt8?
-        for item in scans(of: state) {
-            guard let terminal = grammar.terminal(at: item.position) else { continue }
-            for byte in UInt8.min...UInt8.max where terminal.next(item.state, byte) >= 0 {
-                if only.map({ $0 != byte }) ?? false { return nil }
-                only = byte
-            }
-        }
-        return only
-    }
 }

@@ -10,8 +10,6 @@ extension Pushdown: AnswerWriter {
         return state
     }
 
-    func adopt(_ state: Int32, of former: any AnswerWriter, _ text: [UInt8]) -> Int32? { nil }
-
     func isDeep(_ state: Int32) -> Bool { items(state).count > GrammarLimits.items }
 
     func loops(_ state: Int32) -> UInt64 { tables.loops(state) { findLoops(state) } }

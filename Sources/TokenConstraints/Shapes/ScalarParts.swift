@@ -19,7 +19,7 @@ extension ValuePart {
 @dynamicMemberLookup
 struct NumberPart: ValuePart {
     var conditions = NumberConditions()
-    /// Where the conditions come from.
+    /// The origins of the conditions.
     var origins: [SchemaID] = []
     var unmasked: Set<KeywordPlace> = []
 

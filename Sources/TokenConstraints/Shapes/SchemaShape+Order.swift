@@ -2,15 +2,8 @@ import JSON
 import JSONSchema
 
 extension SchemaShape {
-    /// Returns a value with the members of its objects in the order of writing. A value without a shape is ordered as
-    /// far as its parts have one.
-    package func ordered(_ value: JSONValue) -> JSONValue {
-        var order = MemberOrder(shape, literals)
-        let tree = order.tree(value)
-        return order.fitting(tree, shape.root) ?? order.anyhow(tree, shape.root)
-    }
-
-    /// The value in order; nil if the shapes don't allow it.
+    /// A value with the members of its objects in the order in which they would be written; nil if the shapes don't allow
+    /// it.
     package func fitting(_ value: JSONValue) -> JSONValue? {
         var order = MemberOrder(shape, literals)
         let tree = order.tree(value)
@@ -150,44 +143,5 @@ private struct MemberOrder {
         if text.end(of: TextBuilder.text(of: tree.value)) != nil { return tree.value }
         guard let key = ValueKey(tree.value) else { return nil }
         return literals[ObjectIdentifier(text)]?[key]
-    }
-
-    // MARK: Values without a shape
-
-    /// The members that the target knows first, in its order.
-    mutating func anyhow(_ tree: Tree, _ target: MaskTargetID) -> JSONValue {
-        if let value = fitting(tree, target) { return value }
-        switch tree.value {
-        case .array:
-            for case .array(let array) in shape[target].shapes {
-                return .array(
-                    tree.items.enumerated().map { index, item in
-                        let target = index < array.prefix.count ? array.prefix[index] : array.rest
-                        return target.map { anyhow(item, $0) } ?? item.value
-                    })
-            }
-        case .object:
-            let names = Set(tree.members.map(\.name))
-            var best: (object: ObjectShape, known: Int)?
-            for case .object(let object) in shape[target].shapes {
-                let known = object.members.count { names.contains(ExactText($0.name)) }
-                if known > best?.known ?? -1 { best = (object, known) }
-            }
-            guard let object = best?.object else { break }
-            var ordered = JSONObject()
-            for member in object.members {
-                guard let value = tree.members.first(where: { $0.name == ExactText(member.name) })?.value
-                else {
-                    continue
-                }
-                ordered[member.name] = anyhow(value, member.target)
-            }
-            for (name, value) in tree.members where ordered[name.text] == nil {
-                ordered[name.text] = value.value
-            }
-            return .object(ordered)
-        default: break
-        }
-        return tree.value
     }
 }

@@ -38,9 +38,9 @@ package struct SchemaShape: Sendable {
         keepsFractions = schema[schema.root].draft == .draft4
     }
 
-    /// Returns a value as written: `ordered`, in compact form.
+    /// A value as it would be written, in compact form. Where no answer is like it, its members stay as they are.
     package func text(of value: JSONValue) -> [UInt8] {
-        TextBuilder.text(of: ordered(value), keepsFractions: keepsFractions)
+        TextBuilder.text(of: fitting(value) ?? value, keepsFractions: keepsFractions)
     }
 }
 

@@ -22,16 +22,10 @@ final class StateTables: @unchecked Sendable {
         let loops = Atomic<UInt64>(0)
         /// -1 if there are several, or the text may end; -2 if unknown.
         let onlyByte = Atomic<Int>(-2)
-        let plan = AtomicLazyReference<Plan>()
-    }
-
-    private final class Plan: Sendable {
-        let tokens: [Int32]?
-
-        init(_ tokens: [Int32]?) { self.tokens = tokens }
     }
 
     private let rows = SharedList<Row>()
+    private let plans = OnceEach<Int32, [Int32]?>()
     /// The steps of all states from which none was taken yet.
     private let untaken: Steps
     private let planCount = Atomic<Int>(0)
@@ -121,10 +115,10 @@ final class StateTables: @unchecked Sendable {
     }
 
     func plan(_ state: Int32, _ find: () -> [Int32]?) -> [Int32]? {
-        if let known = rows[Int(state)].plan.load() { return known.tokens }
-        let plan = Plan(find())
-        let kept = rows[Int(state)].plan.storeIfNil(plan)
-        if kept === plan { planCount.wrappingAdd(plan.tokens?.count ?? 0, ordering: .relaxed) }
-        return kept.tokens
+        plans.value(of: state) {
+            let plan = find()
+            planCount.wrappingAdd(plan?.count ?? 0, ordering: .relaxed)
+            return plan
+        }
     }
 }

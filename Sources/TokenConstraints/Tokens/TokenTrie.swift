@@ -73,15 +73,13 @@ package final class TokenTrie: Sendable {
             UInt16(clamping: bytes[starts[Int(id)]..<starts[Int(id) + 1]].count { $0 & 0xC0 != 0x80 })
         }
         longest = ids.reduce(0) { max($0, starts[Int($1) + 1] - starts[Int($1)]) }
-        nodes = TrieNodes(ids.lazy.map { bytes[starts[Int($0)]..<starts[Int($0) + 1]] })
-        anyString = StringTokens(
-            ids.lazy.map { ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]]) }, count: texts.count,
-            allowsAnySpelling: true)
-        plainString = StringTokens(
-            ids.lazy.map { ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]]) }, count: texts.count,
-            allowsAnySpelling: false)
-        kinds = TokenKinds(
-            ids.lazy.map { ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]]) }, count: texts.count)
+        let tokens = ids.lazy.map { [bytes, starts] in
+            ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]])
+        }
+        nodes = TrieNodes(tokens.map(\.1))
+        anyString = StringTokens(tokens, count: texts.count, allowsAnySpelling: true)
+        plainString = StringTokens(tokens, count: texts.count, allowsAnySpelling: false)
+        kinds = TokenKinds(tokens, count: texts.count)
     }
 
     /// A token for each byte: enough to find without a model whether there is any answer.

@@ -15,9 +15,6 @@ protocol AnswerWriter: AnyObject, Sendable {
     /// Returns the state after more bytes; nil if no answer continues so.
     /// - Parameter text: the whole text before them.
     func state(after bytes: ArraySlice<UInt8>, from state: Int32, _ text: [UInt8]) -> Int32?
-    /// Returns the state equivalent to one of another writer of the same type; nil if the text must be read again.
-    /// - Parameter text: the whole text so far.
-    func adopt(_ state: Int32, of former: any AnswerWriter, _ text: [UInt8]) -> Int32?
 
     /// Whether the text may end here.
     func isFinal(_ state: Int32) -> Bool
@@ -57,7 +54,18 @@ extension AnswerWriter {
         return bytes
     }
 
-    /// Computes `loops`.
+    /// Returns the only byte that can come next, found anew.
+    func findOnlyByte(_ state: Int32) -> UInt8? {
+        if isFinal(state) { return nil }
+        var only: UInt8?
+        for byte in UInt8.min...UInt8.max where next(state, byte) >= 0 {
+            if only != nil { return nil }
+            only = byte
+        }
+        return only
+    }
+
+    /// Returns `loops`, found anew.
     func findLoops(_ state: Int32) -> UInt64 {
         var loops = UInt64.max
         for byte in UInt8.min...UInt8.max {

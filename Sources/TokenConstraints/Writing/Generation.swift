@@ -1,4 +1,5 @@
 import BatchEngine
+import FoundationShim
 import JSON
 
 /// A test whether a text can be generated, token by token.
@@ -8,13 +9,24 @@ package struct Generation: Sendable {
     /// Number of bytes that can.
     package var bytes = 0
     package var tokens = 0
-    /// The time of each mask.
+    /// The thread's processor time for each mask: what else runs on the machine does not count.
     package var maskSeconds: [Double] = []
+
+    fileprivate mutating func mask(of constraint: any Constraint) -> TokenMask {
+        let start = Self.threadSeconds()
+        defer { maskSeconds.append(Self.threadSeconds() - start) }
+        return constraint.allowed()
+    }
+
+    private static func threadSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 }
 
 extension AnswerGrammar {
-    /// Returns a value as written: members in the order of the schema, no white space. If no answer is like it, its
-    /// parts are ordered as far as possible.
+    /// A value as it would be written: members in the order of the schema, no white space.
     package func text(of value: JSONValue) -> [UInt8] { schemaShape?.text(of: value) ?? [] }
 
     /// The shortest answer.
@@ -30,9 +42,7 @@ extension AnswerGrammar {
         var constraint = constraint(maxTokens: Int(Int32.max))
         var canonical = canonicalPlaces(of: text)
         while generation.bytes < text.count, !constraint.isComplete {
-            let start = ContinuousClock.now
-            let mask = constraint.allowed()
-            generation.maskSeconds.append((.now - start).seconds)
+            let mask = generation.mask(of: constraint)
             let wanted = canonical.removeValue(forKey: generation.bytes)
             guard let token = token(for: text[generation.bytes...], mask, wanted),
                 constraint.accept(token)
@@ -41,9 +51,7 @@ extension AnswerGrammar {
             generation.tokens += 1
         }
         guard generation.bytes == text.count else { return generation }
-        let start = ContinuousClock.now
-        let mask = constraint.allowed()
-        generation.maskSeconds.append((.now - start).seconds)
+        let mask = generation.mask(of: constraint)
         generation.isPossible = tokens.endOfSequence.contains { mask[$0] }
         return generation
     }

@@ -42,8 +42,7 @@ struct GrammarConstraint: Constraint {
     }
 
     private func state(in writer: GrammarWriter, _ number: Int) -> Int32 {
-        if number == self.writer { return state }
-        return writer.state(after: text, formerState: state, isFormer: number == self.writer + 1)
+        number == self.writer ? state : writer.state(after: text)
     }
 
     /// - Parameter state: in this writer.

@@ -8,18 +8,15 @@ import struct Synchronization.Atomic
 final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
-    private let masks: Mutex<MaskCache>
-    private let forcedTokens = Memo<Int32, (tokens: [Int32], bytes: Int)>()
+    private let masks = Guarded<[Int32: StateMask]>([:])
+    private let mostMasks: Int
+    private let forcedTokens = OnceEach<Int32, (tokens: [Int32], bytes: Int)>()
     private let replayedBytes = Atomic<Int>(0)
-    /// The writer before this one, whose states can be adopted.
-    private let former: (any AnswerWriter)?
 
-    /// - Parameter former: of the same constraint.
-    init(_ writer: any AnswerWriter, tokens: TokenTrie, former: (any AnswerWriter)? = nil) {
+    init(_ writer: any AnswerWriter, tokens: TokenTrie) {
         self.writer = writer
         self.tokens = tokens
-        self.former = former
-        masks = Mutex(MaskCache(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
+        mostMasks = ConstraintLimits.maskBytes / (tokens.count / 8 + 100)
     }
 
     /// Bytes of the writer for texts that another writer had begun, which every new one needs.
@@ -30,14 +27,10 @@ final class GrammarWriter: Sendable {
 
     // MARK: Texts
 
-    /// Returns the state after an accepted text.
-    /// - Parameters:
-    ///   - formerState: after the same text.
-    ///   - isFormer: whether that is of the writer before this one; else it is invalid here.
-    func state(after text: [UInt8], formerState: Int32, isFormer: Bool) -> Int32 {
+    /// The state after a text that another writer accepted.
+    func state(after text: [UInt8]) -> Int32 {
         let before = writer.bytes
         defer { replayedBytes.wrappingAdd(writer.bytes - before, ordering: .relaxed) }
-        if isFormer, let former, let state = writer.adopt(formerState, of: former, text) { return state }
         guard let state = writer.state(after: text[...], from: writer.start, []) else {
             preconditionFailure("a text that was accepted is accepted again")
         }
@@ -51,9 +44,12 @@ final class GrammarWriter: Sendable {
         guard left == nil else { return writer.mask(state, tokens, isStart: isStart, left: left) }
         // No state has this number.
         let key = isStart ? -1 : state
-        if let known = masks.withLock({ $0.known(key) }) { return known }
+        if let known = masks.withLock({ $0[key] }) { return known }
         let mask = writer.mask(state, tokens, isStart: isStart, left: nil)
-        masks.withLock { $0.keep(mask, for: key) }
+        masks.withLock { masks in
+            if masks.count >= mostMasks { masks = [:] }
+            masks[key] = mask
+        }
         return mask
     }
 
@@ -93,29 +89,5 @@ final class GrammarWriter: Sendable {
         guard all.count > 2, all.flatMap({ tokens.text(of: $0) }) == bytes else { return ([], 0) }
         let some = Array(all.dropLast(2))
         return (some, some.reduce(0) { $0 + tokens.text(of: $1).count })
-    }
-}
-
-/// The masks of the last states, and those before them, which are dropped when there are many.
-private struct MaskCache {
-    let most: Int
-    private var masks: [Int32: StateMask] = [:]
-    private var older: [Int32: StateMask] = [:]
-
-    init(most: Int) { self.most = most }
-
-    mutating func known(_ state: Int32) -> StateMask? {
-        if let known = masks[state] { return known }
-        guard let known = older.removeValue(forKey: state) else { return nil }
-        keep(known, for: state)
-        return known
-    }
-
-    mutating func keep(_ mask: StateMask, for state: Int32) {
-        if masks.count >= most {
-            older = masks
-            masks = [:]
-        }
-        masks[state] = mask
     }
 }

@@ -228,62 +228,23 @@ extension JSONAutomaton {
     /// Bytes of the shortest way from a place to the end of the text.
     func fewestBytes(_ place: Place) -> Int {
         let closing = place.frame < 0 ? 0 : frameFacts[Int(place.frame)].closingBytes
-        switch place.kind {
-        case .end: return 0
-        case .text: return texts[Int(place.a)].fewestBytes(place.b) + closing
-        case .string:
-            return (strings[Int(place.a)].fewestBytes(place.b, count: Int(place.c)) ?? 0) + 1 + closing
-        case .fixed:
-            return fixedTexts[Int(place.a)].count - Int(place.b)
-                + fewestBytes(nexts[Int(place.c)], place.frame)
-        case .name: return shortestMember(place)?.bytes ?? 0
-        case .freeName: return shortestEnd(place).count
+        return switch place.kind {
+        case .text: texts[Int(place.a)].fewestBytes(place.b) + closing
+        case .string: (strings[Int(place.a)].fewestBytes(place.b, count: Int(place.c)) ?? 0) + 1 + closing
+        default: shortestEnd(place).count
         }
     }
 
-    /// The member with the shortest way to the end among those that may come, and the frame with it.
-    private func shortestMember(_ place: Place) -> (bytes: Int, member: Int32, frame: Int32)? {
+    /// The one of the members that may come with the shortest way to the end, and the frame with it.
+    private func shortestMember(_ place: Place) -> (member: Int32, frame: Int32)? {
         let object = objects[Int(frames[Int(place.frame)].shape)]
-        let depth = frameFacts[Int(place.frame)].depth
         let open = frameFacts[Int(place.frame)].open
-        let rests = object.names.rests(after: place.b, in: open)
-        // A required one must be written anyway; else the shortest one.
+        let members = object.names.members(after: place.b, in: open)
+        // One that is required must be written anyway; else the shortest one.
         let best =
-            rests.first { object.shape.members[Int($0.member)].isRequired }
-            ?? rests.min { bytes(of: Int($0.member), object) < bytes(of: Int($1.member), object) }
-        guard let (member, length) = best else { return nil }
-        let frame = writing(member, place.frame)
-        let target = object.shape.members[Int(member)].target
-        return (
-            length + shortest(target, depth: depth).count + closingBytes(frame), member, frame
-        )
-    }
-
-    private func closingBytes(_ frame: Int32) -> Int { frame < 0 ? 0 : frameFacts[Int(frame)].closingBytes }
-
-    /// The length of `shortestEnd`.
-    private func fewestBytes(_ next: Next, _ frame: Int32) -> Int {
-        switch next {
-        case .string(let string):
-            let string = strings[Int(string)]
-            return (string.fewestBytes(string.contents.start, count: 0) ?? 0) + 1 + closingBytes(frame)
-        case .value(let target):
-            return shortest(target, depth: frame < 0 ? 0 : frameFacts[Int(frame)].depth).count
-                + closingBytes(frame)
-        case .opened: return openedRest(of: frame).count + closingBytes(frames[Int(frame)].parent)
-        case .item:
-            guard let item = frameFacts[Int(frame)].item else { return 0 }
-            return shortest(item, depth: frameFacts[Int(frame)].depth).count
-                + closingBytes(writingItem(frame))
-        case .name:
-            var bytes = Int.max
-            if !frameFacts[Int(frame)].open.isEmpty {
-                bytes = fewestBytes(Place(kind: .name, frame: frame))
-            }
-            if frameFacts[Int(frame)].mayBeFree { bytes = min(bytes, fewestBytes(freeName(in: frame))) }
-            return bytes == .max ? 0 : bytes
-        case .closed: return closingBytes(frames[Int(frame)].parent)
-        }
+            members.first { object.shape.members[Int($0)].isRequired }
+            ?? members.min { bytes(of: Int($0), object) < bytes(of: Int($1), object) }
+        return best.map { ($0, writing($0, place.frame)) }
     }
 
     private func shortestEnd(_ next: Next, _ frame: Int32) -> [UInt8] {

@@ -157,7 +157,7 @@ extension JSONAutomaton {
     /// Continues after a value.
     func end(in frame: Int32, _ places: inout PlaceList) {
         if frame < 0 { return places.add(Place(kind: .end, frame: -1)) }
-        let after = afterValues[Int(frame)].value {
+        let after = afterValues.value(of: frame) {
             var after = PlaceList()
             goOn(in: frame, isFirst: false, &after)
             return after.places

@@ -13,12 +13,7 @@ extension JSONAutomaton {
         return state
     }
 
-    func adopt(_ state: Int32, of former: any AnswerWriter, _ text: [UInt8]) -> Int32? {
-        guard let former = former as? JSONAutomaton else { return nil }
-        return adopt(state, of: former, name: former.hasFreeName(state) ? Self.lastName(of: text) : [])
-    }
-
-    /// The text after the last quote that is not part of a name.
+    /// Returns the bytes after the last quote that is not escaped.
     private static func lastName(of text: [UInt8]) -> [UInt8] {
         var place = text.count
         while place > 0 {
@@ -29,6 +24,13 @@ extension JSONAutomaton {
         }
         return text
     }
+
+    func onlyByte(_ state: Int32) -> UInt8? {
+        // The bytes after a free name depend on it.
+        hasFreeName(state) ? nil : tables.onlyByte(state) { findOnlyByte(state) }
+    }
+
+    func loops(_ state: Int32) -> UInt64 { tables.loops(state) { findLoops(state) } }
 
     func isDeep(_ state: Int32) -> Bool {
         states[Int(state)].contains {

@@ -35,14 +35,14 @@ final class JSONAutomaton: AnswerWriter {
     let tables = StateTables()
     /// Names that objects have had, as sets.
     let nameSets = NameSets()
-    let shortestTexts = Memo<ShortestKey, [UInt8]>()
-    let openedRests = Memo<Int32, [UInt8]>()
-    let rests = Memo<RestKey, ArraySlice<UInt8>>()
-    let wholeRests = Memo<WholeKey, WholeRest>()
-    let goesOn = Memo<TextState, Bool>()
-    /// By frame, the places after a value in it.
-    let afterValues = SharedList<OnceMade<[Place]>>()
-    let stringWalks = Memo<StringWalk.Key, StringWalk>()
+    let shortestTexts = OnceEach<ShortestKey, [UInt8]>()
+    let openedRests = OnceEach<Int32, [UInt8]>()
+    let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
+    let wholeRests = OnceEach<WholeKey, WholeRest>()
+    let goesOn = OnceEach<TextState, Bool>()
+    /// By frame, the places once a value has ended in it.
+    let afterValues = OnceEach<Int32, [Place]>()
+    let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
     /// Walks without the ends of single tokens.
     let wholeWalks = Memo<StringWalk.Key, StringWalk>()
     /// Bytes of the shortest names that are not taken; nil if all are.
@@ -119,10 +119,7 @@ final class JSONAutomaton: AnswerWriter {
     func number(of frame: Frame) -> Int32 {
         if let known = frames.known(frame) { return known }
         let facts = facts(of: frame)
-        return frames.number(of: frame) {
-            frameFacts.append(facts)
-            afterValues.append(OnceMade())
-        }
+        return frames.number(of: frame) { frameFacts.append(facts) }
     }
 
     func number(of text: [UInt8]) -> Int32 { fixedTexts.number(of: text) }

@@ -43,12 +43,7 @@ struct MemberNames {
         return child
     }
 
-    /// The bytes that may come after a node.
-    func bytes(after node: Int32, in range: Range<Int32>) -> [UInt8] {
-        nodes[Int(node)].children.filter { first(below: $0.node, in: range) != nil }.map(\.byte)
-    }
-
-    /// The bytes that may come after a node for any member.
+    /// The bytes that may come after a node, whichever members are meant.
     func bytes(after node: Int32) -> [UInt8] { nodes[Int(node)].children.map(\.byte) }
 
     /// The member whose text is complete at a node; nil for none.
@@ -69,11 +64,9 @@ struct MemberNames {
         return low < members.count && members[low] < range.upperBound ? members[low] : nil
     }
 
-    /// The members of the range whose texts lead through a node, with the number of bytes left.
-    func rests(after node: Int32, in range: Range<Int32>) -> [(member: Int32, length: Int)] {
-        nodes[Int(node)].members.filter { range.contains($0) }.map {
-            ($0, texts[Int($0)].count - nodes[Int(node)].depth)
-        }
+    /// The members of the range whose texts lead through a node.
+    func members(after node: Int32, in range: Range<Int32>) -> [Int32] {
+        nodes[Int(node)].members.filter { range.contains($0) }
     }
 
     /// Number of bytes that lead to a node.

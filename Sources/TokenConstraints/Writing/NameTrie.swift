@@ -54,8 +54,6 @@ struct NameTrie {
         nodes[Int(node)].children.first { $0.byte == byte }?.node
     }
 
-    func children(of node: Int32) -> [(byte: UInt8, node: Int32)] { nodes[Int(node)].children }
-
     func isEnd(_ node: Int32) -> Bool { nodes[Int(node)].isEnd }
 
     /// All texts below a node, without the path to it.

@@ -59,8 +59,6 @@ final class NameSets: Sendable {
     private struct Content {
         var counts = [0]
         var roots: [Int32] = [-1]
-        // For each set, the one before it and its additional name.
-        var lasts: [Key] = [Key(set: 0, name: [])]
         var known: [Key: Int32] = [:]
         var trie = NameTrie()
         var bytes = 0
@@ -70,7 +68,6 @@ final class NameSets: Sendable {
             let before = trie.bytes
             roots.append(trie.root(of: roots[Int(key.set)], with: key.name))
             counts.append(counts[Int(key.set)] + 1)
-            lasts.append(key)
             bytes += trie.bytes - before + key.name.count + 150
             known[key] = Int32(counts.count - 1)
             return Int32(counts.count - 1)
@@ -95,19 +92,6 @@ final class NameSets: Sendable {
     /// The node of the trie where a set's names begin; -1 if it is empty.
     func root(of set: Int32) -> Int32 { content.withLock { $0.roots[Int(set)] } }
     func count(of set: Int32) -> Int { content.withLock { $0.counts[Int(set)] } }
-
-    /// The names of a set, in the order of addition.
-    func names(of set: Int32) -> [[UInt8]] {
-        content.withLock { content in
-            var names: [[UInt8]] = []
-            var set = set
-            while set > 0 {
-                names.append(content.lasts[Int(set)].name)
-                set = content.lasts[Int(set)].set
-            }
-            return names.reversed()
-        }
-    }
 
     // MARK: The trie of all sets' names
 

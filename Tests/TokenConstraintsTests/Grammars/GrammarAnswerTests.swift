@@ -105,10 +105,9 @@ import Testing
     @Test func aNewWriterGoesOn() throws {
         let source = try GrammarSource(Self.json)
         let text = Array(#"{"a":[1,{"b":"#.utf8)
-        let former = GrammarWriter(try Pushdown(source), tokens: tokens)
         let pushdown = try Pushdown(source)
-        let writer = GrammarWriter(pushdown, tokens: tokens, former: former.writer)
-        let state = writer.state(after: text, formerState: 7, isFormer: true)
+        let writer = GrammarWriter(pushdown, tokens: tokens)
+        let state = writer.state(after: text)
         #expect(pushdown.shortestEnd(state) == Array("0}]}".utf8))
         #expect(writer.replayed > 0)
     }
