@@ -36,7 +36,7 @@ package struct StepInput: Sendable {
     package var sampling: SamplingRequest? { samplings.first }
 
     /// Number of draft tokens at the end of `tokens`.
-    package var guessed: Int { max(0, samplings.count - 1) }
+    package var drafted: Int { max(0, samplings.count - 1) }
 
     /// Number of rows at the end that have targets.
     package var targetRows: Int { targetCounts.isEmpty ? targets.count : targetCounts.count }
@@ -68,7 +68,7 @@ package struct StepAnswer: Sendable, Equatable {
     package var choice: SampledToken? { choices.first }
 
     /// Number of accepted draft tokens.
-    var rightGuesses: Int { max(0, choices.count - 1) }
+    var acceptedDrafts: Int { max(0, choices.count - 1) }
 
     /// Whether it answers exactly the questions of an input.
     func answers(_ input: StepInput) -> Bool {
@@ -77,10 +77,10 @@ package struct StepAnswer: Sendable, Equatable {
     }
 
     /// Adds the choice after the next row if the draft tokens before it were chosen.
-    /// - Parameter guess: the row's draft token; nil for the first row.
-    package mutating func append(_ choice: SampledToken, after guess: Int32?, number: Int) {
+    /// - Parameter draft: the row's draft token; nil for the first row.
+    package mutating func append(_ choice: SampledToken, after draft: Int32?, number: Int) {
         guard choices.count == number else { return }
-        if let last = choices.last, last.fault != nil || last.token != guess { return }
+        if let last = choices.last, last.fault != nil || last.token != draft { return }
         choices.append(choice)
     }
 }

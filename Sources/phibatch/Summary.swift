@@ -42,12 +42,12 @@ struct Summary {
                 ]),
         ]
         var details = [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook].compactMap { $0 }
-        if statistics.guessed > 0 {
+        if statistics.drafted > 0 {
             details.append(
                 LogLine(
-                    "drafted: \(counted(statistics.guessed, "token")), \(statistics.rightGuesses) of them right "
+                    "drafted: \(counted(statistics.drafted, "token")), \(statistics.acceptedDrafts) of them right "
                         + "(speculate)",
-                    ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
+                    ["guessed": .int(statistics.drafted), "right_guesses": .int(statistics.acceptedDrafts)]))
         }
         for place in details.indices { details[place].isDetail = true }
         lines += details

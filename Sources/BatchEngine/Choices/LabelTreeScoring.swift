@@ -83,7 +83,7 @@ package struct LabelTreeScoring: Decoding {
     package mutating func begin() { start = nil }
 
     package func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> StepInput {
         let asked = next..<next + max(0, end - tree.depths[next] + 1)
         let counts = asked.map { tree.starts[$0 + 1] - tree.starts[$0] }

@@ -24,7 +24,7 @@ package protocol Decoding: Sendable {
     /// Outcome to keep once it is done; nil, the default, if it can't be kept.
     var outcome: DecodingOutcome? { get }
     /// Number of draft tokens that may follow the certain ones. 0 by default.
-    var guessLimit: Int { get }
+    var draftLimit: Int { get }
 
     /// Splits it into parts that sequences can compute side by side, with the same result. Empty, the default, if that
     /// is useless or impossible.
@@ -38,9 +38,9 @@ package protocol Decoding: Sendable {
     /// - Parameters:
     ///   - end: number of tokens of `following` that the sequence has with `rows`; below 0 within the prompt.
     ///   - isLast: no further row could be sent with them.
-    ///   - guess: draft tokens to follow the rows, if they are the last.
+    ///   - draft: draft tokens to follow the rows, if they are the last.
     func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> StepInput
     /// Takes the answer of a step to the rows that were sent.
     /// - Parameter note: returns the source's note on a sampled token.
@@ -70,7 +70,7 @@ extension Decoding {
     package var notes: [String] { [] }
     package var weight: Int { 0 }
     package var outcome: DecodingOutcome? { nil }
-    package var guessLimit: Int { 0 }
+    package var draftLimit: Int { 0 }
     package func parts(atMost most: Int) -> [any Decoding] { [] }
     package mutating func join(_ parts: [any Decoding]) {}
     package mutating func begin() {}

@@ -96,10 +96,10 @@ package struct SamplingDecoding: Decoding {
     package var weight: Int {
         sampled.count + notes.reduce(text.utf8.count + reasoning.utf8.count) { $0 + $1.utf8.count } / 4
     }
-    package var guessLimit: Int { max(0, min(kind.maxTokens - sampled.count - 1, Speculation.limit)) }
+    package var draftLimit: Int { max(0, min(kind.maxTokens - sampled.count - 1, Speculation.limit)) }
 
     package func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> StepInput {
         var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
         if scores {
@@ -108,14 +108,14 @@ package struct SamplingDecoding: Decoding {
             input.targets = (prompt + [0])[next...].prefix(max(0, prompt.count + end + 1 - next))
             input.alternatives = kind.sampling.logprobs ?? 0
         }
-        if isLast, !guess.isEmpty { add(guess, to: &input) }
+        if isLast, !draft.isEmpty { add(draft, to: &input) }
         return input
     }
 
     /// Adds draft tokens, up to the first that is not allowed or ends the completion.
-    private func add(_ guess: [Int32], to input: inout StepInput) {
+    private func add(_ draft: [Int32], to input: inout StepInput) {
         var state = sampling
-        for token in guess {
+        for token in draft {
             // If the constraint forces a token, that is the better draft.
             let certain = hasNotes ? nil : state.forced.first
             guard !kind.endOfSequence.contains(certain ?? token), state.accept(certain ?? token),

@@ -53,7 +53,7 @@ package struct ScoringDecoding: Decoding {
     package var progress: Int { logprobs.count }
 
     package func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> StepInput {
         // The row before the next target is the last that may come from the cache.
         let targets = max(0, end - cacheable)

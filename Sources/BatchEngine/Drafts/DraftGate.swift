@@ -1,61 +1,42 @@
-/// How many guessed rows go into a step: those that make it worth more than it costs.
-struct GuessPlan: Sendable {
-    /// Rows of a step beside which others are guessed at all.
+/// Gate for draft tokens: it is open as long as their rows cost less than they bring.
+///
+/// Few rows take as long as reading the weights, many as long as their arithmetic: seconds² = a + b rows² is fitted to the
+/// latest steps, each by its relative error.
+struct DraftGate: Sendable {
+    /// Rows of a step beside which others are drafted at all.
     static let rowLimit = 64
-    /// By how much tokens a second must rise: less is noise.
-    private static let leastGain = 1.03
-    /// In less time a step is over before guesses are looked up.
+    /// In less time a step is over before drafts are looked up.
     private static let leastSeconds = 0.0005
+    /// A step of 50 steps ago counts half.
+    private static let fading = 0.986
 
-    /// So many rows more are looked at to see what one costs.
-    private static let steps = [1, 4]
+    // Sums over steps, where x is rows² and y is seconds².
+    private var (weight, x, y, xx, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
+    private var (a, b) = (0.0, 0.0)
 
-    private(set) var costs = StepCosts()
-
-    /// Takes note of a step.
-    /// - Parameter isDecoding: all rows are of completions.
-    mutating func note(rows: Int, seconds: Double, isDecoding: Bool) {
-        costs.note(rows: rows, seconds: seconds, isDecoding: isDecoding)
+    mutating func note(rows: Int, seconds: Double) {
+        // One step that took long, as somebody else had the processor, says little.
+        let seconds = weight > 0 ? min(seconds, 2 * self.seconds(rows)) : seconds
+        let (square, result) = (Double(rows * rows), seconds * seconds)
+        guard result > 0 else { return }
+        let own = 1 / (result * result)
+        (weight, x, y) = (
+            weight * Self.fading + own, x * Self.fading + own * square, y * Self.fading + own * result
+        )
+        (xx, xy) = (xx * Self.fading + own * square * square, xy * Self.fading + own * square * result)
+        let spread = weight * xx - x * x
+        // Steps of one size say nothing of what a row costs: in time it is tried again.
+        b = spread > 1e-3 * weight * xx ? max(0, (weight * xy - x * y) / spread) : 0.998 * b
+        a = max(0, (y - b * x) / weight)
     }
 
-    /// Whether a step of so many rows has room for more, if they were all right.
-    func hasRoom(rows: Int) -> Bool {
-        guard costs.isKnown, rows < Self.rowLimit else { return false }
-        let now = costs.seconds(rows: rows)
-        guard now > Self.leastSeconds else { return false }
-        return Self.steps.contains { more in
-            costs.seconds(rows: rows + more) * Double(rows) * Self.leastGain < now * Double(rows + more)
-        }
-    }
+    private func seconds(_ rows: Int) -> Double { (a + b * Double(rows * rows)).squareRoot() }
 
-    /// A guess that is less likely isn't worth a row beside so many.
-    func leastLikelihood(rows: Int) -> Double {
-        let now = costs.seconds(rows: rows)
-        return Self.steps.reduce(1) { least, more in
-            min(least, (costs.seconds(rows: rows + more) / now - 1) * Double(rows) / Double(more))
-        }
-    }
-
-    /// For each of the guesses how many of its tokens are tried, beside `rows` rows that are certain; of all `most`.
-    func counts(_ guesses: [Guess?], rows: Int, most: Int = rowLimit) -> [Int] {
-        var counts = Array(repeating: 0, count: guesses.count)
-        // The likeliest first; that puts the tokens of each guess in order, too.
-        var all: [(likelihood: Double, offset: Int, place: Int)] = []
-        for (place, guess) in guesses.enumerated() {
-            for (offset, likelihood) in (guess?.likelihoods ?? []).enumerated() {
-                all.append((likelihood, offset, place))
-            }
-        }
-        all.sort { ($1.likelihood, $0.offset, $0.place) < ($0.likelihood, $1.offset, $1.place) }
-        all.removeLast(max(0, all.count - max(0, min(most, Self.rowLimit - rows))))
-        var (tokens, best, bestCount) = (Double(rows), Self.leastGain, 0)
-        let now = costs.seconds(rows: rows)
-        for (number, candidate) in all.enumerated() {
-            tokens += candidate.likelihood
-            let gain = tokens / Double(rows) * now / costs.seconds(rows: rows + number + 1)
-            if gain > best { (best, bestCount) = (gain, number + 1) }
-        }
-        for candidate in all.prefix(bestCount) { counts[candidate.place] += 1 }
-        return counts
+    /// The likelihood from which on one more row brings more than it costs.
+    /// - Parameter tokens: that the rows are expected to bring.
+    func least(rows: Int, tokens: Double) -> Double {
+        let now = seconds(rows)
+        guard weight > 0, rows < Self.rowLimit, now > Self.leastSeconds else { return 1 }
+        return 1.03 * tokens * (seconds(rows + 1) / now - 1)
     }
 }

@@ -1,6 +1,6 @@
 /// A text of tokens in which the end of a text is looked up: where the same tokens came before, those that followed
 /// may come again.
-struct GuessIndex: Sendable {
+struct DraftIndex: Sendable {
     private(set) var tokens: [Int32] = []
     /// For each pair of tokens the place after the last one of its kind.
     private var latest: [UInt64: Int32] = [:]
@@ -16,8 +16,11 @@ struct GuessIndex: Sendable {
     struct Match: Equatable, Sendable {
         /// The place of the token after it.
         var place: Int
-        /// How many tokens before it are the same, 2 at least.
+        /// The number of tokens before it that are the same, 2 at least.
         var length: Int
+        /// Matches at least half as long that the same token follows, and those that another one follows.
+        var same = 0
+        var others = 0
     }
 
     mutating func append(_ more: some Collection<Int32>) {
@@ -34,19 +37,22 @@ struct GuessIndex: Sendable {
     /// The longest match for the end of `text` that something follows; of equal ones the latest.
     func match(for text: ArraySlice<Int32>) -> Match? {
         guard let pair = Self.pair(text), var place = latest[pair].map(Int.init) else { return nil }
-        var best: Match?
+        var found: [Match] = []
         for _ in 0..<Self.tries where place > 0 {
             if place < tokens.count {
-                let length = matchLength(at: place, text)
-                if length > best?.length ?? 0 { best = Match(place: place, length: length) }
-                if length >= Self.longestMatch { break }
+                found.append(Match(place: place, length: matchLength(at: place, text)))
             }
             place = Int(earlier[place - 1])
+        }
+        guard var best = found.first else { return nil }
+        for match in found where match.length > best.length { best = match }
+        for match in found where 2 * match.length >= best.length {
+            if tokens[match.place] == tokens[best.place] { best.same += 1 } else { best.others += 1 }
         }
         return best
     }
 
-    /// How many tokens before `place` are those at the end of `text`.
+    /// The number of tokens before `place` that are those at the end of `text`.
     private func matchLength(at place: Int, _ text: ArraySlice<Int32>) -> Int {
         let most = min(place, text.count, Self.longestMatch)
         var length = 0

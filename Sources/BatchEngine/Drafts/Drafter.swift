@@ -1,57 +1,57 @@
-/// Guesses how one completion goes on, token by token: as it did where its last tokens came before in its own prompt
-/// and text, or as the source's completions mostly did after them, whichever has held more often. (Saxena's prompt
-/// lookup decoding, 2023, with the longest match instead of the first one, and beside it counts of what followed.)
-///
-/// What is guessed changes no result: the model is asked about each token all the same.
-final class TokenGuesser {
-    /// Prompt and completion.
-    private var own = GuessIndex()
-
-    /// - Parameters:
-    ///   - prompt: the same each time.
-    ///   - completion: begins with that of the last time.
-    ///   - limit: tokens to guess at most.
-    ///   - least: no token is of use beyond the first if it is less likely.
-    func guess(
-        after prompt: [Int32], _ completion: [Int32], from source: SourceGuesses, limit: Int,
-        least: Double = 0
-    ) -> Guess? {
-        if own.tokens.isEmpty { own.append(prompt) }
-        own.append(completion[(own.tokens.count - prompt.count)...])
-
-        var (guess, likelihood) = (Guess(), 1.0)
-        var end = Array(own.tokens.suffix(GuessIndex.longestMatch))
-        while guess.tokens.count < limit, let (token, ground) = next(after: end[...], source) {
-            likelihood *= source.record[ground]
-            guard guess.tokens.isEmpty || likelihood >= least else { break }
-            guess.tokens.append(token)
-            guess.likelihoods.append(likelihood)
-            guess.grounds.append(ground)
-            end.append(token)
-        }
-        guess.tried = guess.tokens.count
-        return guess.tokens.isEmpty ? nil : guess
-    }
-
-    /// The likeliest token after `end`, which ends with those that are guessed already.
-    private func next(after end: ArraySlice<Int32>, _ source: SourceGuesses) -> (Int32, Ground)? {
-        let found = source.phrases.find(after: end)
-        guard let match = own.match(for: end) else { return found.map { ($0.token, Ground($0)) } }
-        let token = own.tokens[match.place]
-        guard let found else { return (token, Ground(match: match.length, isDisputed: false)) }
-        if found.token == token { return (token, Ground(match: match.length, and: found)) }
-        let (ground, other) = (Ground(match: match.length, isDisputed: true), Ground(found))
-        return source.record[ground] < source.record[other] ? (found.token, other) : (token, ground)
-    }
+/// Tokens that may come next in a completion.
+struct DraftTokens: Sendable {
+    var tokens: [Int32] = []
+    /// For each of `tokens` its kind of match, as `DraftRecord` counts them.
+    var kinds: [Int] = []
+    /// The number of `tokens` that are tried; the others are only compared with what comes.
+    var tried = 0
+    /// The number of `tokens` that are expected to hold.
+    var expected = 0.0
 }
 
-extension SourceGuesses {
-    /// Learns from what came in place of a guess, also of tokens that were not tried.
-    mutating func learn(_ guess: Guess, _ choices: SmallArray<SampledToken>) {
-        for (number, choice) in choices.prefix(guess.tokens.count).enumerated() where choice.fault == nil {
-            let holds = choice.token == guess.tokens[number]
-            record.note(guess.grounds[number], holds: holds)
-            if !holds { break }
+/// Drafts the next tokens of one completion: those that followed where its last tokens came before, in its own prompt and
+/// text or in finished answers of the source. (Saxena's prompt lookup decoding, 2023, with the longest match.)
+///
+/// Drafts change no result: the model is asked about each token all the same.
+final class Drafter {
+    /// Prompt and completion.
+    private var own = DraftIndex()
+
+    /// - Parameters:
+    ///   - completion: begins with that of the last time.
+    ///   - limit: tokens to draft at most.
+    ///   - least: returns the likelihood from which on a token is worth its row, after so many rows that are expected to
+    ///     bring so many tokens.
+    func draft(
+        after prompt: [Int32], _ completion: [Int32], from record: DraftRecord, limit: Int,
+        least: (_ rows: Int, _ tokens: Double) -> Double
+    ) -> DraftTokens? {
+        if own.tokens.isEmpty { own.append(prompt) }
+        own.append(completion[(own.tokens.count - prompt.count)...])
+        var (draft, likelihood) = (DraftTokens(), 1.0)
+        var end = Array(own.tokens.suffix(DraftIndex.longestMatch))
+        while draft.tokens.count < limit, let (token, kind) = next(after: end[...], record) {
+            likelihood *= record[kind]
+            // One more is compared with what comes, which shows whether it would have been of use.
+            draft.tokens.append(token)
+            draft.kinds.append(kind)
+            end.append(token)
+            guard likelihood >= least(draft.tried, draft.expected) else { break }
+            draft.tried += 1
+            draft.expected += likelihood
         }
+        return draft.tokens.isEmpty ? nil : draft
+    }
+
+    /// The likelier of the tokens after `end`, which ends with those that are drafted already.
+    private func next(after end: ArraySlice<Int32>, _ record: DraftRecord) -> (token: Int32, kind: Int)? {
+        let mine = own.match(for: end).map {
+            (token: own.tokens[$0.place], kind: DraftRecord.kind($0, isOwn: true))
+        }
+        let others = record.answers.match(for: end).map {
+            (token: record.answers.tokens[$0.place], kind: DraftRecord.kind($0, isOwn: false))
+        }
+        guard let mine, let others else { return mine ?? others }
+        return record[mine.kind] < record[others.kind] ? others : mine
     }
 }

@@ -1,12 +1,12 @@
-/// Whether tokens are guessed ahead of the model, and checked by it in one step. Results don't depend on it.
+/// Whether draft tokens are proposed and checked in one step. Results don't depend on it.
 package enum Speculation: Sendable, Equatable {
     case off
-    /// Where a step with some rows more takes little longer, and the guesses are likely to hold.
+    /// If a step with some rows more takes little longer, and the draft tokens are likely to be accepted.
     case auto
-    /// As many tokens of each completion as can be guessed, up to so many, whatever it costs. For measurements and
+    /// As many draft tokens of each completion as there are, up to so many, whatever they cost. For measurements and
     /// tests.
     case always(Int)
 
-    /// The most tokens that are guessed of one completion in one step.
+    /// The most draft tokens of one completion in one step.
     package static let limit = 24
 }

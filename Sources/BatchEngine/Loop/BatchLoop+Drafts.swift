@@ -1,46 +1,45 @@
 extension BatchLoop {
-    /// Returns the draft tokens after each part of a step, if any.
+    /// Returns the draft tokens after each part of a step; nil where there are none.
     ///
-    /// Rows are free as long as a step takes the time of reading the weights. Draft tokens take no blocks that others
-    /// need, and there are none beside prefill, when arithmetic is the limit.
-    func guesses(beside parts: [Scheduler.ScheduledRows], _ engine: any Engine) throws -> [Guess?] {
-        let none = [Guess?](repeating: nil, count: parts.count)
-        guard slots.contains(where: { $0.source.speculation != .off }) else { return none }
-        let speculations = parts.map { running[$0.place].slot.source.speculation }
-        let rows = parts.reduce(0) { $0 + $1.rows }
-        let hasRoom = parts.allSatisfy(\.decodes) && plan.hasRoom(rows: rows)
-        var guesses = none
-        let least = hasRoom ? plan.leastLikelihood(rows: rows) : 0
-        var left = max(0, scheduler.workers + scheduler.prefillChunk - rows)
-        for (number, part) in parts.enumerated() where part.samples {
-            switch speculations[number] {
+    /// Rows are free as long as a step takes the time in which the weights are read. Drafts take no room that others need,
+    /// and none while prompts are computed: then arithmetic is the limit.
+    func drafts(beside parts: [Scheduler.ScheduledRows], _ engine: any Engine) -> [DraftTokens?] {
+        var drafts = [DraftTokens?](repeating: nil, count: parts.count)
+        let most = scheduler.workers + scheduler.prefillChunk
+        let decodes = parts.allSatisfy(\.decodes)
+        var rows = parts.reduce(0) { $0 + $1.rows }
+        var tokens = Double(rows)
+        for (number, part) in parts.enumerated() where part.samples && rows < most {
+            let gate = gate
+            switch running[part.place].slot.source.speculation {
             case .off: continue
-            case .auto where !hasRoom: continue
             case .auto:
-                guesses[number] = guess(at: part.place, most: Speculation.limit, least: least, engine)
-            case .always(let most):
-                guesses[number] = guess(at: part.place, most: min(most, left), least: 0, engine)
-                left -= guesses[number]?.tried ?? 0
+                guard decodes, gate.least(rows: rows, tokens: tokens) < 1 else { continue }
+                let limit = min(Speculation.limit, most - rows, DraftGate.rowLimit - rows)
+                drafts[number] = draft(at: part.place, most: limit, engine) {
+                    gate.least(rows: rows + $0, tokens: tokens + $1)
+                }
+            case .always(let count):
+                drafts[number] = draft(at: part.place, most: min(count, most - rows), engine) { _, _ in 0 }
             }
+            rows += drafts[number]?.tried ?? 0
+            tokens += drafts[number]?.expected ?? 0
         }
-        let counts = plan.counts(
-            zip(guesses, speculations).map { $1 == .auto ? $0 : nil }, rows: rows, most: left)
-        for number in guesses.indices where speculations[number] == .auto {
-            guesses[number]?.tried = counts[number]
-        }
-        return guesses
+        return drafts
     }
 
-    private func guess(at place: Int, most: Int, least: Double, _ engine: any Engine) -> Guess? {
+    private func draft(
+        at place: Int, most: Int, _ engine: any Engine, least: (_ rows: Int, _ tokens: Double) -> Double
+    ) -> DraftTokens? {
         let end = running[place].count
-        var limit = min(most, running[place].guessLimit)
+        var limit = min(most, running[place].draftLimit)
         guard limit > 0 else { return nil }
         if end + limit > running[place].room {
-            // Blocks that it needs soon; but nothing is preempted for them.
+            // The sequence will need it soon anyway; but no other one is preempted for it.
             if let room = engine.extend(running[place].id, to: end + limit) { running[place].room = room }
             limit = min(limit, running[place].room - end)
         }
         guard limit > 0 else { return nil }
-        return running[place].guess(limit: limit, least: least)
+        return running[place].draft(limit: limit, least: least)
     }
 }

@@ -17,8 +17,8 @@ package final class BatchLoop {
     /// Index of the source that is asked next.
     var turn = 0
     var nextID = 0
-    /// Measured benefit of draft tokens so far.
-    var plan = GuessPlan()
+    /// Measured costs of steps, which say whether draft tokens are worth their rows.
+    var gate = DraftGate()
     /// The first waiting sequence doesn't fit: asking again is useless until a running one ends.
     var isShortOfRoom = false
     /// Number of preemptions.
@@ -131,9 +131,9 @@ package final class BatchLoop {
         let parts = scheduler.nextStep(running.indices.map { running[$0].open })
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
-        let guesses = try guesses(beside: parts, engine)
-        for (part, guess) in zip(parts, guesses) {
-            inputs.append(running[part.place].send(part.rows, guess: guess))
+        let drafts = drafts(beside: parts, engine)
+        for (part, draft) in zip(parts, drafts) {
+            inputs.append(running[part.place].send(part.rows, draft: draft))
         }
         let start = ContinuousClock.now
         let answers = try engine.step(inputs)
@@ -141,13 +141,13 @@ package final class BatchLoop {
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
         scheduler.stepTook(seconds)
         precondition(answers.count == parts.count, "a step answers each of its inputs")
-        plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
+        gate.note(rows: rows, seconds: seconds)
         count(inputs, answers, parts, rows: rows, seconds: seconds)
         // The inputs share storage with the sequences, which would be copied on the next write.
         inputs = []
         for (number, answer) in answers.enumerated() {
             let place = parts[number].place
-            if let guess = guesses[number] { running[place].slot.guesses.learn(guess, answer.choices) }
+            if let draft = drafts[number] { running[place].slot.drafts.learn(draft, answer.choices) }
             tell(running[place].take(answer), at: place)
         }
         retire(engine)
@@ -212,7 +212,9 @@ package final class BatchLoop {
         running.removeAll(where: \.isDone)
         isShortOfRoom = false
         for var sequence in finished {
-            if sequence.slot.source.speculation != .off { sequence.teach() }
+            if sequence.slot.source.speculation != .off {
+                sequence.slot.drafts.learn(sequence.decoding.sampled, after: sequence.request.prompt)
+            }
             let provenance = engine.provenance(of: sequence.id)
             engine.release(sequence.id)
             scheduler.finished()

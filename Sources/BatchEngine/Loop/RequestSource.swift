@@ -66,8 +66,8 @@ package struct StepReport: Sendable {
     /// Tokens sampled, forced or scored.
     package var tokens = 0
     /// Draft tokens, and those accepted.
-    package var guessed = 0
-    package var rightGuesses = 0
+    package var drafted = 0
+    package var acceptedDrafts = 0
     /// Preemptions of its requests before the step.
     package var preempted = 0
     /// Its running requests after the step.
@@ -88,13 +88,13 @@ package struct StepReport: Sendable {
             prefillRows += part.rows
         }
         tokens += input.targetRows
-        guessed += input.guessed
+        drafted += input.drafted
     }
 
     /// Counts a sequence's progress.
     mutating func count(_ step: DecodingStep, right: Int) {
         tokens += step.tokens
-        rightGuesses += right
+        acceptedDrafts += right
     }
 }
 
@@ -107,7 +107,7 @@ final class SourceSlot {
     var hasEnded = false
     var failure: (any Error)?
     var report = StepReport()
-    var guesses = SourceGuesses()
+    var drafts = DraftRecord()
 
     init(_ source: any RequestSource) { self.source = source }
 

@@ -28,9 +28,7 @@ package struct TokenSequence {
     /// Number of younger sequences admitted before it.
     var overtaken = 0
     /// Nil before the first draft.
-    private var guesser: TokenGuesser?
-    /// Number of sampled tokens that the source's drafts have learned.
-    private var taught = 0
+    private var drafter: Drafter?
 
     init(_ id: RequestID, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
         self.id = id
@@ -119,30 +117,24 @@ package struct TokenSequence {
     }
 
     /// Returns the next rows for the engine.
-    /// - Parameter guess: draft tokens that may follow the last row, as far as they are allowed.
-    mutating func send(_ count: Int, guess: Guess? = nil) -> StepInput {
+    /// - Parameter draft: draft tokens that may follow the last row, as far as they are allowed.
+    mutating func send(_ count: Int, draft: DraftTokens? = nil) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
         return decoding.input(
             id, rows, end: self.count - request.prompt.count - unsent.count, isLast: unsent.isEmpty,
-            guess: guess.map { Array($0.tokens.prefix($0.tried)) } ?? [])
+            draft: draft.map { Array($0.tokens.prefix($0.tried)) } ?? [])
     }
 
     /// Number of draft tokens that may follow the certain ones.
-    var guessLimit: Int { isDecoding ? decoding.guessLimit : 0 }
+    var draftLimit: Int { isDecoding ? decoding.draftLimit : 0 }
 
     /// Returns draft tokens to follow the certain ones; nil if nothing suggests any.
-    mutating func guess(limit: Int, least: Double) -> Guess? {
-        if guesser == nil { guesser = TokenGuesser() }
-        teach()
-        return guesser?.guess(
-            after: request.prompt, decoding.sampled, from: slot.guesses, limit: limit, least: least)
-    }
-
-    /// Adds its sampled tokens to the source's drafts.
-    mutating func teach() {
-        slot.guesses.learn(decoding.sampled, after: request.prompt, from: taught)
-        taught = decoding.sampled.count
+    mutating func draft(limit: Int, least: (_ rows: Int, _ tokens: Double) -> Double) -> DraftTokens? {
+        let drafter = drafter ?? Drafter()
+        self.drafter = drafter
+        return drafter.draft(
+            after: request.prompt, decoding.sampled, from: slot.drafts, limit: limit, least: least)
     }
 
     /// Takes the answer of a step to the rows that were sent.
@@ -150,7 +142,7 @@ package struct TokenSequence {
         if !answer.choices.isEmpty { isDecoding = true }
         if firstTokenAt == nil, isDecoding || !answer.logprobs.isEmpty { firstTokenAt = .now }
         let step = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
-        slot.report.count(step, right: answer.rightGuesses)
+        slot.report.count(step, right: answer.acceptedDrafts)
         goOn(step)
         return step
     }
@@ -165,6 +157,6 @@ package struct TokenSequence {
     private mutating func goOn(_ step: DecodingStep) {
         unsent = unsent.isEmpty ? step.rows : unsent + step.rows
         // Results may be kept for a while.
-        if isDone { guesser = nil }
+        if isDone { drafter = nil }
     }
 }

@@ -57,7 +57,7 @@ package final class LogitReader {
         /// Index among the input's choices; negative if none.
         var choice: Int
         /// Its token, if that is a draft token.
-        var guess: Int32?
+        var draft: Int32?
     }
 
     package let sampler: Sampler
@@ -99,7 +99,7 @@ package final class LogitReader {
                 rows.append(
                     Row(
                         input: number, targets: range, choice: choice,
-                        guess: choice > 0 ? tokens[tokens.endIndex - count + row] : nil))
+                        draft: choice > 0 ? tokens[tokens.endIndex - count + row] : nil))
             }
         }
         // Left over if the last step failed.
@@ -175,7 +175,7 @@ package final class LogitReader {
                 }
             }
             if let choice = found.choice {
-                answers[row.input].append(choice, after: row.guess, number: row.choice)
+                answers[row.input].append(choice, after: row.draft, number: row.choice)
             }
         }
     }

@@ -13,8 +13,8 @@ extension JobRun {
         timesBefore = before
         statistics.compute = report.times - before
         statistics.completionTokens += report.tokens
-        statistics.guessed += report.guessed
-        statistics.rightGuesses += report.rightGuesses
+        statistics.drafted += report.drafted
+        statistics.acceptedDrafts += report.acceptedDrafts
         if !job.task.answers {
             statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
         }

@@ -47,9 +47,9 @@ public struct RunStatistics: Sendable, Equatable {
     public var promptTokens = 0
     /// Tokens chosen or scored by this run.
     public var completionTokens = 0
-    /// Tokens of completions that were guessed ahead, and those of them that the model chose as well.
-    public var guessed = 0
-    public var rightGuesses = 0
+    /// Draft tokens of completions, and those of them that were accepted.
+    public var drafted = 0
+    public var acceptedDrafts = 0
     /// Tokens of prompts that were computed by this run, if it scores.
     package var scoringRows = 0
     /// Wall time since the first request was admitted; until then, since the start.

@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 
 @Suite struct ConstraintTests {
-    /// What guessing ahead needs: a copy goes on by itself, and the original is still where it was.
+    /// What drafting ahead needs: a copy goes on by itself, and the original is still where it was.
     @Test func aCopyIsAPlaceToGoBackTo() throws {
         let parameters = SamplingParameters(rules: LogitRules(frequencyPenalty: 1, repetitionPenalty: 1.1))
         var request = SamplingRequest(
             parameters: parameters, stream: 1, prompt: [5], constraint: Multiples(vocabularySize: 40))
         request = try #require(request.after([4, 9]))
         let before = request
-        let guess = try #require(request.after([10, 14, 2]))
-        #expect(guess.position == 5 && guess.history != before.history)
+        let draft = try #require(request.after([10, 14, 2]))
+        #expect(draft.position == 5 && draft.history != before.history)
         #expect(
-            guess.constraint?.allowed()
+            draft.constraint?.allowed()
                 == TokenMask([0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39], count: 40))
         #expect(request.position == 2 && request.history == before.history)
         #expect(request.constraint?.allowed() == TokenMask([0, 5, 10, 15, 20, 25, 30, 35], count: 40))
@@ -21,7 +21,7 @@ import Testing
             let isAllowed = request.accept(token)
             #expect(isAllowed)
         }
-        #expect(request.history == guess.history && request.position == guess.position)
+        #expect(request.history == draft.history && request.position == draft.position)
     }
 
     @Test func aTokenThatIsNotAllowedChangesNothing() {

@@ -3,27 +3,36 @@ import Testing
 
 @testable import BatchEngine
 
-@Suite struct GuessIndexTests {
-    private func index(_ text: [Int32]) -> GuessIndex {
-        var index = GuessIndex()
+@Suite struct DraftIndexTests {
+    private func index(_ text: [Int32]) -> DraftIndex {
+        var index = DraftIndex()
         index.append(text)
         return index
+    }
+
+    private func match(_ index: DraftIndex, _ text: [Int32]) -> [Int]? {
+        index.match(for: text[...]).map { [$0.place, $0.length] }
     }
 
     @Test func theLongestMatchIsFound() {
         let index = index([1, 2, 3, 9, 8, 2, 3, 7, 1, 2, 3])
         // 2 3 stands before the 9 and before the 7; the first has the 1 as well.
-        #expect(index.match(for: [5, 1, 2, 3]) == GuessIndex.Match(place: 3, length: 3))
-        #expect(index.match(for: [8, 2, 3]) == GuessIndex.Match(place: 7, length: 3))
-        #expect(index.match(for: [4, 2, 3]) == GuessIndex.Match(place: 7, length: 2), "the latest")
-        #expect(index.match(for: [3]) == nil && index.match(for: [7, 3]) == nil)
+        #expect(match(index, [5, 1, 2, 3]) == [3, 3])
+        #expect(match(index, [8, 2, 3]) == [7, 3])
+        #expect(match(index, [4, 2, 3]) == [7, 2], "the latest")
+        #expect(match(index, [3]) == nil && match(index, [7, 3]) == nil)
     }
 
     @Test func aMatchForItsOwnEndIsBeforeIt() {
         let text: [Int32] = [4, 5, 6, 1, 4, 5]
-        #expect(index(text).match(for: text[...]) == GuessIndex.Match(place: 2, length: 2))
+        #expect(match(index(text), text) == [2, 2])
         let once: [Int32] = [1, 2, 3, 4]
-        #expect(index(once).match(for: once[...]) == nil)
+        #expect(match(index(once), once) == nil)
+    }
+
+    @Test func otherMatchesAgreeOrNot() throws {
+        let found = try #require(index([1, 2, 3, 0, 1, 2, 3, 5, 1, 2, 4]).match(for: [1, 2]))
+        #expect(found.place == 10 && found.same == 1 && found.others == 2)
     }
 
     /// Against a search of the whole text.

@@ -2,17 +2,17 @@ import Testing
 
 @testable import BatchEngine
 
-@Suite struct TokenGuesserTests {
+@Suite struct DrafterTests {
     private func tokens(
-        _ prompt: [Int32], _ completion: [Int32], _ source: SourceGuesses = SourceGuesses(), limit: Int = 4
+        _ prompt: [Int32], _ completion: [Int32], _ record: DraftRecord = DraftRecord(), limit: Int = 4
     ) -> [Int32]? {
-        TokenGuesser().guess(after: prompt, completion, from: source, limit: limit)?.tokens
+        Drafter().draft(after: prompt, completion, from: record, limit: limit) { _, _ in 0 }?.tokens
     }
 
-    private func taught(_ completions: [Int32]..., after prompt: [Int32] = [50, 51, 52]) -> SourceGuesses {
-        var source = SourceGuesses()
-        for completion in completions { source.learn(completion, after: prompt, from: 0) }
-        return source
+    private func taught(_ completions: [Int32]..., after prompt: [Int32] = [50, 51, 52]) -> DraftRecord {
+        var record = DraftRecord()
+        for completion in completions { record.learn(completion, after: prompt) }
+        return record
     }
 
     @Test func aPromptIsRepeated() {
@@ -21,32 +21,34 @@ import Testing
         #expect(tokens([1, 2, 3], [4, 5]) == nil)
     }
 
-    @Test func otherCompletionsAreUsed() {
-        let source = taught([7, 8, 9, 10, 11], [7, 8, 9, 10, 11])
-        #expect(tokens([1], [7, 8, 9], source, limit: 2) == [10, 11])
-        #expect(tokens([60, 51, 52], [7], source, limit: 3) == [8, 9, 10])
-        // Where prompts end alike, so do completions begin.
-        #expect(tokens([60, 51, 52], [], source, limit: 2) == [7, 8])
-        #expect(tokens([60, 61], [], source) == nil)
+    @Test func finishedAnswersAreUsed() {
+        let record = taught([7, 8, 9, 10, 11], [7, 8, 9, 10, 11])
+        #expect(tokens([1], [7, 8, 9], record, limit: 2) == [10, 11])
+        #expect(tokens([60, 51, 52], [7], record, limit: 3) == [8, 9, 10])
+        // Where prompts end alike, so do answers begin.
+        #expect(tokens([60, 51, 52], [], record, limit: 2) == [7, 8])
+        #expect(tokens([60, 61], [], record) == nil)
+        // An answer without tokens teaches nothing.
+        #expect(taught([]).answers.tokens.isEmpty)
     }
 
-    /// Templates from the others, what is in them from the prompt.
-    @Test func bothTakeTurns() {
-        let source = taught([7, 20, 21, 9, 10, 11], [7, 30, 31, 9, 10, 11], [7, 40, 41, 9, 10, 11])
-        let guess = tokens([60, 61, 62, 9, 3], [7, 60, 61], source)
-        #expect(guess == [62, 9, 10, 11], "\(guess ?? [])")
+    /// The longer match counts, wherever it is.
+    @Test func theLikelierTokenIsTaken() {
+        #expect(tokens([9, 10, 3], [7, 8, 9, 10], taught([7, 8, 9, 10, 11]), limit: 1) == [11])
+        #expect(tokens([7, 8, 9, 10, 3], [7, 8, 9, 10], taught([9, 10, 11]), limit: 1) == [3])
     }
 
-    /// What never holds is not expected for long, though it is not tried; nor for ever once it holds again.
+    /// Likelihoods fall while tokens are rejected, tried or not, and rise again once they are accepted.
     @Test func likelihoodsFollowWhatCame() throws {
-        var source = SourceGuesses()
+        var record = DraftRecord()
         let prompt: [Int32] = [1, 2, 3, 4]
         func likelihood(after token: Int32) throws -> Double {
-            var guess = try #require(
-                TokenGuesser().guess(after: prompt, [1, 2], from: source, limit: 1), "a guess")
-            guess.tried = 0
-            source.learn(guess, SmallArray(SampledToken(token: token)))
-            return guess.likelihoods[0]
+            let draft = try #require(
+                Drafter().draft(after: prompt, [1, 2], from: record, limit: 1) { _, _ in 1 })
+            #expect(draft.tried == 0)
+            let likelihood = record[draft.kinds[0]]
+            record.learn(draft, SmallArray(SampledToken(token: token)))
+            return likelihood
         }
         let misses = try (0..<60).map { _ in try likelihood(after: 99) }
         #expect(misses[0] > 0.2 && misses[20] < 0.1 && misses[59] < 0.05, "\(misses)")
@@ -54,13 +56,13 @@ import Testing
         #expect(hits[30] > 0.25 && hits[59] > hits[30], "\(hits)")
     }
 
-    /// Beyond the first one, which shows whether more are of use.
-    @Test func unlikelyTokensAreLeftOut() {
+    /// One more is compared with what comes.
+    @Test func unlikelyTokensAreNotTried() {
         let prompt: [Int32] = [1, 2, 3, 4, 5, 6]
-        func count(_ least: Double) -> Int? {
-            TokenGuesser().guess(after: prompt, [1, 2], from: SourceGuesses(), limit: 4, least: least)?.tokens
-                .count
+        func tried(_ least: Double) -> [Int]? {
+            Drafter().draft(after: prompt, [1, 2], from: DraftRecord(), limit: 4) { _, _ in least }
+                .map { [$0.tried, $0.tokens.count] }
         }
-        #expect(count(0) == 4 && count(0.2) == 1 && count(0.1) == 2)
+        #expect(tried(0) == [4, 4] && tried(0.2) == [1, 2] && tried(0.9) == [0, 1])
     }
 }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BatchEngine
 
-/// Tokens that are guessed ahead change nothing but the number of steps.
-@Suite struct GuessedTokenTests {
+/// Tokens that are drafted ahead change nothing but the number of steps.
+@Suite struct DraftedTokenTests {
     private func run(
         _ requests: [Request], _ speculation: Speculation, _ engine: BlockEngine, workers: Int = 5,
         chunk: Int = 50, lookahead: Int = 64
@@ -24,7 +24,7 @@ import Testing
     /// Random workloads, most in caches that are too small for them.
     @Test func resultsAreTheSame() {
         var random = FixedRandom(77)
-        var (preemptions, guessed, wrong, steps, plainSteps) = (0, 0, 0, 0, 0)
+        var (preemptions, drafted, wrong, steps, plainSteps) = (0, 0, 0, 0, 0)
         var reasons: Set<FinishReason> = []
         for round in 0..<40 {
             var requests = (0..<25).map { number in
@@ -53,29 +53,29 @@ import Testing
             #expect(source.completions == expected.completions && source.text == expected.text)
             #expect(source.reasons == expected.reasons && source.tokens == expected.tokens)
             #expect(
-                source.guessed == engine.guessed
-                    && source.guessed - source.rightGuesses == engine.wrongGuesses)
-            #expect(plain.guessed == 0)
+                source.drafted == engine.drafted
+                    && source.drafted - source.acceptedDrafts == engine.rejectedDrafts)
+            #expect(plain.drafted == 0)
             preemptions += gaveWay
-            (guessed, wrong) = (guessed + engine.guessed, wrong + engine.wrongGuesses)
+            (drafted, wrong) = (drafted + engine.drafted, wrong + engine.rejectedDrafts)
             (steps, plainSteps) = (steps + engine.steps, plainSteps + plain.steps)
             reasons.formUnion(source.reasons.values)
         }
-        #expect(preemptions > 20 && guessed - wrong > 1000 && wrong > 1000, "\(wrong) of \(guessed) wrong")
+        #expect(preemptions > 20 && drafted - wrong > 1000 && wrong > 1000, "\(wrong) of \(drafted) wrong")
         #expect(reasons == [.stop, .length, .stopSequence])
     }
 
-    /// The engine is asked again only where a guess fails.
+    /// The engine is asked again only where a draft fails.
     @Test func stepsAreSaved() {
         let request = Request.test([1, 2, 3, 4, 5, 6], max: 600)
-        let (guessing, plain) = (BlockEngine(), BlockEngine())
-        (guessing.endOdds, plain.endOdds) = (.max, .max)
-        let (source, _) = run([request], .always(8), guessing)
+        let (drafting, plain) = (BlockEngine(), BlockEngine())
+        (drafting.endOdds, plain.endOdds) = (.max, .max)
+        let (source, _) = run([request], .always(8), drafting)
         let (expected, _) = run([request], .off, plain)
         #expect(source.completions == expected.completions && source.completions[0].count == 600)
-        #expect(plain.steps == 600 && guessing.steps < 300, "\(guessing.steps)")
-        #expect(source.tokens == 600 && source.decodeRows == guessing.rows - 6)
-        #expect(source.rightGuesses == 600 - guessing.steps)
+        #expect(plain.steps == 600 && drafting.steps < 300, "\(drafting.steps)")
+        #expect(source.tokens == 600 && source.decodeRows == drafting.rows - 6)
+        #expect(source.acceptedDrafts == 600 - drafting.steps)
     }
 
     /// What one line has said helps the next one.
@@ -96,8 +96,8 @@ import Testing
         #expect(first > 190 && all < first + 3 * 40, "\(first), \(all)")
     }
 
-    /// Nobody gives way for a guess.
-    @Test func guessesTakeNoRoomFromOthers() {
+    /// Nobody gives way for a draft.
+    @Test func draftsTakeNoRoomFromOthers() {
         let requests = (0..<6).map { Request.test([1, 2, Int32($0)], max: 30, stream: UInt64($0)) }
         func preemptions(_ speculation: Speculation) -> Int {
             let engine = BlockEngine(blocks: 30, blockLength: 2)

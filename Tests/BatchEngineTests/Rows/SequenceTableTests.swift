@@ -17,7 +17,7 @@ import Testing
         return table
     }
 
-    /// Sends tokens, of which the last `wrong` are guesses that do not hold.
+    /// Sends tokens, of which the last `wrong` are drafts that do not hold.
     private func send(
         _ table: inout SequenceTable, _ tokens: [Int32], start: Int? = nil, wrong: Int = 0
     ) -> RowRun {
@@ -36,7 +36,7 @@ import Testing
         // Goes on where the state is.
         run = send(&table, [20, 21, 22], wrong: 2)
         #expect(run.start == 6 && Array(run.tokens) == [20, 21, 22] && run.logitRows == 3)
-        // The state is two guesses ahead.
+        // The state is two drafts ahead.
         run = send(&table, [30])
         #expect(run.start == 4 && Array(run.tokens) == [14, 15, 20, 30] && run.logitRows == 1)
         run = send(&table, [31])

@@ -20,9 +20,9 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
     private(set) var largestBatch = 0
     private(set) var steps = 0
     private(set) var rows = 0
-    /// Rows of guessed tokens, and those of them that were not kept.
-    private(set) var guessed = 0
-    private(set) var wrongGuesses = 0
+    /// Rows of drafted tokens, and those of them that were not kept.
+    private(set) var drafted = 0
+    private(set) var rejectedDrafts = 0
     /// One in so many tokens ends a sequence.
     var endOdds: UInt64 = 30
     var beforeStep: (Int) throws -> Void = { _ in }
@@ -120,7 +120,7 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
                 }
             }
             let wrong = input.samplings.count - answer.choices.count
-            (guessed, wrongGuesses) = (guessed + input.guessed, wrongGuesses + wrong)
+            (drafted, rejectedDrafts) = (drafted + input.drafted, rejectedDrafts + wrong)
             sequences.finish([input], [answer])
             return answer
         }

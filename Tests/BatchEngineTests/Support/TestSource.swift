@@ -7,8 +7,8 @@ final class TestSource: RequestSource {
     let workers: Int
     var isCancelled = false
     var speculation = Speculation.off
-    private(set) var guessed = 0
-    private(set) var rightGuesses = 0
+    private(set) var drafted = 0
+    private(set) var acceptedDrafts = 0
     private var requests: [Request]
     private let count: Int
     private(set) var results: [Int: [Int32]] = [:]
@@ -78,8 +78,8 @@ final class TestSource: RequestSource {
         tokens += report.tokens
         prefillRows += report.prefillRows
         decodeRows += report.decodeRows
-        guessed += report.guessed
-        rightGuesses += report.rightGuesses
+        drafted += report.drafted
+        acceptedDrafts += report.acceptedDrafts
     }
     func completed() { isComplete = true }
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {

@@ -109,7 +109,7 @@ def run(args, folder, task, workers, speculate):
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr}")
     speed = float(re.search(r"completion tokens, ([\d.]+) tokens/s", done.stderr)[1])
-    found = re.search(r"guessed ahead: (\d+) tokens, (\d+) of them right", done.stderr)
+    found = re.search(r"drafted: (\d+) tokens, (\d+) of them right", done.stderr)
     guesses = (int(found[1]), int(found[2])) if found else (0, 0)
     with open(output) as file:
         results = [json.loads(line) for line in file]

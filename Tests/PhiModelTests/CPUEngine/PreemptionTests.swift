@@ -6,7 +6,7 @@ import Testing
 @testable import PhiModel
 
 /// Sequences that give way in the middle and are computed again get the same tokens and log-probabilities, to
-/// the last bit, as in a cache with room for all; and so do those of which tokens are guessed ahead.
+/// the last bit, as in a cache with room for all; and so do those with draft tokens.
 @Suite struct PreemptionTests {
     /// Some repeat themselves; some share their first 128 tokens, and ceilings lie on both sides of LongRoPE's limit.
     private static let requests = (0..<9).map { number in
@@ -47,14 +47,14 @@ import Testing
             let (expected, preemptions) = try run(100, chunk: 512, lookahead: 0)
             #expect(expected.isComplete && preemptions == 0)
             #expect(expected.endings.values.allSatisfy { $0.count >= 100 } && expected.endings.count == 9)
-            let guessing = try run(100, chunk: 512, lookahead: 0, .always(20)).list
-            #expect(guessing.endings == expected.endings, "guessing")
-            let guessed = guessing.reports.reduce(0) { $0 + $1.guessed }
-            let rightGuesses = guessing.reports.reduce(0) { $0 + $1.rightGuesses }
+            let drafting = try run(100, chunk: 512, lookahead: 0, .always(20)).list
+            #expect(drafting.endings == expected.endings, "drafting")
+            let drafted = drafting.reports.reduce(0) { $0 + $1.drafted }
+            let accepted = drafting.reports.reduce(0) { $0 + $1.acceptedDrafts }
             // Phi-3-small's embedding outweighs its layers, so that it repeats itself.
-            #expect(guessed > 2 * rightGuesses || name == "phi-3-small")
-            // That one does not repeat itself, so that all guesses are taken back.
-            #expect(rightGuesses > 0 || name == "phi-4-flash")
+            #expect(drafted > 2 * accepted || name == "phi-3-small")
+            // That one does not repeat itself, so that all draft tokens are taken back.
+            #expect(accepted > 0 || name == "phi-4-flash")
             // The longest needs seven blocks.
             for (blocks, chunk, lookahead, most) in [(8, 512, 0, 1), (10, 20, 1, 7)] {
                 let (tight, preemptions) = try run(
