@@ -211,7 +211,7 @@ package final class BatchLoop {
         let finished = running.filter(\.isDone)
         running.removeAll(where: \.isDone)
         isShortOfRoom = false
-        for var sequence in finished {
+        for sequence in finished {
             if sequence.slot.source.speculation != .off {
                 sequence.slot.drafts.learn(sequence.decoding.sampled, after: sequence.request.prompt)
             }

@@ -2,7 +2,6 @@ import FoundationShim
 import OperatingSystem
 
 import struct Synchronization.Atomic
-import struct Synchronization.AtomicLazyReference
 
 /// Known results of a writer's states: the next state by byte, and frequent queries. Threads query concurrently,
 /// without a lock; two that find a result at the same time find the same.
@@ -25,14 +24,14 @@ final class StateTables: @unchecked Sendable {
     }
 
     private let rows = SharedList<Row>()
-    private let plans = OnceEach<Int32, [Int32]?>()
+    private let plans = Memo<Int32, [Int32]?>()
     /// The steps of all states from which none was taken yet.
     private let untaken: Steps
     private let planCount = Atomic<Int>(0)
     /// Number of states with steps of their own.
     private let tableCount = Atomic<Int>(0)
     private let lock = Mutex()
-    // Guarded by `lock`. Steps of several states share a block, as many small ones take long to free.
+    // Reached with `lock` held. Steps of several states share a block, as many small ones take long to free.
     private var slabs: [Steps] = []
     private static let slabTables = 32
 

@@ -26,7 +26,7 @@ final class ScalarAlphabet: Sendable {
     private let endings: [Ending]
     private let endingStarts: [Int]
     private let classifier: ScalarClassifier
-    private let kinds: OnFirstUse<[[Int]]>
+    private let kinds: Lazy<[[Int]]>
 
     convenience init(_ classifier: ScalarClassifier, _ spelling: Spelling) {
         var builder = AlphabetBuilder(classifier, wideCount: spelling == .raw ? 1 : 7)
@@ -38,7 +38,7 @@ final class ScalarAlphabet: Sendable {
     init(_ builder: AlphabetBuilder) {
         let classifier = builder.classifier
         self.classifier = classifier
-        kinds = OnFirstUse { Self.kinds(classifier) }
+        kinds = Lazy { Self.kinds(classifier) }
         wideCount = builder.wide.count
         nodeCount = builder.wide.count + builder.narrow.count
         entries = builder.wide.flatMap { $0 } + builder.narrow.flatMap { $0 }

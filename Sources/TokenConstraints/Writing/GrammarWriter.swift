@@ -8,9 +8,9 @@ import struct Synchronization.Atomic
 final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
-    private let masks = Guarded<[Int32: StateMask]>([:])
+    private let masks = Mutex<[Int32: StateMask]>([:])
     private let mostMasks: Int
-    private let forcedTokens = OnceEach<Int32, (tokens: [Int32], bytes: Int)>()
+    private let forcedTokens = Memo<Int32, (tokens: [Int32], bytes: Int)>()
     private let replayedBytes = Atomic<Int>(0)
 
     init(_ writer: any AnswerWriter, tokens: TokenTrie) {

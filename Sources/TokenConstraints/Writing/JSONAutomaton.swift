@@ -35,14 +35,14 @@ final class JSONAutomaton: AnswerWriter {
     let tables = StateTables()
     /// Names that objects have had, as sets.
     let nameSets = NameSets()
-    let shortestTexts = OnceEach<ShortestKey, [UInt8]>()
-    let openedRests = OnceEach<Int32, [UInt8]>()
-    let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
-    let wholeRests = OnceEach<WholeKey, WholeRest>()
-    let goesOn = OnceEach<TextState, Bool>()
+    let shortestTexts = Memo<ShortestKey, [UInt8]>()
+    let openedRests = Memo<Int32, [UInt8]>()
+    let rests = Memo<RestKey, ArraySlice<UInt8>>()
+    let wholeRests = Memo<WholeKey, WholeRest>()
+    let goesOn = Memo<TextState, Bool>()
     /// By frame, the places once a value has ended in it.
-    let afterValues = OnceEach<Int32, [Place]>()
-    let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
+    let afterValues = Memo<Int32, [Place]>()
+    let stringWalks = Memo<StringWalk.Key, StringWalk>()
     /// Walks without the ends of single tokens.
     let wholeWalks = Memo<StringWalk.Key, StringWalk>()
     /// Bytes of the shortest names that are not taken; nil if all are.
