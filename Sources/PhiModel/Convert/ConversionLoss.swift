@@ -1,3 +1,5 @@
+import FoundationShim
+
 /// Differences that a conversion made in matrices of one type that MLX's format can't hold exactly.
 package struct ConversionLoss: Sendable, Equatable {
     /// GGUF's name of the type, as in "Q6_K".
@@ -9,23 +11,25 @@ package struct ConversionLoss: Sendable, Equatable {
     package var relativeError: Double {
         squares.value > 0 ? (squares.difference / squares.value).squareRoot() : 0
     }
-    /// Sums of the squares.
-    var squares: (difference: Double, value: Double)
+    var squares: Squares
 
-    package static func == (one: ConversionLoss, other: ConversionLoss) -> Bool {
-        (one.type, one.bits, one.matrices) == (other.type, other.bits, other.matrices)
-            && one.squares == other.squares
-    }
+    /// Sums of squares.
+    struct Squares: Sendable, Equatable {
+        /// Of the differences.
+        var difference = 0.0
+        /// Of the values as they were.
+        var value = 0.0
 
-    /// The losses of all layers of a plan, by type.
-    static func all(of plan: ConversionPlan) -> [ConversionLoss] {
-        joined(
-            plan.layers.flatMap { layer -> [ConversionLoss] in
-                guard case .affine(let bits, _) = layer.format else { return [] }
-                return layer.parts.filter { !$0.tensor.type.isLossless }.map {
-                    ConversionLoss(type: $0.tensor.type.name, bits: bits, matrices: 1, squares: squares($0))
-                }
-            })
+        mutating func add(_ value: Float, is new: Float) {
+            let change = Double(new - value)
+            difference += change * change
+            self.value += Double(value) * Double(value)
+        }
+
+        static func += (sum: inout Squares, more: Squares) {
+            sum.difference += more.difference
+            sum.value += more.value
+        }
     }
 
     /// Returns the losses of each type as one, in the order of types' names.
@@ -38,36 +42,20 @@ package struct ConversionLoss: Sendable, Equatable {
             }
             sum.bits = max(sum.bits, loss.bits)
             sum.matrices += loss.matrices
-            sum.squares.difference += loss.squares.difference
-            sum.squares.value += loss.squares.value
+            sum.squares += loss.squares
             all[loss.type] = sum
         }
         return all.values.sorted { $0.type < $1.type }
     }
+}
 
-    private static func squares(_ part: SourceRows) -> (difference: Double, value: Double) {
-        let tensor = part.tensor
-        var (difference, total) = (0.0, 0.0)
-        var values = [Float](repeating: 0, count: 32)
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
-            guard let base = codes.baseAddress else { return }
-            for row in part.range {
-                let bytes = tensor.row(row)
-                for offset in stride(from: 0, to: bytes.count, by: tensor.type.blockSize) {
-                    for group in 0..<tensor.type.groupsPerBlock {
-                        let (scale, bias) = QuantizedBlock.affine(
-                            bytes, at: offset, group: group, type: tensor.type)
-                        QuantizedBlock.codes(bytes, at: offset, group: group, type: tensor.type, into: base)
-                        SixBitBlock.values(bytes, at: offset, group: group, into: &values)
-                        for (index, value) in values.enumerated() {
-                            let change = Double(scale * Float(base[index]) + bias - value)
-                            difference += change * change
-                            total += Double(value) * Double(value)
-                        }
-                    }
-                }
-            }
-        }
-        return (difference, total)
+/// Sums of a layer, by the first row of each block, so that they are added up in one order.
+final class BlockSquares: Sendable {
+    private let blocks = Mutex<[Int: ConversionLoss.Squares]>([:])
+
+    func add(_ squares: ConversionLoss.Squares, _ row: Int) { blocks.withLock { $0[row] = squares } }
+
+    var all: ConversionLoss.Squares {
+        blocks.withLock { $0.sorted { $0.key < $1.key } }.reduce(into: .init()) { $0 += $1.value }
     }
 }

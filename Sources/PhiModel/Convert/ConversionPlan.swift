@@ -62,9 +62,9 @@ struct PlannedLayer {
     let parts: [SourceRows]
     let format: Format
     let isVector: Bool
-
-    var rows: Int { parts.reduce(0) { $0 + $1.count } }
-    var columns: Int { parts[0].columns }
+    let outputs: [SafetensorsWriter.Announcement]
+    /// Of each part.
+    let squares: [BlockSquares]
 
     static let groupSize = 32
 
@@ -75,7 +75,10 @@ struct PlannedLayer {
         self.stack = stack
         self.parts = parts
         isVector = parts[0].tensor.isVector
+        squares = parts.map { _ in BlockSquares() }
         let bits = parts.map(\.tensor.type.bits)
+        let (rows, columns) = (parts.reduce(0) { $0 + $1.count }, parts[0].columns)
+        let shape = isVector ? [columns] : (stack.map { [$0, rows / $0] } ?? [rows]) + [columns]
         if let widest = bits.compactMap({ $0 }).max() {
             guard !bits.contains(nil) else {
                 let names = parts.map { "\"\($0.tensor.name)\" (\($0.tensor.type.name))" }
@@ -84,12 +87,17 @@ struct PlannedLayer {
                     "tensors \(names.joined(separator: ", ")) become one, but only some are quantized.")
             }
             // A narrower part keeps its codes, scales and biases: it only uses the lower codes.
-            format = .affine(bits: widest, scales: try Self.scaleType(of: parts))
+            let scales = try Self.scaleType(of: parts)
+            format = .affine(bits: widest, scales: scales)
+            outputs = SafetensorsWriter.Announcement.quantized(
+                path, shape: shape, QuantizationParameters(groupSize: Self.groupSize, bits: widest),
+                floats: scales)
         } else {
             let types = Set(parts.map(\.tensor.type))
             let common: TensorType =
                 types == [.f16] ? .f16 : types == [.bf16] ? .bf16 : .f32  // F32 holds all of both.
             format = .plain(common)
+            outputs = [.init(name: "\(path).\(suffix)", type: common, shape: shape)]
         }
     }
 

@@ -9,9 +9,6 @@ package struct ConversionSummary: Sendable, Equatable {
     /// The GGUF file's name for the model, if it has one.
     package var modelName: String?
     package var layerCount: Int
-    /// Tensors read and tensors written.
-    package var sourceTensors: Int
-    package var writtenTensors: Int
     /// Matrices by bits a value; floating point ones are under 0.
     package var matricesByBits: [Int: Int]
     /// Bytes of model.safetensors.
@@ -24,14 +21,6 @@ package struct ConversionSummary: Sendable, Equatable {
     package var losses: [ConversionLoss]
     /// Notes for a person, a sentence each, without its full stop.
     package var notes: [String]
-}
-
-/// Progress of a conversion.
-package struct ConversionProgress: Sendable, Equatable {
-    /// The layer being written, as in "model.layers.3.mlp.down_proj".
-    package var layer: String
-    package var layersDone: Int
-    package var layerCount: Int
 }
 
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
@@ -93,35 +82,24 @@ package enum GGUFConverter {
         }
         try checkReadable(files[0].content, path: path)
 
-        let outputs = plan.layers.flatMap(\.announcements)
-        try Quantizer.checkRoom(outputs.reduce(0) { $0 + $1.byteCount }, in: folder)
-        let target = try ConversionFolder(folder, sources: [path], overwrite: overwrite)
-        defer { target.removePartialFiles() }
-        for file in files { try target.write(file.content, name: file.name) }
-        let size = try write(plan, outputs, to: target, progress: progress)
-        try target.complete(files.map(\.name))
-        progress(
-            ConversionProgress(layer: "", layersDone: plan.layers.count, layerCount: plan.layers.count))
-
+        let weights = WeightFiles(plan.layers.map(\.outputs))
+        let size = try weights.write(
+            with: files, to: folder, reading: [path], overwrite: overwrite,
+            ComputePool(threads: Processors.count), progress: progress
+        ) { plan.layers[$0] }
         var matrices: [Int: Int] = [:]
         for layer in plan.layers where !layer.isVector {
-            if case .affine(let bits, _) = layer.format {
-                matrices[bits, default: 0] += 1
-            } else {
-                matrices[0, default: 0] += 1
-            }
+            let bits = if case .affine(let bits, _) = layer.format { bits } else { 0 }
+            matrices[bits, default: 0] += 1
         }
         return ConversionSummary(
             architecture: model.architecture.rawValue,
             modelName: try metadata.optionalString("general.name"),
-            layerCount: model.layerCount, sourceTensors: source.tensors.count,
-            writtenTensors: outputs.count, matricesByBits: matrices,
+            layerCount: model.layerCount, matricesByBits: matrices,
             byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
-            hasTokenizer: tokenizer != .none, losses: ConversionLoss.all(of: plan), notes: converted.notes)
+            hasTokenizer: tokenizer != .none, losses: ConversionLoss.joined(plan.layers.flatMap(\.losses)),
+            notes: converted.notes)
     }
-
-    /// Bytes that one thread writes at a time.
-    private static let blockSize = 1 << 20
 
     /// The configuration must pass the checks that loading will make, before anything is written.
     static func checkReadable(_ config: Data, path: String) throws {
@@ -133,59 +111,5 @@ package enum GGUFConverter {
             preconditionFailure("the configuration is no object")
         }
         _ = try Architectures.read(ConfigReader(path: path, members: members))
-    }
-
-    private static func write(
-        _ plan: ConversionPlan, _ outputs: [SafetensorsWriter.Announcement],
-        to folder: ConversionFolder,
-        progress: (ConversionProgress) -> Void
-    ) throws -> Int {
-        let writer = SafetensorsWriter(
-            try folder.newFile(ConversionFolder.weightsName), tensors: outputs)
-        let pool = ComputePool(threads: Processors.count)
-        var tensor = 0
-        for (index, layer) in plan.layers.enumerated() {
-            progress(
-                ConversionProgress(layer: layer.path, layersDone: index, layerCount: plan.layers.count))
-            for output in layer.outputs {
-                let encoder = RowEncoder(format: layer.format, output: output)
-                let size = RowEncoder.rowSize(layer.format, output, columns: layer.columns)
-                let step = max(1, blockSize / size)
-                var first = 0
-                for part in layer.parts {
-                    let (number, start) = (tensor, first)
-                    try pool.runThrowing((part.count + step - 1) / step) { block in
-                        let rows = block * step..<min(part.count, (block + 1) * step)
-                        var bytes: [UInt8] = []
-                        bytes.reserveCapacity(rows.count * size)
-                        for row in rows {
-                            encoder.append(part.bytes(of: row), type: part.tensor.type, to: &bytes)
-                        }
-                        try bytes.withUnsafeBytes {
-                            try writer.put($0, tensor: number, at: (start + rows.lowerBound) * size)
-                        }
-                    }
-                    first += part.count
-                }
-                tensor += 1
-            }
-        }
-        return try writer.finish()
-    }
-}
-
-extension PlannedLayer {
-    fileprivate var outputs: [RowEncoder.Output] {
-        if case .affine = format { [.weight, .scales, .biases] } else { [.weight] }
-    }
-
-    fileprivate var announcements: [SafetensorsWriter.Announcement] {
-        let shape = isVector ? [columns] : (stack.map { [$0, rows / $0] } ?? [rows]) + [columns]
-        switch format {
-        case .affine(let bits, let scales):
-            let parameters = QuantizationParameters(groupSize: Self.groupSize, bits: bits)
-            return SafetensorsWriter.Announcement.quantized(path, shape: shape, parameters, floats: scales)
-        case .plain(let type): return [.init(name: "\(path).\(suffix)", type: type, shape: shape)]
-        }
     }
 }

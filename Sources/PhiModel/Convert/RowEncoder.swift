@@ -1,42 +1,71 @@
-/// Turns source rows into the bytes of one kind of output tensor, appended to a buffer row by row.
-struct RowEncoder {
-    /// Tensor of a layer that is written.
-    enum Output {
-        case weight, scales, biases
+extension PlannedLayer: RowSource {
+    var rows: Int { parts.reduce(0) { $0 + $1.count } }
+    var rowSize: Int { parts.map(\.tensor.rowSize).max() ?? 0 }
+
+    func converted(_ rows: Range<Int>) -> [[UInt8]] {
+        var bytes = outputs.map { output in
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(output.byteCount / self.rows * rows.count)
+            return bytes
+        }
+        var first = 0
+        for (part, sums) in zip(parts, squares) {
+            let own = rows.clamped(to: first..<first + part.count)
+            var squares = ConversionLoss.Squares()
+            for row in own {
+                RowEncoder.append(part.bytes(of: row - first), part.tensor.type, as: format, &bytes, &squares)
+            }
+            if !own.isEmpty { sums.add(squares, own.lowerBound) }
+            first += part.count
+        }
+        return bytes
     }
 
-    let format: PlannedLayer.Format
-    let output: Output
-
-    /// Bytes of one output row.
-    static func rowSize(_ format: PlannedLayer.Format, _ output: Output, columns: Int) -> Int {
-        switch (format, output) {
-        case (.affine(let bits, _), .weight): columns * bits / 8
-        case (.affine(_, let scales), _): columns / PlannedLayer.groupSize * (scales == .f32 ? 4 : 2)
-        case (.plain(let type), _): columns * (type == .f32 ? 4 : 2)
+    /// Losses, once all rows are converted.
+    var losses: [ConversionLoss] {
+        guard case .affine(let bits, _) = format else { return [] }
+        return zip(parts, squares).filter { !$0.0.tensor.type.isLossless }.map {
+            ConversionLoss(type: $0.tensor.type.name, bits: bits, matrices: 1, squares: $1.all)
         }
     }
+}
 
-    func append(_ row: UnsafeRawBufferPointer, type: GGMLType, to buffer: inout [UInt8]) {
-        switch (format, output) {
-        case (.affine(let bits, _), .weight): Self.appendCodes(row, type: type, bits: bits, to: &buffer)
-        case (.affine(_, let scaleType), _):
-            for offset in stride(from: 0, to: row.count, by: type.blockSize) {
-                for group in 0..<type.groupsPerBlock {
-                    let (scale, bias) = QuantizedBlock.affine(row, at: offset, group: group, type: type)
-                    Self.append(output == .scales ? scale : bias, as: scaleType, to: &buffer)
+/// Turns rows of a GGUF file into the bytes of the tensors that they become.
+enum RowEncoder {
+    /// - Parameter outputs: the layer's tensors: weight, scales and biases, or the weight alone.
+    fileprivate static func append(
+        _ row: UnsafeRawBufferPointer, _ type: GGMLType, as format: PlannedLayer.Format,
+        _ outputs: inout [[UInt8]], _ squares: inout ConversionLoss.Squares
+    ) {
+        switch format {
+        case .affine(let bits, let scaleType):
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
+                guard let base = codes.baseAddress else { return }
+                for offset in stride(from: 0, to: row.count, by: type.blockSize) {
+                    for group in 0..<type.groupsPerBlock {
+                        QuantizedBlock.codes(row, at: offset, group: group, type: type, into: base)
+                        append(base, bits: bits, to: &outputs[0])
+                        let (scale, bias) = QuantizedBlock.affine(row, at: offset, group: group, type: type)
+                        append(scale, as: scaleType, to: &outputs[1])
+                        append(bias, as: scaleType, to: &outputs[2])
+                        guard !type.isLossless else { continue }
+                        withUnsafeTemporaryAllocation(of: Float.self, capacity: 32) { values in
+                            guard let start = values.baseAddress else { return }
+                            SixBitBlock.values(row, at: offset, group: group, into: start)
+                            for (value, code) in zip(values, codes) {
+                                squares.add(value, is: scale * Float(code) + bias)
+                            }
+                        }
+                    }
                 }
             }
-        case (.plain(let target), _):
-            if target != .f32 || type == .f32 {
-                buffer.append(contentsOf: row)  // The source has the target's type.
-            } else {
-                for offset in stride(from: 0, to: row.count, by: 2) {
-                    let bits = UInt16(
-                        littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
-                    let value = type == .bf16 ? Float(bitPattern: UInt32(bits) << 16) : HalfFloat.widen(bits)
-                    Self.append(value, as: .f32, to: &buffer)
-                }
+        case .plain(let target) where target != .f32 || type == .f32:
+            outputs[0].append(contentsOf: row)  // The source has the target's type.
+        case .plain:
+            for offset in stride(from: 0, to: row.count, by: 2) {
+                let bits = UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+                let value = type == .bf16 ? Float(bitPattern: UInt32(bits) << 16) : HalfFloat.widen(bits)
+                append(value, as: .f32, to: &outputs[0])
             }
         }
     }
@@ -52,22 +81,7 @@ struct RowEncoder {
         withUnsafeBytes(of: bits.littleEndian) { buffer.append(contentsOf: $0) }
     }
 
-    /// One little-endian bit stream a row. 32 values of any width fill whole words, so blocks don't mix.
-    private static func appendCodes(
-        _ row: UnsafeRawBufferPointer, type: GGMLType, bits: Int, to buffer: inout [UInt8]
-    ) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
-            guard let base = codes.baseAddress else { return }
-            let groups = row.count / type.blockSize * type.groupsPerBlock
-            for group in 0..<groups {
-                let (block, within) = group.quotientAndRemainder(dividingBy: type.groupsPerBlock)
-                QuantizedBlock.codes(row, at: block * type.blockSize, group: within, type: type, into: base)
-                append(base, bits: bits, to: &buffer)
-            }
-        }
-    }
-
-    /// 32 codes, the first one lowest.
+    /// Appends 32 codes, the first one lowest. As they fill whole words, a row is one little-endian bit stream.
     @inline(__always)
     static func append(_ codes: UnsafePointer<UInt8>, bits: Int, to buffer: inout [UInt8]) {
         var (stream, filled) = (UInt64(0), 0)

@@ -82,19 +82,26 @@ package struct ModelInspection: Sendable {
 
     /// As in "4 bits in groups of 64; lm_head 6 bits". The most common comes first, without names.
     package var formats: String {
-        var groups: [(format: String, paths: [String])] = []
-        for matrix in matrices {
-            let format = Self.name(of: matrix)
-            if let index = groups.firstIndex(where: { $0.format == format }) {
-                groups[index].paths.append(matrix.path)
+        let groups = Self.grouped(matrices, by: Self.name(of:)).sorted { $0.items.count > $1.items.count }
+        return groups.enumerated().map { number, group in
+            number == 0 ? group.key : "\(modules(group.items.map(\.path))) \(group.key)"
+        }.joined(separator: "; ")
+    }
+
+    /// Returns items with equal keys together, in the order of the first of each.
+    private static func grouped<Item>(
+        _ items: [Item], by key: (Item) -> String
+    ) -> [(key: String, items: [Item])] {
+        var groups: [(key: String, items: [Item])] = []
+        for item in items {
+            let key = key(item)
+            if let index = groups.firstIndex(where: { $0.key == key }) {
+                groups[index].items.append(item)
             } else {
-                groups.append((format, [matrix.path]))
+                groups.append((key, [item]))
             }
         }
-        let sorted = groups.sorted { $0.paths.count > $1.paths.count }
-        return sorted.enumerated().map { number, group in
-            number == 0 ? group.format : "\(modules(group.paths)) \(group.format)"
-        }.joined(separator: "; ")
+        return groups
     }
 
     private static func name(of matrix: Matrix) -> String {
@@ -109,15 +116,8 @@ package struct ModelInspection: Sendable {
             let isLayer = parts.count > 3 && parts[1] == "layers"
             return isLayer ? parts[3...].joined(separator: ".") : parts.last.map(String.init) ?? path
         }
-        var counts: [(name: String, count: Int)] = []
-        for name in paths.map(module) {
-            if let index = counts.firstIndex(where: { $0.name == name }) {
-                counts[index].count += 1
-            } else {
-                counts.append((name, 1))
-            }
-        }
-        return counts.map { name, count in
+        return Self.grouped(paths, by: module).map { name, paths in
+            let count = paths.count
             let all = matrices.count { module($0.path) == name }
             return count == all ? name : "\(name) of \(count) layer\(count == 1 ? "" : "s")"
         }.joined(separator: ", ")

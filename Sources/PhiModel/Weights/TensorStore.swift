@@ -3,7 +3,7 @@ import OperatingSystem
 
 /// All tensors of a checkpoint folder, by name, read in place.
 ///
-/// Which files: those that `model.safetensors.index.json` names; or, if there is no index or it does not
+/// The files are those that `model.safetensors.index.json` names; or, if there is no index or it does not
 /// fit the files (some uploads carry that of another conversion), all `model*.safetensors`.
 package struct TensorStore: Sendable {
     /// The folder as it was given.
@@ -26,30 +26,22 @@ package struct TensorStore: Sendable {
     package init(folder: String, without isUnread: (String) -> Bool = { _ in false }) throws {
         self.folder = folder
         let present = try Self.weightFiles(in: folder)
-        var stale: String?
+        var (indexed, stale) = ([(name: String, file: SafetensorsFile)]?.none, String?.none)
         if let index = try CheckpointIndex(folder: folder) {
-            let indexed = try Self.open(index.fileNames, in: folder, skippingMissing: true)
-            let tensors = try Self.byName(indexed)
-            if let mismatch = index.mismatch(
-                present: present, opened: indexed.map(\.name), tensors: tensors)
-            {
-                stale = mismatch
-            } else {
-                (files, staleIndex) = (indexed, nil)
-                self.tensors = tensors.filter { !isUnread($0.key) }
-                unread = tensors.values.filter { isUnread($0.name) }
-                return
-            }
+            let names = index.fileNames.filter { Files.kind(of: Paths.join(folder, $0)) != nil }
+            let files = try Self.open(names, in: folder)
+            stale = index.mismatch(present: present, opened: names, tensors: try Self.byName(files))
+            if stale == nil { indexed = files }
         }
-        guard !present.isEmpty else {
+        guard indexed != nil || !present.isEmpty else {
             throw UserError(
                 .missing, at: folder, "holds no weights: there is no file model*.safetensors in it.")
         }
-        files = try Self.open(present, in: folder, skippingMissing: false)
+        files = try indexed ?? Self.open(present, in: folder)
+        staleIndex = stale
         let all = try Self.byName(files)
         tensors = all.filter { !isUnread($0.key) }
         unread = all.values.filter { isUnread($0.name) }
-        staleIndex = stale
     }
 
     /// The same with some tensors of an adapter's file in the place of those with these names. A matrix that was
@@ -117,15 +109,9 @@ package struct TensorStore: Sendable {
     }
 
     private static func open(
-        _ names: [String], in folder: String, skippingMissing: Bool
+        _ names: [String], in folder: String
     ) throws -> [(name: String, file: SafetensorsFile)] {
-        var files: [(name: String, file: SafetensorsFile)] = []
-        for name in names {
-            let path = Paths.join(folder, name)
-            if skippingMissing, Files.kind(of: path) == nil { continue }
-            files.append((name, try SafetensorsFile(path: path)))
-        }
-        return files
+        try names.map { ($0, try SafetensorsFile(path: Paths.join(folder, $0))) }
     }
 
     private static func byName(_ files: [(name: String, file: SafetensorsFile)]) throws -> [String:

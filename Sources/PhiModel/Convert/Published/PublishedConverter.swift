@@ -10,14 +10,12 @@ struct PublishedConverter {
     private let source: JSONObject
 
     private static let maximumFileSize = 64 << 20
-    /// Bytes of values that one thread works on at a time.
-    private static let blockSize = 1 << 20
 
     /// - Returns: nil if the folder is not in such a format.
     /// - Throws: `UserError` naming the key, for a variant that is not read.
     init?(_ folder: String) throws {
         let path = Paths.join(folder, "config.json")
-        // What else is wrong with it is for others to say.
+        // Other faults are for others to say.
         guard let config = try? JSONFile.object(path, maximumBytes: Self.maximumFileSize) else { return nil }
         let reader = ConfigReader(path: path, members: config)
         guard let format = try PublishedFormats.format(of: reader) else { return nil }
@@ -44,18 +42,22 @@ struct PublishedConverter {
         let config = Data(JSONValue.object(try plan.config(source)).indentedText.utf8)
         try GGUFConverter.checkReadable(config, path: Paths.join(folder, "config.json"))
         let files = [("config.json", config)] + (try ConversionFolder.companions(in: folder))
-        let outputs = plan.outputs
-        try Quantizer.checkRoom(outputs.reduce(0) { $0 + $1.byteCount }, in: target)
-        let output = try ConversionFolder(
-            target, sources: store.sources.paths, overwrite: overwrite)
-        defer { output.removePartialFiles() }
-        for file in files { try output.write(file.1, name: file.0) }
-        let name = ConversionFolder.weightsName
-        let writer = SafetensorsWriter(try output.newFile(name), tensors: outputs)
-        let losses = try write(plan, writer, ComputePool(threads: threads), progress)
-        let size = try writer.finish()
-        try output.complete(files.map(\.0))
-
+        let weights = WeightFiles(plan.outputs)
+        let sums = plan.layers.map { _ in BlockSquares() }
+        let size = try weights.write(
+            with: files, to: target, reading: store.sources.paths, overwrite: overwrite,
+            ComputePool(threads: threads), progress: progress
+        ) { number in
+            guard number < plan.layers.count else {
+                return CopiedTensor(tensor: plan.copies[number - plan.layers.count])
+            }
+            let layer = plan.layers[number]
+            return PublishedRows(layer: layer, matrix: try format.matrix(layer.tensors), sums: sums[number])
+        }
+        let losses = zip(plan.layers, sums).compactMap { layer, sums -> ConversionLoss? in
+            guard case .eightBits = layer.target else { return nil }
+            return ConversionLoss(type: format.name, bits: 8, matrices: 1, squares: sums.all)
+        }
         var matrices: [Int: Int] = [:]
         for layer in plan.layers { matrices[layer.parameters?.bits ?? 0, default: 0] += 1 }
         let floats = plan.copies.count { $0.shape.count > 1 && $0.type.isWeightFloat }
@@ -64,53 +66,25 @@ struct PublishedConverter {
         return ConversionSummary(
             architecture: type, modelName: nil,
             layerCount: try Architectures.read(folder: target).shape.layerCount,
-            sourceTensors: store.names.count, writtenTensors: outputs.count, matricesByBits: matrices,
-            byteCount: size, files: (files.map(\.0) + [name]).sorted(),
-            hasTokenizer: files.contains { $0.0 == "tokenizer.json" }, losses: losses, notes: [])
-    }
-
-    private func write(
-        _ plan: PublishedPlan, _ writer: SafetensorsWriter, _ pool: ComputePool,
-        _ progress: (ConversionProgress) -> Void
-    ) throws -> [ConversionLoss] {
-        let count = plan.layers.count
-        var number = 0
-        var losses: [ConversionLoss] = []
-        for (index, layer) in plan.layers.enumerated() {
-            progress(ConversionProgress(layer: layer.path, layersDone: index, layerCount: count))
-            let writing = LayerWriting(
-                layer: layer, matrix: try format.matrix(layer.tensors), writer: writer, first: number)
-            let rows = max(1, Self.blockSize / (4 * layer.columns))
-            try pool.runThrowing((layer.rows + rows - 1) / rows) { block in
-                try writing.run(block * rows..<min(layer.rows, (block + 1) * rows))
-            }
-            if case .eightBits = layer.target { losses.append(writing.loss(format.name)) }
-            number += layer.outputs.count
-        }
-        for tensor in plan.copies {
-            try tensor.withBytes { try writer.put($0, tensor: number, at: 0) }
-            number += 1
-        }
-        progress(ConversionProgress(layer: "", layersDone: count, layerCount: count))
-        return ConversionLoss.joined(losses)
+            matricesByBits: matrices,
+            byteCount: size, files: (files.map(\.0) + weights.names).sorted(),
+            hasTokenizer: files.contains { $0.0 == "tokenizer.json" },
+            losses: ConversionLoss.joined(losses), notes: [])
     }
 }
 
-/// Makes what a layer becomes, some rows at a time, on any thread.
-private final class LayerWriting {
+/// Rows of a layer that another program has quantized.
+private struct PublishedRows: RowSource {
     let layer: PublishedPlan.Layer
     let matrix: PublishedMatrix
-    let writer: SafetensorsWriter
-    /// The first of the layer's tensors in the file.
-    let first: Int
-    /// Sums of squares, by the block's first row, so that they are added up in one order.
-    private let squares = Mutex<[Int: (difference: Double, value: Double)]>([:])
+    let sums: BlockSquares
 
-    init(layer: PublishedPlan.Layer, matrix: PublishedMatrix, writer: SafetensorsWriter, first: Int) {
-        (self.layer, self.matrix, self.writer, self.first) = (layer, matrix, writer, first)
-    }
+    var path: String { layer.path }
+    var outputs: [SafetensorsWriter.Announcement] { layer.outputs }
+    var rows: Int { layer.rows }
+    var rowSize: Int { 4 * layer.columns }
 
-    func run(_ rows: Range<Int>) throws {
+    func converted(_ rows: Range<Int>) -> [[UInt8]] {
         let columns = layer.columns
         let outputs = layer.outputs.map { [UInt8](repeating: 0, count: $0.byteCount / layer.rows) }
         var all = outputs.map { _ in [UInt8]() }
@@ -120,7 +94,7 @@ private final class LayerWriting {
             values.deallocate()
             codes.deallocate()
         }
-        var sums = (difference: 0.0, value: 0.0)
+        var squares = ConversionLoss.Squares()
         for row in rows {
             var parts = outputs
             switch layer.target {
@@ -140,24 +114,20 @@ private final class LayerWriting {
                     values, columns, UInt32(group), 8, PublishedMatrix.eightBitScales.kernelType, &words,
                     &scales, &biases)
                 parts = [words, scales, biases]
-                add(values, parts, group: group, to: &sums)
+                add(values, parts, group: group, to: &squares)
             case .floats:
                 matrix.values(row, into: values)
                 phi_from_float(values, matrix.floats.kernelType, columns, &parts[0])
             }
             for index in parts.indices { all[index] += parts[index] }
         }
-        for (index, bytes) in all.enumerated() {
-            try bytes.withUnsafeBytes {
-                try writer.put($0, tensor: first + index, at: rows.lowerBound * outputs[index].count)
-            }
-        }
-        squares.withLock { $0[rows.lowerBound] = sums }
+        sums.add(squares, rows.lowerBound)
+        return all
     }
 
     private func add(
         _ values: UnsafePointer<Float>, _ parts: [[UInt8]], group: Int,
-        to sums: inout (difference: Double, value: Double)
+        to squares: inout ConversionLoss.Squares
     ) {
         func float(_ part: Int, _ index: Int) -> Float {
             parts[part].withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4 * index, as: Float.self) }
@@ -165,17 +135,8 @@ private final class LayerWriting {
         for begin in stride(from: 0, to: layer.columns, by: group) {
             let (scale, bias) = (float(1, begin / group), float(2, begin / group))
             for column in begin..<begin + group {
-                let change = Double(scale * Float(parts[0][column]) + bias - values[column])
-                sums.difference += change * change
-                sums.value += Double(values[column]) * Double(values[column])
+                squares.add(values[column], is: scale * Float(parts[0][column]) + bias)
             }
         }
-    }
-
-    func loss(_ name: String) -> ConversionLoss {
-        let sums = squares.withLock { $0.sorted { $0.key < $1.key } }.reduce((0.0, 0.0)) {
-            ($0.0 + $1.value.difference, $0.1 + $1.value.value)
-        }
-        return ConversionLoss(type: name, bits: 8, matrices: 1, squares: sums)
     }
 }

@@ -63,7 +63,7 @@ struct PublishedPlan {
         }
         let used = Set(paths.flatMap { path in format.ends.map { path + $0 } })
         copies = try names.filter { !used.contains($0) }.map { try store.tensor($0) }
-        // What belongs to a layer and is not known may change its values.
+        // An unknown tensor of a layer may change its values.
         let known = Set(paths)
         for tensor in copies where !tensor.name.hasSuffix(".bias") {
             let parts = tensor.name.split(at: ".")
@@ -76,12 +76,9 @@ struct PublishedPlan {
         }
     }
 
-    var outputs: [SafetensorsWriter.Announcement] {
-        layers.flatMap(\.outputs)
-            + copies.map {
-                SafetensorsWriter.Announcement(
-                    name: $0.name, type: $0.type, shape: $0.shape, byteCount: $0.range.count)
-            }
+    /// By layer, and by tensor that stays.
+    var outputs: [[SafetensorsWriter.Announcement]] {
+        layers.map(\.outputs) + copies.map { CopiedTensor(tensor: $0).outputs }
     }
 
     /// config.json of the model to be made.

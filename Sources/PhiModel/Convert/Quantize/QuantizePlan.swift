@@ -13,8 +13,6 @@ struct PlannedTensor {
     let parameters: QuantizationParameters?
     /// The tensors it becomes: itself, or weight, scales and biases.
     let outputs: [SafetensorsWriter.Announcement]
-    /// Place of each of them: a file's number and the tensor's within it.
-    var places: [(file: Int, tensor: Int)] = []
 
     /// Without ".weight".
     var path: String { name.hasSuffix(".weight") ? String(name.dropLast(7)) : name }
@@ -49,8 +47,7 @@ struct PlannedTensor {
 /// Tensors that are made of all those of a model, and the files in which they lie.
 struct QuantizePlan {
     let tensors: [PlannedTensor]
-    /// By file, in the order in which they lie there.
-    let files: [[SafetensorsWriter.Announcement]]
+    let files: WeightFiles
     let standard: QuantizationParameters
     /// Paths of matrices that stay floats although nobody asked for it.
     let unfit: [String]
@@ -82,42 +79,11 @@ struct QuantizePlan {
                     + "\"\(source.matrices.keys.filter { $0.contains(".0.") }.min() ?? "lm_head")\"; * stands for any "
                     + "characters.")
         }
-        files = Self.distribute(&tensors, limit: options.fileLimit)
+        files = WeightFiles(tensors.map(\.outputs), limit: options.fileLimit)
         self.tensors = tensors
         self.unfit = unfit
     }
 
-    /// Fills one file after the other. A tensor that is larger than a file's limit has a file of its own.
-    private static func distribute(
-        _ tensors: inout [PlannedTensor], limit: Int
-    ) -> [[SafetensorsWriter.Announcement]] {
-        var files: [[SafetensorsWriter.Announcement]] = []
-        var size = 0
-        for number in tensors.indices {
-            for output in tensors[number].outputs {
-                if files.isEmpty || size + output.byteCount > limit {
-                    files.append([])
-                    size = 0
-                }
-                size += output.byteCount
-                tensors[number].places.append((files.count - 1, files[files.count - 1].count))
-                files[files.count - 1].append(output)
-            }
-        }
-        return files
-    }
-
-    /// The bytes of all tensors, without the files' headers.
-    var byteCount: Int { files.joined().reduce(0) { $0 + $1.byteCount } }
     var sourceByteCount: Int { tensors.reduce(0) { $0 + $1.byteCount } }
     var parameterCount: Int { tensors.reduce(0) { $0 + $1.count } }
-
-    /// As mlx-lm names them.
-    var fileNames: [String] {
-        guard files.count > 1 else { return [ConversionFolder.weightsName] }
-        func five(_ number: Int) -> String {
-            String(repeating: "0", count: max(0, 5 - String(number).count)) + String(number)
-        }
-        return files.indices.map { "model-\(five($0 + 1))-of-\(five(files.count)).safetensors" }
-    }
 }

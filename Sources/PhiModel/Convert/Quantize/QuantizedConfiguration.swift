@@ -33,12 +33,12 @@ struct QuantizedConfiguration {
 
     /// model.safetensors.index.json
     var index: JSONValue {
-        let map = zip(plan.files, plan.fileNames).flatMap { tensors, file in
+        let map = zip(plan.files.tensors, plan.files.names).flatMap { tensors, file in
             tensors.map { ($0.name, JSONValue.string(file)) }
         }
         return [
             "metadata": [
-                "total_size": .int(plan.byteCount), "total_parameters": .int(plan.parameterCount),
+                "total_size": .int(plan.files.byteCount), "total_parameters": .int(plan.parameterCount),
             ],
             "weight_map": .object(JSONObject(Self.sorted(map))),
         ]

@@ -2,15 +2,6 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// Progress of a quantization.
-package struct QuantizeProgress: Sendable, Equatable {
-    /// Bytes of the source's tensors.
-    package var done: Int
-    package var total: Int
-    /// The layer under way, or what is done before the first.
-    package var layer: String
-}
-
 /// Result of a quantization.
 package struct QuantizeSummary: Sendable, Equatable {
     package var modelType: String
@@ -41,9 +32,6 @@ package struct QuantizeSummary: Sendable, Equatable {
 /// Reads rows from the mapped files and writes what they become at its place, so that memory is bounded by the
 /// threads' blocks, whatever the model; to calibrate, by its largest matrix and by what 4,096 tokens take.
 package enum Quantizer {
-    /// Bytes of a tensor between two calls of `progress`.
-    private static let stretch = 64 << 20
-
     /// - Parameters:
     ///   - source: paths need not be UTF-8.
     ///   - folder: made if it is not there.
@@ -54,7 +42,7 @@ package enum Quantizer {
     ///   not.
     package static func quantize(
         _ source: String, to folder: String, options: QuantizeOptions,
-        progress: (QuantizeProgress) -> Void = { _ in }
+        progress: (ConversionProgress) -> Void = { _ in }
     ) throws -> QuantizeSummary {
         let pool = ComputePool(threads: options.threads)
         let model = try QuantizeSource(folder: source, adapter: options.adapter, pool: pool)
@@ -65,17 +53,25 @@ package enum Quantizer {
         files.append((TensorStore.indexName, Data(configuration.index.indentedText.utf8)))
 
         try check(folder, options)
-        try checkRoom(plan.byteCount + files.reduce(0) { $0 + $1.content.count }, in: folder)
+        try plan.files.checkRoom(files, in: folder)
         let weights = try options.calibration.map { text in
-            progress(QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "reading the text"))
+            progress(ConversionProgress(layer: "reading the text", total: plan.sourceByteCount))
             return try ColumnWeights(model, text: text, pool: pool)
         }
-        let target = try ConversionFolder(folder, sources: model.files, overwrite: options.overwrite)
-        defer { target.removePartialFiles() }
-        for file in files { try target.write(file.content, name: file.name) }
-        try write(plan, weights, model, to: target, pool, progress)
-        try target.complete(files.map(\.name), weights: plan.fileNames)
-
+        _ = try plan.files.write(
+            with: files, to: folder, reading: model.files, overwrite: options.overwrite, pool,
+            total: plan.sourceByteCount, progress: progress
+        ) { number in
+            let tensor = plan.tensors[number]
+            // An adapter changes no experts: each of them is a layer of its own.
+            let isAdapted = model.adapted.contains(tensor.path) && tensor.parts[0].name.hasSuffix(".weight")
+            return TensorQuantizer(
+                tensor: tensor,
+                columnWeights: (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] },
+                factors: isAdapted
+                    ? try model.adapter?.factors(tensor.path, rows: tensor.rows, columns: tensor.columns)
+                    : nil)
+        }
         var matrices: [Int: Int] = [:]
         for tensor in plan.tensors where model.matrices[tensor.path] != nil {
             guard tensor.name.hasSuffix(".weight") else { continue }
@@ -85,8 +81,8 @@ package enum Quantizer {
             modelType: type(of: model.architecture).modelType,
             layerCount: model.architecture.shape.layerCount,
             matricesByBits: matrices, unfit: plan.unfit, parameterCount: plan.parameterCount,
-            sourceByteCount: plan.sourceByteCount, byteCount: plan.byteCount,
-            files: (files.map(\.name) + plan.fileNames).sorted(),
+            sourceByteCount: plan.sourceByteCount, byteCount: plan.files.byteCount,
+            files: (files.map(\.name) + plan.files.names).sorted(),
             hasTokenizer: files.contains { ["tokenizer.json", "cl100k_base.tiktoken"].contains($0.name) },
             calibrationTokens: weights?.tokenCount ?? 0, mergedLayers: model.adapted.count,
             notes: model.store.notes)
@@ -104,50 +100,5 @@ package enum Quantizer {
         throw UserError(
             .badRequest, at: folder,
             "holds other files, such as \(name), but no model. Choose another folder.")
-    }
-
-    /// - Throws: `UserError` of kind `resources`.
-    static func checkRoom(_ count: Int, in folder: String) throws {
-        guard let free = DiskSpace.free(at: folder), free < count else { return }
-        throw UserError(
-            .resources, at: folder,
-            "there is room for \(byteText(free)), and \(byteText(count)) are to be written. Make room, or choose a "
-                + "folder on another disk.")
-    }
-
-    private static func write(
-        _ plan: QuantizePlan, _ weights: ColumnWeights?, _ model: QuantizeSource, to folder: ConversionFolder,
-        _ pool: ComputePool,
-        _ progress: (QuantizeProgress) -> Void
-    ) throws {
-        let writers = try zip(plan.files, plan.fileNames).map { tensors, name in
-            SafetensorsWriter(try folder.newFile(name), tensors: tensors)
-        }
-        var state = QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "")
-        for tensor in plan.tensors {
-            let quantizer = TensorQuantizer(
-                tensor: tensor, writers: writers,
-                columnWeights: (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] },
-                // An adapter changes no experts: each of them is a layer of its own.
-                factors: model.adapted.contains(tensor.path) && tensor.parts[0].name.hasSuffix(".weight")
-                    ? try model.adapter?.factors(tensor.path, rows: tensor.rows, columns: tensor.columns)
-                    : nil)
-            let rowSize = tensor.byteCount / max(1, tensor.rows)
-            let blockRows = quantizer.blockRows
-            let step = max(blockRows, Self.stretch / max(1, rowSize) / blockRows * blockRows)
-            for first in stride(from: 0, to: tensor.rows, by: step) {
-                state.layer = tensor.path
-                progress(state)
-                let last = min(tensor.rows, first + step)
-                try pool.runThrowing((last - first + blockRows - 1) / blockRows) { block in
-                    let begin = first + block * blockRows
-                    try quantizer.run(begin..<min(last, begin + blockRows))
-                }
-                state.done += (last - first) * rowSize
-            }
-        }
-        state.layer = ""
-        progress(state)
-        for writer in writers { _ = try writer.finish() }
     }
 }

@@ -3,102 +3,90 @@ import Errors
 import OperatingSystem
 
 /// Makes what a tensor becomes, some rows at a time.
-struct TensorQuantizer {
+struct TensorQuantizer: RowSource {
     let tensor: PlannedTensor
-    let writers: [SafetensorsWriter]
     /// Weight of each column of each part [columns]; nil takes MLX's scales and biases.
     var columnWeights: [[Float]?]
     /// Factors of an adapter that changes the weights; nil leaves them.
     var factors: Adapter.Factors?
 
-    /// Bytes of the source that one thread reads at a time.
-    private static let blockSize = 1 << 20
+    var path: String { tensor.path }
+    var outputs: [SafetensorsWriter.Announcement] { tensor.outputs }
+    var rows: Int { tensor.rows }
+    var rowSize: Int { tensor.columns * (tensor.type.itemSize ?? 1) }
 
-    /// Rows that are worked on together.
-    var blockRows: Int {
-        max(1, Self.blockSize / max(1, tensor.columns * (tensor.type.itemSize ?? 1)))
-    }
-
-    /// Reads some rows of the source and writes what they become. May be called from any thread.
-    /// - Throws: `UserError`: `malformed` for what is not finite, or can't be in the type to be written;
-    ///   `resources` if writing fails.
-    func run(_ rows: Range<Int>) throws {
+    func converted(_ rows: Range<Int>) throws -> [[UInt8]] {
         let each = max(1, tensor.rows / tensor.parts.count)
+        let sizes = outputs.map { $0.byteCount / tensor.rows }
+        let buffers = sizes.map {
+            UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, $0 * rows.count))
+        }
+        defer { for buffer in buffers { buffer.deallocate() } }
         var row = rows.lowerBound
         while row < rows.upperBound {
             let (part, first) = row.quotientAndRemainder(dividingBy: each)
             let last = min(each, first + rows.upperBound - row)
-            try run(first..<last, of: part, each)
+            let starts = zip(buffers, sizes).compactMap { buffer, size in
+                buffer.baseAddress.map { ($0 + (row - rows.lowerBound) * size, size) }
+            }
+            try convert(first..<last, of: part, each, to: starts)
             row += last - first
         }
+        return zip(buffers, sizes).map { Array($0[..<($1 * rows.count)]) }
     }
 
-    /// The same of some rows of one part, which has `count` of them.
-    private func run(_ rows: Range<Int>, of number: Int, _ count: Int) throws {
+    /// Converts some rows of one part, which has `count` of them.
+    /// - Parameter outputs: each output's place for the first of them, and the bytes of a row.
+    private func convert(
+        _ rows: Range<Int>, of number: Int, _ count: Int,
+        to outputs: [(start: UnsafeMutablePointer<UInt8>, size: Int)]
+    ) throws {
         let source = tensor.parts[number]
         try source.checkFinite(rows: rows, of: count)
-        let rowSize = tensor.columns * (source.type.itemSize ?? 0)
         try source.withBytes { bytes in
             let part = UnsafeRawBufferPointer(
                 rebasing: bytes[rows.lowerBound * rowSize..<rows.upperBound * rowSize])
+            guard let start = part.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
             if tensor.parameters == nil, source.type == tensor.floats, factors == nil {
-                try put(part, 0, number * count + rows.lowerBound)
+                outputs[0].start.update(from: start, count: part.count)
             } else {
-                try convert(part, rows, of: number, count)
+                try withUnsafeTemporaryAllocation(of: Float.self, capacity: tensor.columns) { floats in
+                    guard let floats = floats.baseAddress else { return }
+                    for row in 0..<rows.count {
+                        phi_to_float(start + row * rowSize, source.type.kernelType, tensor.columns, floats)
+                        try convert(
+                            floats, source, row: rows.lowerBound + row, columnWeights[number],
+                            to: outputs.map { $0.start + row * $0.size })
+                    }
+                }
             }
             // It is not needed again, and must not push out what others need.
             Memory.dropPages(part)
         }
     }
 
-    /// - Parameter row: the first, of all parts together.
-    private func put(_ bytes: UnsafeRawBufferPointer, _ output: Int, _ row: Int) throws {
-        let place = tensor.places[output]
-        let rowSize = tensor.outputs[output].byteCount / tensor.rows
-        try writers[place.file].put(bytes, tensor: place.tensor, at: row * rowSize)
-    }
-
     private func convert(
-        _ bytes: UnsafeRawBufferPointer, _ rows: Range<Int>, of number: Int, _ count: Int
+        _ floats: UnsafeMutablePointer<Float>, _ source: TensorView, row: Int, _ columnWeights: [Float]?,
+        to outputs: [UnsafeMutablePointer<UInt8>]
     ) throws {
-        let (source, columns) = (tensor.parts[number], tensor.columns)
-        let rowSize = bytes.count / rows.count
-        let floats = UnsafeMutablePointer<Float>.allocate(capacity: columns)
-        defer { floats.deallocate() }
-        let sizes = tensor.outputs.map { $0.byteCount / tensor.rows }
-        let buffers = sizes.map { size in
-            UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, size * rows.count))
+        let columns = tensor.columns
+        factors?.merge(into: floats, row: row)
+        try narrow(floats, of: source, row: row, in: outputs[0])
+        guard let parameters = tensor.parameters else { return }
+        let (group, bits) = (UInt32(parameters.groupSize), UInt32(parameters.bits))
+        let type = tensor.floats.kernelType
+        if let columnWeights {
+            phi_quantize_weighted(
+                floats, columnWeights, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
+        } else {
+            phi_quantize(floats, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
         }
-        defer { for buffer in buffers { buffer.deallocate() } }
-        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
-        for row in 0..<rows.count {
-            phi_to_float(start + row * rowSize, source.type.kernelType, columns, floats)
-            factors?.merge(into: floats, row: rows.lowerBound + row)
-            let outputs = zip(buffers, sizes).compactMap { buffer, size in
-                buffer.baseAddress.map { $0 + row * size }
-            }
-            try narrow(floats, of: source, row: rows.lowerBound + row, in: outputs[0])
-            guard let parameters = tensor.parameters else { continue }
-            let (group, bits) = (UInt32(parameters.groupSize), UInt32(parameters.bits))
-            let type = tensor.floats.kernelType
-            if let columnWeights = columnWeights[number] {
-                phi_quantize_weighted(
-                    floats, columnWeights, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
-            } else {
-                phi_quantize(floats, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
-            }
-            let groups = columns / parameters.groupSize
-            guard phi_find_not_finite(outputs[1], tensor.floats.kernelType, groups) == groups else {
-                throw source.fault(
-                    .malformed,
-                    "has values in row \(rows.lowerBound + row) (counted from 0) that are too far apart for a scale "
-                        + "of type \(tensor.floats).")
-            }
-        }
-        for (output, buffer) in buffers.enumerated() {
-            let filled = UnsafeRawBufferPointer(
-                rebasing: UnsafeRawBufferPointer(buffer)[..<(sizes[output] * rows.count)])
-            try put(filled, output, number * count + rows.lowerBound)
+        let groups = columns / parameters.groupSize
+        guard phi_find_not_finite(outputs[1], type, groups) == groups else {
+            throw source.fault(
+                .malformed,
+                "has values in row \(row) (counted from 0) that are too far apart for a scale of type \(tensor.floats)."
+            )
         }
     }
 

@@ -9,9 +9,9 @@ import OperatingSystem
 package struct Adapter {
     let folder: String
     private let configuration: AdapterConfiguration
-    private let tensors: [String: TensorView]
+    private var tensors: [String: TensorView] = [:]
     /// Tensors that replace the model's, by its names.
-    private let saved: [String: TensorView]
+    private var saved: [String: TensorView] = [:]
     private let file: SafetensorsFile
     private let weightsPath: String
 
@@ -42,13 +42,13 @@ package struct Adapter {
         weightsPath = Paths.join(folder, format.weights)
         configuration = try AdapterConfiguration(folder: folder, format: format)
         file = try SafetensorsFile(path: weightsPath)
-        let isPEFT = format == .peft
-        let names = file.tensors.map { isPEFT ? Self.savedName($0.name) : nil }
-        tensors = Dictionary(
-            zip(names, file.tensors).compactMap { $0 == nil ? ($1.name, $1) : nil }, uniquingKeysWith: { $1 })
-        saved = Dictionary(
-            zip(names, file.tensors).compactMap { name, tensor in name.map { ($0, tensor) } },
-            uniquingKeysWith: { $1 })
+        for tensor in file.tensors {
+            if format == .peft, let name = Self.savedName(tensor.name) {
+                saved[name] = tensor
+            } else {
+                tensors[tensor.name] = tensor
+            }
+        }
     }
 
     /// Returns the model's name of a tensor that it replaces; nil for a part of a layer.
