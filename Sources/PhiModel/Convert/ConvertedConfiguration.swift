@@ -7,15 +7,38 @@ struct ConvertedConfiguration {
     let special: GGUFSpecialTokens
 
     /// config.json
-    func config(_ metadata: GGUFMetadata) throws -> JSONValue {
-        var members =
-            switch model.architecture {
-            case .phi2: try phi2Members(metadata)
-            case .phimoe: try phiMoEMembers(metadata)
-            case .phi3, .llama: try phi3Members(metadata)
-            case .qwen2: try qwenMembers("Qwen2ForCausalLM", metadata)
-            case .qwen3: try qwenMembers("Qwen3ForCausalLM", metadata)
-            }
+    func config(_ metadata: ConfigReader) throws -> JSONValue {
+        // Also looks whether the file asks for a scaling that the model has not.
+        let scaling = try ropeScaling(metadata)
+        let epsilon = JSONValue.float(model.normEpsilon)
+        let windowed: [(String, JSONValue)] = [
+            ("rms_norm_eps", epsilon), ("rope_scaling", scaling),
+            ("original_max_position_embeddings", .int(model.originalContextLength ?? model.contextLength)),
+            ("sliding_window", model.slidingWindow.map { .int($0) } ?? .null),
+        ]
+        var members: [(String, JSONValue)]
+        switch model.architecture {
+        case .phi2:
+            members = common("PhiForCausalLM", "phi", activation: "gelu_new")
+            members += [("layer_norm_eps", epsilon), ("qk_layernorm", .bool(false))]
+        case .phimoe:
+            members = common("PhiMoEForCausalLM", "phimoe") + windowed
+            members += [
+                ("attention_bias", .bool(true)), ("lm_head_bias", .bool(true)),
+                ("num_local_experts", .int(model.expertCount)), ("num_experts_per_tok", .int(2)),
+                // GGUF has no key for it, and all models have this one.
+                ("router_jitter_noise", .double(0.01)),
+            ]
+        case .phi3, .llama:
+            members = common("Phi3ForCausalLM", "phi3") + windowed + [("attention_bias", .bool(false))]
+        case .qwen2, .qwen3:
+            let name = model.architecture == .qwen2 ? "Qwen2ForCausalLM" : "Qwen3ForCausalLM"
+            members = common(name, model.architecture.rawValue).filter { $0.0 != "head_dim" }
+            members += [
+                ("head_dim", .int(model.headDimension)), ("rms_norm_eps", epsilon),
+                ("rope_scaling", scaling), ("use_sliding_window", .bool(false)),
+            ]
+        }
         members += tokenIDs
         if let quantization {
             members += [("quantization", quantization), ("quantization_config", quantization)]
@@ -24,7 +47,9 @@ struct ConvertedConfiguration {
     }
 
     /// Members that all kinds of models have.
-    private func common(_ architecture: String, _ type: String, activation: String) -> [(String, JSONValue)] {
+    private func common(
+        _ architecture: String, _ type: String, activation: String = "silu"
+    ) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("architectures", .array([.string(architecture)])), ("model_type", .string(type)),
             ("hidden_act", .string(activation)), ("hidden_size", .int(model.hiddenSize)),
@@ -44,45 +69,6 @@ struct ConvertedConfiguration {
         ]
     }
 
-    private func phi3Members(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
-        try windowed("Phi3ForCausalLM", "phi3", metadata) + [("attention_bias", .bool(false))]
-    }
-
-    private func phiMoEMembers(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
-        try windowed("PhiMoEForCausalLM", "phimoe", metadata) + [
-            ("attention_bias", .bool(true)), ("lm_head_bias", .bool(true)),
-            ("num_local_experts", .int(model.expertCount)), ("num_experts_per_tok", .int(2)),
-            // GGUF has no key for it, and all models have this one.
-            ("router_jitter_noise", .double(0.01)),
-        ]
-    }
-
-    private func qwenMembers(
-        _ architecture: String, _ metadata: GGUFMetadata
-    ) throws -> [(String, JSONValue)] {
-        var members = common(architecture, model.architecture.rawValue, activation: "silu")
-        members.removeAll { $0.0 == "head_dim" }
-        // Looks whether the file asks for a scaling.
-        return members + [
-            ("head_dim", .int(model.headDimension)), ("rms_norm_eps", .float(model.normEpsilon)),
-            ("rope_scaling", try ropeScaling(metadata)), ("use_sliding_window", .bool(false)),
-        ]
-    }
-
-    private func windowed(
-        _ architecture: String, _ type: String, _ metadata: GGUFMetadata
-    ) throws -> [(String, JSONValue)] {
-        common(architecture, type, activation: "silu") + [
-            ("rms_norm_eps", .float(model.normEpsilon)),
-            ("rope_scaling", try ropeScaling(metadata)),
-            (
-                "original_max_position_embeddings",
-                .int(model.originalContextLength ?? model.contextLength)
-            ),
-            ("sliding_window", model.slidingWindow.map { .int($0) } ?? .null),
-        ]
-    }
-
     /// Notes for a person on facts that the file does not state.
     var notes: [String] {
         guard model.architecture == .phimoe, plan.factors != nil else { return [] }
@@ -99,14 +85,6 @@ struct ConvertedConfiguration {
             ?? LongRope.standardAttentionFactor(
                 contextLength: model.contextLength,
                 originalContextLength: model.originalContextLength ?? model.contextLength)
-    }
-
-    private func phi2Members(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
-        // Looks whether the file asks for a scaling, which Phi-2 has not.
-        _ = try ropeScaling(metadata)
-        return common("PhiForCausalLM", "phi", activation: "gelu_new") + [
-            ("layer_norm_eps", .float(model.normEpsilon)), ("qk_layernorm", .bool(false)),
-        ]
     }
 
     /// generation_config.json
@@ -132,7 +110,7 @@ struct ConvertedConfiguration {
         return fraction * head < rotary ? fraction.nextUp : fraction
     }
 
-    private func ropeScaling(_ metadata: GGUFMetadata) throws -> JSONValue {
+    private func ropeScaling(_ metadata: ConfigReader) throws -> JSONValue {
         let key = "\(model.architecture.rawValue).rope.scaling.attn_factor"
         guard let (short, long) = plan.factors else {
             if let factor = model.attentionFactor, factor != 1 {

@@ -53,7 +53,7 @@ package enum GGUFConverter {
     ) throws -> ConversionSummary {
         let source = try GGUFFile(path: path)
         defer { withExtendedLifetime(source) {} }
-        let metadata = GGUFMetadata(path: path, values: source.metadata)
+        let metadata = source.metadata
         let model = try GGUFHyperparameters(metadata)
         let plan = try ConversionPlan(source, model)
         let special = try GGUFSpecialTokens(metadata, vocabularySize: plan.vocabularySize)

@@ -1,3 +1,4 @@
+import JSON
 import OperatingSystem
 
 /// Reads the fields of a GGUF file one after another; no read passes the end, no count is trusted.
@@ -33,16 +34,95 @@ struct GGUFCursor {
     }
 
     mutating func string(_ what: String) throws -> String {
-        let length = try count("bytes of \(what)", minimumSize: 1)
-        let bytes = file.bytes[position..<(position + length)]
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw malformed("\(what) is not valid UTF-8")
-        }
-        position += length
+        guard let text = try validString(what) else { throw malformed("\(what) is not valid UTF-8") }
         return text
     }
 
-    mutating func skipString(_ what: String) throws {
-        try skip(try count("bytes of \(what)", minimumSize: 1), what)
+    /// Returns nil for what is not UTF-8.
+    private mutating func validString(_ what: String) throws -> String? {
+        let length = try count("bytes of \(what)", minimumSize: 1)
+        defer { position += length }
+        return String(validating: file.bytes[position..<(position + length)], as: UTF8.self)
+    }
+
+    // MARK: Metadata
+
+    /// Types of values by their number in the file.
+    private enum ValueType: UInt32 {
+        case uint8 = 0
+        case int8, uint16, int16, uint32, int32, float32, bool, string, array, uint64, int64, float64
+
+        /// Bytes of one value; for strings and arrays the least.
+        var minimumSize: Int {
+            switch self {
+            case .uint8, .int8, .bool: 1
+            case .uint16, .int16: 2
+            case .uint32, .int32, .float32: 4
+            case .uint64, .int64, .float64, .string: 8
+            case .array: 12
+            }
+        }
+    }
+
+    /// Elements of a list. A longer one is null, as are lists of lists and of numbers of less than 32 bits.
+    private static let listLimit = 1 << 23
+
+    /// Reads a value of the metadata, after its type.
+    mutating func value() throws -> JSONValue { try value(valueType()) }
+
+    private mutating func valueType() throws -> ValueType {
+        let number = try integer(UInt32.self, "a value type")
+        guard let type = ValueType(rawValue: number) else {
+            throw malformed("value type \(number) is not known")
+        }
+        return type
+    }
+
+    private mutating func value(_ type: ValueType) throws -> JSONValue {
+        let what = "a value"
+        switch type {
+        case .uint8: return .int(Int(try integer(UInt8.self, what)))
+        case .int8: return .int(Int(try integer(Int8.self, what)))
+        case .uint16: return .int(Int(try integer(UInt16.self, what)))
+        case .int16: return .int(Int(try integer(Int16.self, what)))
+        case .uint32: return .int(Int(try integer(UInt32.self, what)))
+        case .int32: return .int(Int(try integer(Int32.self, what)))
+        case .int64: return .int(Int(try integer(Int64.self, what)))
+        case .uint64:
+            let number = try integer(UInt64.self, what)
+            return Int(exactly: number).map { .int($0) } ?? .double(Double(number))
+        case .float32: return Self.number(Double(Float(bitPattern: try integer(UInt32.self, what))))
+        case .float64: return Self.number(Double(bitPattern: try integer(UInt64.self, what)))
+        case .bool: return .bool(try integer(UInt8.self, what) != 0)
+        case .string: return .string(try string("a string"))
+        case .array: return try list()
+        }
+    }
+
+    /// JSON has no NaN: as text it is refused where a number is needed.
+    private static func number(_ value: Double) -> JSONValue {
+        value.isFinite ? .double(value) : .string("\(value)")
+    }
+
+    private mutating func list(depth: Int = 0) throws -> JSONValue {
+        guard depth < 4 else { throw malformed("arrays are nested too deeply") }
+        let element = try valueType()
+        let count = try count("array elements", minimumSize: element.minimumSize)
+        if element == .array {
+            for _ in 0..<count { _ = try list(depth: depth + 1) }
+            return .null
+        }
+        if count > Self.listLimit || element.minimumSize < 4 {
+            for _ in 0..<count where element == .string {
+                try skip(self.count("bytes of a string", minimumSize: 1), "a string")
+            }
+            if element != .string { try skip(count * element.minimumSize, "an array") }  // Within the file.
+            return .null
+        }
+        return .array(
+            try (0..<count).map { _ in
+                element == .string
+                    ? try validString("a string").map { .string($0) } ?? .null : try value(element)
+            })
     }
 }

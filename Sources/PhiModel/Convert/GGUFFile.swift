@@ -1,3 +1,4 @@
+import JSON
 import OperatingSystem
 
 /// A tensor of a GGUF file: `rows` rows of `columns` values, each row a whole number of blocks.
@@ -24,7 +25,7 @@ struct GGUFTensor {
 /// A GGUF file of version 2 or 3, mapped, with metadata and tensor list read and checked.
 struct GGUFFile {
     let file: MappedFile
-    let metadata: [String: GGUFValue]
+    let metadata: ConfigReader
     let tensors: [String: GGUFTensor]
 
     /// - Throws: `UserError`: `missing`, `malformed` (naming key or tensor), or `unsupported` for a tensor
@@ -49,28 +50,29 @@ struct GGUFFile {
         let entryCount = try cursor.count("metadata entries", minimumSize: 13)
         let metadata = try Self.metadata(&cursor, count: entryCount)
         let entries = try Self.entries(&cursor, count: tensorCount, metadata)
-        tensors = try Self.locate(entries, cursor: cursor, alignment: try Self.alignment(metadata, cursor))
+        tensors = try Self.locate(entries, cursor: cursor, alignment: try Self.alignment(metadata))
         self.file = file
         self.metadata = metadata
     }
 
-    private static func metadata(_ cursor: inout GGUFCursor, count: Int) throws -> [String: GGUFValue] {
-        var metadata: [String: GGUFValue] = [:]
+    private static func metadata(_ cursor: inout GGUFCursor, count: Int) throws -> ConfigReader {
+        var members: JSONObject = [:]
         for _ in 0..<count {
             let key = try cursor.string("a metadata key")
-            let kind = try GGUFValue.kind(&cursor)
-            guard metadata.updateValue(try GGUFValue(&cursor, kind: kind), forKey: key) == nil else {
+            guard members[key] == nil else {
                 throw cursor.malformed("the metadata key \"\(key)\" occurs twice")
             }
+            members[key] = try cursor.value()
         }
-        return metadata
+        return ConfigReader(path: cursor.file.path, members: members)
     }
 
-    private static func alignment(_ metadata: [String: GGUFValue], _ cursor: GGUFCursor) throws -> Int {
-        guard let value = metadata["general.alignment"] else { return 32 }
-        guard let alignment = try value.integer(), (1...1 << 20).contains(alignment),
-            alignment & (alignment - 1) == 0
-        else { throw cursor.malformed("general.alignment is not a power of two up to 2^20") }
+    private static func alignment(_ metadata: ConfigReader) throws -> Int {
+        let key = "general.alignment"
+        let alignment = try metadata.optionalInteger(key, 1...1 << 20) ?? 32
+        guard alignment & (alignment - 1) == 0 else {
+            throw metadata.fault(.malformed, key, "is \(alignment), which is no power of two")
+        }
         return alignment
     }
 
@@ -82,7 +84,7 @@ struct GGUFFile {
     }
 
     private static func entries(
-        _ cursor: inout GGUFCursor, count: Int, _ metadata: [String: GGUFValue]
+        _ cursor: inout GGUFCursor, count: Int, _ metadata: ConfigReader
     ) throws -> [Entry] {
         var entries: [Entry] = []
         for _ in 0..<count {
@@ -101,7 +103,7 @@ struct GGUFFile {
             }
             let number = try cursor.integer(UInt32.self, "a tensor type")
             guard let type = GGMLType(rawValue: number) else {
-                let link = try metadata["general.base_model.0.repo_url"]?.string() ?? ""
+                let link = try metadata.optionalString("general.base_model.0.repo_url") ?? ""
                 let parts = link.split(at: "/").suffix(2)
                 let instead =
                     parts.count == 2

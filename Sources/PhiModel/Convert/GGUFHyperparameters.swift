@@ -54,7 +54,7 @@ struct GGUFHyperparameters {
         "rope.scaling.original_context_length",
     ]
 
-    init(_ metadata: GGUFMetadata) throws {
+    init(_ metadata: ConfigReader) throws {
         guard let name = try metadata.optionalString("general.architecture") else {
             throw metadata.fault(.malformed, "general.architecture", "is missing")
         }
@@ -64,7 +64,7 @@ struct GGUFHyperparameters {
                 .unsupported, "general.architecture", "is \"\(name)\"; \(all) can be converted")
         }
         self.architecture = architecture
-        if let unknown = metadata.values.keys.filter({
+        if let unknown = metadata.members.names.filter({
             let key = String($0.dropFirst(name.count + 1))
             return $0.hasPrefix(name + ".") && !Self.knownKeys.contains(key) && key != architecture.epsilonKey
         }).min() {
@@ -133,12 +133,12 @@ struct GGUFHyperparameters {
         {
             throw metadata.fault(.unsupported, "\(name).rope.scaling.type", "is \"\(type)\"")
         }
-        guard let epsilon = try metadata.optionalFloat("\(name).\(architecture.epsilonKey)", 0...1)
+        guard let epsilon = try metadata.optionalNumber("\(name).\(architecture.epsilonKey)", 0...1)
         else {
             throw metadata.fault(.malformed, "\(name).\(architecture.epsilonKey)", "is missing")
         }
-        normEpsilon = epsilon
-        ropeTheta = try metadata.optionalFloat("\(name).rope.freq_base", 1...1e12) ?? 10000
+        normEpsilon = Float(epsilon)
+        ropeTheta = Float(try metadata.optionalNumber("\(name).rope.freq_base", 1...1e12) ?? 10000)
         let window = try optional("attention.sliding_window", 0...Int(Int32.max)) ?? 0
         guard window == 0 || architecture != .phi2 && !architecture.isQwen else {
             throw metadata.fault(
@@ -147,6 +147,7 @@ struct GGUFHyperparameters {
         }
         slidingWindow = window == 0 ? nil : window
         originalContextLength = try optional("rope.scaling.original_context_length", 2...Int(Int32.max))
-        attentionFactor = try metadata.optionalFloat("\(name).rope.scaling.attn_factor", 1e-6...1e6)
+        attentionFactor = try metadata.optionalNumber("\(name).rope.scaling.attn_factor", 1e-6...1e6)
+            .map { Float($0) }
     }
 }

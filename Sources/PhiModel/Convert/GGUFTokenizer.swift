@@ -8,7 +8,7 @@ struct GGUFSpecialTokens {
     /// Ends a text and, where the file says so, a turn.
     let endOfSequence: [Int]
 
-    init(_ metadata: GGUFMetadata, vocabularySize: Int) throws {
+    init(_ metadata: ConfigReader, vocabularySize: Int) throws {
         func id(_ name: String) throws -> Int? {
             try metadata.optionalInteger("tokenizer.ggml.\(name)_token_id", 0...vocabularySize - 1)
         }
@@ -30,9 +30,6 @@ struct GGUFTokenizer {
         case unknown, control, userDefined, unused, byte
     }
 
-    private static let maximumTokens = 1 << 24
-    private static let maximumMerges = 1 << 25
-
     private let kind: GGUFTokenizerKind
     private let tokens: [String]
     private let types: [TokenType]
@@ -47,7 +44,7 @@ struct GGUFTokenizer {
     /// - Throws: `UserError`: `malformed`, or `unsupported` for a tokenizer that can't be put into
     ///   tokenizer.json with certainty.
     init(
-        _ metadata: GGUFMetadata, special: GGUFSpecialTokens, vocabularySize: Int, contextLength: Int,
+        _ metadata: ConfigReader, special: GGUFSpecialTokens, vocabularySize: Int, contextLength: Int,
         architecture: GGUFHyperparameters.Architecture
     ) throws {
         func key(_ name: String) -> String { "tokenizer.ggml." + name }
@@ -66,7 +63,7 @@ struct GGUFTokenizer {
                 .unsupported, key("add_space_prefix"),
                 "is true; for byte-level BPE only false can be converted")
         }
-        tokens = try metadata.strings(key("tokens"), maximumCount: Self.maximumTokens)
+        tokens = try Self.strings(metadata, key("tokens"))
         guard !tokens.isEmpty, tokens.count <= vocabularySize else {
             throw metadata.fault(
                 .malformed, key("tokens"),
@@ -76,9 +73,11 @@ struct GGUFTokenizer {
         self.types = types
         switch kind {
         case .byteLevel:
-            merges = try metadata.strings(key("merges"), maximumCount: Self.maximumMerges)
+            merges = try Self.strings(metadata, key("merges"))
         case .sentencePiece:
-            let scores = try metadata.floats(key("scores"), count: tokens.count)
+            let largest = Double(Float.greatestFiniteMagnitude)
+            let scores = try metadata.numbers(key("scores"), count: tokens.count, -largest...largest)
+                .map { Float($0) }
             merges = SentencePieceMerges.merges(tokens: tokens, scores: scores) { types[$0] == .normal }
         }
         try Self.check(tokens, types, merges, metadata)
@@ -92,11 +91,18 @@ struct GGUFTokenizer {
         isPhi3 = architecture == .phi3 || architecture == .phimoe
     }
 
+    private static func strings(_ metadata: ConfigReader, _ key: String) throws -> [String] {
+        guard let strings = try metadata.optionalStrings(key) else {
+            throw metadata.fault(.malformed, key, "is missing")
+        }
+        return strings
+    }
+
     private static func types(
-        _ metadata: GGUFMetadata, _ key: String, count: Int, _ kind: GGUFTokenizerKind
+        _ metadata: ConfigReader, _ key: String, count: Int, _ kind: GGUFTokenizerKind
     ) throws -> [TokenType] {
-        try metadata.integers(key, count: count).enumerated().map { id, number in
-            let known = TokenType(rawValue: number)
+        try metadata.numbers(key, count: count, -1e9...1e9).enumerated().map { id, number in
+            let known = Int(exactly: number).flatMap(TokenType.init)
             guard let type = known, kind.isSentencePiece || type != .unknown && type != .byte else {
                 throw metadata.fault(
                     .unsupported, key,
@@ -108,7 +114,7 @@ struct GGUFTokenizer {
     }
 
     private static func check(
-        _ tokens: [String], _ types: [TokenType], _ merges: [String], _ metadata: GGUFMetadata
+        _ tokens: [String], _ types: [TokenType], _ merges: [String], _ metadata: ConfigReader
     ) throws {
         // Keys are bytes: strings that are only canonically equivalent are different tokens.
         var known: Set<ArraySlice<UInt8>> = []

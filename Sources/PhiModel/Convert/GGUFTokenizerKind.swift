@@ -26,7 +26,7 @@ enum GGUFTokenizerKind: Equatable {
         case gpt4o = "gpt-4o"
     }
 
-    init(_ metadata: GGUFMetadata, architecture: GGUFHyperparameters.Architecture) throws {
+    init(_ metadata: ConfigReader, architecture: GGUFHyperparameters.Architecture) throws {
         let key = "tokenizer.ggml.model"
         switch try metadata.optionalString(key) {
         case "gpt2": self = .byteLevel(try Self.preTokenizer(metadata, architecture))
@@ -46,7 +46,7 @@ enum GGUFTokenizerKind: Equatable {
         "Take the original's: \"phibatch convert FILE FOLDER --tokenizer ITS_FOLDER\""
 
     private static func preTokenizer(
-        _ metadata: GGUFMetadata, _ architecture: GGUFHyperparameters.Architecture
+        _ metadata: ConfigReader, _ architecture: GGUFHyperparameters.Architecture
     ) throws -> PreTokenizer {
         let key = "tokenizer.ggml.pre"
         let name = try metadata.optionalString(key)

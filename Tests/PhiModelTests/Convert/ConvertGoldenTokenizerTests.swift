@@ -91,7 +91,7 @@ import Testing
         if isPieces { gguf.set("tokenizer.ggml.unknown_token_id", .uint32(0)) }
         gguf.set("tokenizer.ggml.add_bos_token", .bool(false))
         let file = try GGUFFile(path: try scratch.write("tokenizer.gguf", gguf.bytes()))
-        let metadata = GGUFMetadata(path: file.file.path, values: file.metadata)
+        let metadata = file.metadata
         let special = try GGUFSpecialTokens(metadata, vocabularySize: tokens.count)
         let tokenizer = try GGUFTokenizer(
             metadata, special: special, vocabularySize: tokens.count, contextLength: 4096, architecture: .phi3

@@ -154,7 +154,7 @@ struct ConvertRefusalTests {
             try damaged.set(random.mutated(bytes, within: gguf.headerSize))
             do {
                 let file = try GGUFFile(path: damaged.path)
-                let metadata = GGUFMetadata(path: damaged.path, values: file.metadata)
+                let metadata = file.metadata
                 let model = try GGUFHyperparameters(metadata)
                 let plan = try ConversionPlan(file, model)
                 let special = try GGUFSpecialTokens(metadata, vocabularySize: plan.vocabularySize)
