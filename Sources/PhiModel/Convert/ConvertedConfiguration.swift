@@ -7,7 +7,7 @@ struct ConvertedConfiguration {
     let special: GGUFSpecialTokens
 
     /// config.json
-    func config(_ metadata: ConfigReader) throws -> JSONValue {
+    func config(_ metadata: ConfigReader) throws -> JSONObject {
         // Also looks whether the file asks for a scaling that the model has not.
         let scaling = try ropeScaling(metadata)
         let epsilon = JSONValue.float(model.normEpsilon)
@@ -43,7 +43,7 @@ struct ConvertedConfiguration {
         if let quantization {
             members += [("quantization", quantization), ("quantization_config", quantization)]
         }
-        return .object(JSONObject(members))
+        return JSONObject(members)
     }
 
     /// Members that all kinds of models have.

@@ -63,7 +63,10 @@ package enum GGUFConverter {
         func add(_ name: String, _ content: JSONValue) {
             files.append((name, Data(content.indentedText.utf8)))
         }
-        add("config.json", try converted.config(metadata))
+        let config = try converted.config(metadata)
+        // Checks of loading, before anything is written.
+        _ = try Architectures.read(ConfigReader(path: path, members: config))
+        add("config.json", .object(config))
         switch tokenizer {
         case .embedded:
             let tokenizer = try GGUFTokenizer(
@@ -80,8 +83,6 @@ package enum GGUFConverter {
             }
         case .none: add("generation_config.json", converted.generationConfig)
         }
-        try checkReadable(files[0].content, path: path)
-
         let weights = WeightFiles(plan.layers.map(\.outputs))
         let size = try weights.write(
             with: files, to: folder, reading: [path], overwrite: overwrite,
@@ -99,17 +100,5 @@ package enum GGUFConverter {
             byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
             hasTokenizer: tokenizer != .none, losses: ConversionLoss.joined(plan.layers.flatMap(\.losses)),
             notes: converted.notes)
-    }
-
-    /// The configuration must pass the checks that loading will make, before anything is written.
-    static func checkReadable(_ config: Data, path: String) throws {
-        let value: JSONValue
-        do throws(JSONFault) { value = try JSONValue(parsing: [UInt8](config), limits: .file) } catch {
-            preconditionFailure("the configuration made is not JSON: \(error.message)")
-        }
-        guard case .object(let members) = value else {
-            preconditionFailure("the configuration is no object")
-        }
-        _ = try Architectures.read(ConfigReader(path: path, members: members))
     }
 }

@@ -17,8 +17,6 @@ package enum Architectures {
         Phi4Flash.self,
     ]
 
-    private static let maximumFileSize = 64 << 20
-
     /// Reads config.json of a model folder and generation_config.json if it exists, whose `eos_token_id` replaces
     /// config.json's.
     /// - Throws: `UserError`: `missing`, `malformed` or `unsupported`, naming file and key.
@@ -66,6 +64,6 @@ package enum Architectures {
     }
 
     private static func reader(_ path: String) throws -> ConfigReader {
-        ConfigReader(path: path, members: try JSONFile.object(path, maximumBytes: maximumFileSize))
+        ConfigReader(path: path, members: try JSONFile.object(path))
     }
 }

@@ -5,7 +5,7 @@ import OperatingSystem
 package enum JSONFile {
     /// Reads a whole file as one JSON object.
     /// - Throws: `UserError`: `missing`, or `malformed` with the place of the fault.
-    package static func object(_ path: String, maximumBytes: Int) throws -> JSONObject {
+    package static func object(_ path: String, maximumBytes: Int = 64 << 20) throws -> JSONObject {
         let file = try MappedFile(path: path)
         guard file.count <= maximumBytes else {
             throw UserError(

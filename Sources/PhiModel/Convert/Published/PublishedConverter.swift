@@ -9,14 +9,12 @@ struct PublishedConverter {
     let format: any PublishedFormat
     private let source: JSONObject
 
-    private static let maximumFileSize = 64 << 20
-
     /// - Returns: nil if the folder is not in such a format.
     /// - Throws: `UserError` naming the key, for a variant that is not read.
     init?(_ folder: String) throws {
         let path = Paths.join(folder, "config.json")
         // Other faults are for others to say.
-        guard let config = try? JSONFile.object(path, maximumBytes: Self.maximumFileSize) else { return nil }
+        guard let config = try? JSONFile.object(path) else { return nil }
         let reader = ConfigReader(path: path, members: config)
         guard let format = try PublishedFormats.format(of: reader) else { return nil }
         (self.folder, self.format, source) = (folder, format, config)
@@ -39,9 +37,12 @@ struct PublishedConverter {
     ) throws -> ConversionSummary {
         let store = try TensorStore(folder: folder)
         let plan = try PublishedPlan(format, store)
-        let config = Data(JSONValue.object(try plan.config(source)).indentedText.utf8)
-        try GGUFConverter.checkReadable(config, path: Paths.join(folder, "config.json"))
-        let files = [("config.json", config)] + (try ConversionFolder.companions(in: folder))
+        let config = try plan.config(source)
+        // Checks of loading, before anything is written.
+        _ = try Architectures.read(ConfigReader(path: Paths.join(folder, "config.json"), members: config))
+        let files =
+            [("config.json", Data(JSONValue.object(config).indentedText.utf8))]
+            + (try ConversionFolder.companions(in: folder))
         let weights = WeightFiles(plan.outputs)
         let sums = plan.layers.map { _ in BlockSquares() }
         let size = try weights.write(

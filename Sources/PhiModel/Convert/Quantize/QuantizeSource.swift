@@ -25,15 +25,13 @@ struct QuantizeSource {
     /// The type that all floats become, where config.json says one (`torch_dtype`), as in mlx-lm.
     let floats: TensorType?
 
-    private static let maximumFileSize = 64 << 20
-
     /// - Parameter adapter: the folder of an adapter to merge into the weights.
     /// - Throws: `UserError` naming file, key or tensor.
     init(folder: String, adapter adapterFolder: String? = nil, pool: ComputePool? = nil) throws {
         self.folder = folder
         let path = Paths.join(folder, "config.json")
         try Self.refuseOtherFormats(folder)
-        config = try JSONFile.object(path, maximumBytes: Self.maximumFileSize)
+        config = try JSONFile.object(path)
         for key in ["quantization", "quantization_config"] where config[key] ?? .null != .null {
             throw UserError(
                 .unsupported, at: path,
@@ -42,7 +40,7 @@ struct QuantizeSource {
         let generationPath = Paths.join(folder, "generation_config.json")
         generation =
             Files.kind(of: generationPath) == nil
-            ? nil : try JSONFile.object(generationPath, maximumBytes: Self.maximumFileSize)
+            ? nil : try JSONFile.object(generationPath)
         architecture = try Architectures.read(folder: folder)
         let type = Swift.type(of: architecture)
         let adapter = try adapterFolder.map { try Adapter(folder: $0) }
