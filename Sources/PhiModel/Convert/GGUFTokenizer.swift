@@ -106,7 +106,7 @@ struct GGUFTokenizer {
             guard let type = known, kind.isSentencePiece || type != .unknown && type != .byte else {
                 throw metadata.fault(
                     .unsupported, key,
-                    "has type \(number) at \(id); \(kind.isSentencePiece ? "1 to 6" : "1, 3, 4 and 5") can be converted"
+                    "has type \(Int(number)) at \(id); \(kind.isSentencePiece ? "1 to 6" : "1, 3, 4 and 5") can be converted"
                 )
             }
             return type
