@@ -72,12 +72,14 @@ def test_types(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     wrong = [
         'llm.generate("Hello", temprature=1)', 'llm.generate("Hello", max_tokens="5")', 'phibatch.run("j", max_tokns=5)',
+        'phibatch.map(["a"], model="m", on_eror="raise")', 'phibatch.map([{"a": 1}], "{{ a }}", model="m")[0].text',
         'text: str = llm.generate("Hello", max_tokens=5).text + llm.chat([{"role": "user", "content": "Hello"}]).text',
+        'rows: list[dict[str, object]] = phibatch.map([{"a": "b"}], "{{ a }}", model="m", max_tokens=5)',
     ]  # fmt: skip
     head = "# pyright: strict\nimport phibatch\nllm = phibatch.LLM('x')\n"
     (tmp_path / "wrong.py").write_text(head + "\n".join(wrong) + "\n")
     found = run(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, tmp_path / "wrong.py").stdout
-    assert [line for line in range(2, 9) if f"wrong.py:{line}:" in found] == [4, 5, 6], found
+    assert [line for line in range(2, 12) if f"wrong.py:{line}:" in found] == [4, 5, 6, 7, 8], found
 
 
 def test_examples_run_as_they_stand(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:

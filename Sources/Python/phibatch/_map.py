@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Protocol, TypeVar, overload
 
 from ._errors import TooManyFailuresError, UsageError
 from ._kinds import ANY, TEXT, Kind, kind, members
@@ -31,6 +31,37 @@ _SETTINGS = (*OF_LINE, "logit_bias", "stop", "choices", "schema")
 _TEMPLATES = ("prompt", "system", "prefix", "messages", "choices", "completion")
 
 
+class _Keywords(MapKeywords, total=False):
+    """Keywords of `map` beside `model`."""
+
+    output: str | os.PathLike[str] | None
+    schema: Schema | None
+    into: str | None
+    id: str | None
+    on_error: str
+    objects: bool
+    progress: bool | None
+    if_changed: str | None
+    offline: bool
+
+
+class _Frame(Protocol):
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+
+_T = TypeVar("_T", bound=_Frame)
+
+
+@overload
+def map(data: str | Path, prompt: str | None = None, *, model: str, **settings: Unpack[_Keywords]) -> Path: ...
+@overload
+def map(data: _T, prompt: str | None = None, *, model: str, **settings: Unpack[_Keywords]) -> _T: ...
+@overload
+def map(data: Iterable[Mapping[str, object]], prompt: str | None = None, *, model: str,
+        **settings: Unpack[_Keywords]) -> List[Dict[str, object]]: ...  # fmt: skip
+@overload
+def map(data: List[str], prompt: str | None = None, *, model: str, **settings: Unpack[_Keywords]) -> List[object]: ...
 def map(
     data: Any,
     prompt: str | None = None,
