@@ -101,7 +101,7 @@ def test_steps(model: str, lines: Lines, tmp_path: Path, monkeypatch: pytest.Mon
         phibatch.run(some, until=2, progress=False)
     with pytest.raises(phibatch.JobError, match="steps data: .*no_such_key"):
         phibatch.run({**settings, "steps": [{**steps[0], "no_such_key": 1}]}, progress=False)
-    with pytest.raises(phibatch.UsageError, match="run takes them"):
+    with pytest.raises(phibatch.UsageError, match="use run for them"):
         phibatch.map(["Hello"], model=model, steps=steps)
 
 
