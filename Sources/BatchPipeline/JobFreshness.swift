@@ -32,7 +32,7 @@ package struct JobFreshness: Sendable, Equatable {
     /// Reads existing results and, unless it can be read only once, the input.
     /// - Parameters:
     ///   - cache: has hashes of the model's files; without it they are all read.
-    ///   - comparesLines: whether to read the input.
+    ///   - comparesLines: whether the input is read and compared.
     /// - Returns: nil if there are no results.
     /// - Throws: `UserError` if a file can't be read.
     package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {

@@ -64,7 +64,7 @@ struct FirstLine {
         )
     }
 
-    /// Names of the line's fields, and a template of a likely one; nil if the line is not typical.
+    /// Names of the line's fields, and the likely prompt as a template; nil if it has none, or is a step's error.
     var offer: (names: String, reference: String)? {
         guard !ownFields.isEmpty, PreviousStep.error(in: .object(fields)) == nil else { return nil }
         let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")

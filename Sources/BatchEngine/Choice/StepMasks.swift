@@ -67,7 +67,7 @@ final class StepMasks: Sendable {
 /// Thread that makes the masks of one step after the other. It starts with the first mask.
 final class MaskThread {
     private let steps = Queue<StepMasks>()
-    /// Nil before the first mask; false if the thread could not be started.
+    /// Whether the thread was started; nil before the first mask.
     private var isThere: Bool?
 
     deinit { steps.close() }

@@ -67,7 +67,7 @@ package final class AnswerStore {
 
     // MARK: Reading
 
-    /// Indexes records that others have added.
+    /// Adds the records of other processes to the index.
     private func look() throws {
         lastLook = .now
         for (name, _) in try segmentsByAge() {

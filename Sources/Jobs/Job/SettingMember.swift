@@ -1,7 +1,7 @@
 import BatchEngine
 
-/// The member of `JobSettings` that a key sets: its parser, its range, and its text in the fingerprint. One declaration
-/// serves job files, options and code.
+/// The member of `JobSettings` that a key sets: its parser, its range, and its text in the fingerprint. Job
+/// files, options and code all use it.
 struct SettingMember: Sendable {
     /// Changes only the settings.
     let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void

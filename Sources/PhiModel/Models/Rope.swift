@@ -6,7 +6,7 @@ package struct Rope: Sendable, Equatable {
     package var theta: Double
     package var scaling: RopeScaling
 
-    /// No rotation, for models without positions.
+    /// Embedding without rotation, for models that use no positions.
     static let none = Rope(dimension: 0, theta: 1, scaling: .none)
 
     /// Factors of the dimensions' periods, nil if all are 1; and a factor of cos and sin.
