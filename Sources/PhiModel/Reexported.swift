@@ -3,3 +3,4 @@
 
 @_exported import enum BatchEngine.EngineKind
 @_exported import enum OperatingSystem.WeightCacheLocation
+@_exported import struct Errors.UserError

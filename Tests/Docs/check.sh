@@ -14,7 +14,7 @@ for module in PhiModel BatchPipeline; do
     # shellcheck disable=SC2086
     $SWIFT symbolgraph-extract -module-name $module -I "$build/Modules" $maps -target "$target" \
         -minimum-access-level public -skip-inherited-docs -output-dir "$graphs" \
-        -experimental-allowed-reexported-modules=PhiText,OperatingSystem,Jobs,BatchEngine
+        -experimental-allowed-reexported-modules=PhiText,OperatingSystem,Errors,Jobs,BatchEngine
     "${DOCC:-docc}" convert Sources/$module/$module.docc --additional-symbol-graph-dir "$graphs" \
         --fallback-display-name $module --fallback-bundle-identifier $module --warnings-as-errors \
         --output-path .build/docs/$module.doccarchive
