@@ -27,10 +27,11 @@ struct AnswerStoreRunTests {
         var records: [AnswerRecord] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             let file = try File.open(folder + "/" + name, .readOwn, in: POSIXFileSystem())
-            _ = try AnswerSegment.scan(file, from: AnswerSegment.head.count) { entry in
-                let record = try? AnswerSegment.record(in: file, at: entry.offset)
-                #expect(record != nil, "\(name), \(entry.offset)")
+            try LineScanner(file: file).forEachLine(from: AnswerStore.head.count) { line in
+                let record = AnswerRecord(line.bytes)
+                #expect(record != nil, "\(name), \(line.offset)")
                 if let record { records.append(record) }
+                return true
             }
         }
         return records
@@ -46,8 +47,8 @@ struct AnswerStoreRunTests {
         var forged = try #require(try records(in: job.folder + "/store").first)
         forged.outcome.tokens[3] = forged.outcome.tokens[3] == 7 ? 8 : 7
         let others = try records(in: job.folder + "/store").dropFirst().map(\.line)
-        let lines = ([forged.line] + others).map { $0 + [AnswerSegment.lineFeed] }
-        try Data(AnswerSegment.head + lines.joined()).write(to: URL(filePath: path))
+        let lines = ([forged.line] + others).map { $0 + [0x0A] }
+        try Data(AnswerStore.head + lines.joined()).write(to: URL(filePath: path))
         func run() throws -> String { try job.run(["--restart"]).errors }
         func verify() throws -> Program.Result {
             try RunningProgram(["verify"] + job.arguments() + ["--sample", "100%"], folder: job.folder).end()

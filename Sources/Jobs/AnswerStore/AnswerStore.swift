@@ -5,12 +5,13 @@ import OperatingSystem
 
 /// A folder of answers by request, shared by any number of runs on any number of machines.
 ///
-/// Each writer has its own files (`AnswerSegment`), which nobody else changes (except to void a wrong answer), so
-/// writers can't damage one another's. The index holds the first bytes of the keys; a record is used only if its
-/// checksum and its whole key are right. Any failure means computing again, never an error. For one thread at a time.
+/// Each run appends to files of its own, a first line that identifies them and then records. Nobody else changes these,
+/// except to void a wrong answer, so runs can't damage one another's. The index holds the first bytes of the keys; a record
+/// is used only if its checksum and its whole key are right. Any failure means computing again, never an error. For one
+/// thread at a time.
 package final class AnswerStore {
     package let folder: String
-    /// The most bytes of all segments together.
+    /// The most bytes of all files together.
     package var limit: Int
     private let system: any FileSystem
     /// Bytes of the disk to leave free.
@@ -19,18 +20,22 @@ package final class AnswerStore {
 
     private struct Segment {
         let name: String
-        /// Offset up to which its records are indexed.
+        /// Offset up to which its records are indexed; the largest number if it is none of ours, or can't be read.
         var known = 0
-        /// Whether nothing more will come, or it is none of ours.
-        var isOver = false
+    }
+
+    private struct Location {
+        var segment: Int
+        var offset: Int
     }
 
     private var segments: [Segment] = []
-    private var numbers: [String: Int] = [:]
-    private var index = AnswerIndex()
+    private var index: [UInt64: Location] = [:]
     private var open: [Int: File] = [:]
-    /// The segment being written, and its number.
-    private var writer: (file: SegmentWriter, number: Int)?
+    /// The file being written, by its number; what it will get next, with the first bytes of each key.
+    private var writer: Int?
+    private var buffer: [UInt8] = []
+    private var waiting: [(key: UInt64, offset: Int)] = []
     private var hasWritten = false
     /// Whether nothing is added any more.
     private var isReadOnly = false
@@ -39,10 +44,12 @@ package final class AnswerStore {
     /// Number of records that were damaged, or no answer to their request.
     package private(set) var damaged = 0
 
+    static let ending = ".answers"
+    static let head = ChecksummedLine.make { $0.int("phibatch_answers", 1) } + [0x0A]
     private static let openLimit = 16
     private static let segmentCountLimit = 10_000
     private static let lookInterval = 60.0
-    /// Silence after which a segment is over if locks can't tell whether its writer lives.
+    /// Silence after which a file is over if locks can't tell whether its writer lives.
     private static let silenceLimit = 86_400 * 1_000_000_000
 
     /// - Parameter tell: receives messages about the folder for a person.
@@ -70,60 +77,56 @@ package final class AnswerStore {
     /// Adds the records of other processes to the index.
     private func look() throws {
         lastLook = .now
+        let numbers = Dictionary(uniqueKeysWithValues: zip(segments.map(\.name), segments.indices))
         for (name, _) in try segmentsByAge() {
             let number = numbers[name] ?? add(Segment(name: name))
-            if !segments[number].isOver, writer?.number != number { learn(number) }
+            if writer != number { learn(number) }
         }
     }
 
     private func add(_ segment: Segment) -> Int {
         segments.append(segment)
-        numbers[segment.name] = segments.count - 1
         return segments.count - 1
     }
 
-    /// Returns the segments in the folder, least recently written first.
+    /// Returns the files in the folder, least recently written first.
     private func segmentsByAge() throws -> [(name: String, state: FileState)] {
         let names = try explaining(
             .missingInput, at: folder, "the folder of answers can't be read", try Files.names(in: folder))
-        return names.filter { $0.utf8.reversed().starts(with: AnswerSegment.ending.utf8.reversed()) }
+        return names.filter { $0.utf8.reversed().starts(with: Self.ending.utf8.reversed()) }
             .compactMap { name in Files.state(of: path(of: name)).map { (name: name, state: $0) } }
             .sorted { ($0.state.modified, $0.name) < ($1.state.modified, $1.name) }
     }
 
     private func path(of name: String) -> String { Paths.join(folder, name) }
 
+    /// Indexes a file's new records. Only their beginnings are read; a record is checked when it is used.
     private func learn(_ number: Int) {
-        // An unreadable segment is ignored.
-        guard number < AnswerIndex.Location.segmentLimit, let file = try? self.file(number) else { return }
         do {
+            let file = try file(number)
             let size = try file.info().size
             guard size > segments[number].known else { return }
             if segments[number].known == 0 {
-                // Writers end a segment at 256 MiB, so a larger file is none.
-                guard size < 1 << 29, try AnswerSegment.isOne(file) else {
-                    // Its writer may have just created it.
-                    segments[number].isOver = size >= AnswerSegment.head.count
+                guard size >= Self.head.count else { return }
+                // Writers end a file at 256 MiB, so a larger one is none.
+                guard size < 1 << 29, try file.bytes(0..<Self.head.count) == Self.head else {
+                    segments[number].known = .max
                     return
                 }
-                if let entries = try AnswerSegment.index(of: file, size: size) {
-                    for entry in entries { note(entry, number) }
-                    segments[number].isOver = true
-                    return
-                }
-                segments[number].known = AnswerSegment.head.count
             }
-            segments[number].known = try AnswerSegment.scan(file, from: segments[number].known) {
-                note($0, number)
+            let start = max(segments[number].known, Self.head.count)
+            segments[number].known = try LineScanner(file: file).forEachLine(from: start) { line in
+                var cursor = ByteCursor(bytes: line.bytes)
+                if line.isWhole, cursor.skip(ChecksummedLine.start), cursor.hex() != nil,
+                    cursor.skip("\",\"key\":\""), let key = cursor.hex()
+                {
+                    index[key] = Location(segment: number, offset: line.offset)
+                }
+                return true
             }
         } catch {
-            segments[number].isOver = true
+            segments[number].known = .max
         }
-    }
-
-    private func note(_ entry: AnswerSegment.Entry, _ number: Int) {
-        guard entry.offset < AnswerIndex.Location.offsetLimit else { return }
-        index.set(entry.key, .init(segment: number, offset: entry.offset))
     }
 
     private func file(_ number: Int) throws -> File {
@@ -132,7 +135,7 @@ package final class AnswerStore {
         guard try file.info().kind == .regular else {
             throw UserError(.io, at: file.path, "is not a regular file")
         }
-        if open.count >= Self.openLimit { open = [:] }
+        if open.count >= Self.openLimit { open = open.filter { $0.key == writer } }
         open[number] = file
         return file
     }
@@ -144,12 +147,15 @@ package final class AnswerStore {
         guard let place = index[key.prefix] else { return nil }
         guard let file = try? self.file(place.segment) else {
             // Removed to make room.
-            index.remove(key.prefix)
+            index[key.prefix] = nil
             return nil
         }
-        guard let record = try? AnswerSegment.record(in: file, at: place.offset),
-            Paths.areEqual(record.key, key.text)
-        else {
+        var record: AnswerRecord?
+        _ = try? LineScanner(file: file, pieceSize: 1 << 12).forEachLine(from: place.offset) { line in
+            record = AnswerRecord(line.bytes)
+            return false
+        }
+        guard let record, Paths.areEqual(record.key, key.text) else {
             isUnfit(key)
             return nil
         }
@@ -159,7 +165,7 @@ package final class AnswerStore {
     /// Records that a key's record is no answer.
     func isUnfit(_ key: RequestKey) {
         damaged += 1
-        index.remove(key.prefix)
+        index[key.prefix] = nil
     }
 
     /// Compares a key's record with a computed answer. A different record is voided in place, so that nobody uses it.
@@ -167,7 +173,7 @@ package final class AnswerStore {
     func verify(_ key: RequestKey, against computed: AnswerRecord?) -> Check {
         guard let place = index[key.prefix], let known = find(key) else { return .unknown }
         if let computed, computed.line == known.line { return .right }
-        index.remove(key.prefix)
+        index[key.prefix] = nil
         let wrong: Message = "\(folder): the answer \(key.text) is not what the model gives, and "
         do {
             let file = try File.open(path(of: segments[place.segment].name), .readWrite, in: system)
@@ -191,9 +197,10 @@ package final class AnswerStore {
             return false
         }
         do {
-            if writer == nil { writer = try begin() }
-            writer?.file.append(AnswerRecord(key: key, outcome, provenance).line, key: key.prefix)
-            if let waiting = writer?.file.waitingCount, waiting >= pieceSize { write() }
+            let number = try writer ?? begin()
+            waiting.append((key.prefix, segments[number].known + buffer.count))
+            buffer += AnswerRecord(key: key, outcome, provenance).line + [0x0A]
+            if buffer.count >= pieceSize { write() }
         } catch {
             giveUp(error)
         }
@@ -202,52 +209,54 @@ package final class AnswerStore {
 
     // MARK: Writing
 
-    /// A segment ends with the piece that reaches this size.
+    /// A file ends with the piece that reaches this size.
     private var segmentLimit: Int { min(1 << 28, max(limit / 8, 1 << 12)) }
     private var pieceSize: Int { min(1 << 18, segmentLimit) }
 
-    private func begin() throws -> (file: SegmentWriter, number: Int) {
+    /// Creates a file under a unique name. Its lock shows that its writer lives; without locks, its age decides.
+    private func begin() throws -> Int {
         removeOldest(to: limit - segmentLimit - pieceSize)
-        let writer = try SegmentWriter(in: folder, system)
-        let number = add(Segment(name: Paths.name(of: writer.file.path)))
-        open[number] = writer.file
-        hasWritten = true
-        return (writer, number)
+        let name = String(UInt64.random(in: 0 ... .max), radix: 16) + Self.ending
+        let file = try File.open(path(of: name), .createNew(), in: system)
+        _ = try? file.lock(exclusive: true)
+        let number = add(Segment(name: name))
+        (open[number], writer, buffer, hasWritten) = (file, number, Self.head, true)
+        return number
     }
 
-    /// Writes added answers to the folder, without syncing, and from time to time reads others' additions.
+    /// Writes added answers to the folder, and from time to time reads others' additions. Nothing is synced: answers lost in
+    /// a crash are computed again.
     package func flush() {
-        if writer != nil { write() }
+        write()
         guard (.now - lastLook).seconds >= Self.lookInterval else { return }
         // A vanished folder has nothing new.
         try? look()
     }
 
     private func write() {
+        guard let number = writer, !waiting.isEmpty else { return }
         do {
             if let free = DiskSpace.free(at: folder), free < reserve {
                 throw UserError(.io, at: folder, "has less than \(reserve / 1_000_000) MB left.")
             }
-            guard let number = writer?.number else { return }
-            for entry in try writer?.file.flush() ?? [] { note(entry, number) }
-            if let count = writer?.file.count, count >= segmentLimit { endSegment() }
+            try file(number).write(buffer, at: segments[number].known)
+            segments[number].known += buffer.count
+            for (key, offset) in waiting { index[key] = Location(segment: number, offset: offset) }
+            (buffer, waiting) = ([], [])
+            if segments[number].known >= segmentLimit { end(number) }
         } catch {
             giveUp(error)
         }
     }
 
-    private func endSegment() {
-        guard let (file, number) = writer else { return }
-        do { try file.close() } catch { return giveUp(error) }
-        // The file's last reference holds its lock.
-        (writer, open[number]) = (nil, nil)
-    }
+    /// The file's last reference holds its lock.
+    private func end(_ number: Int) { (writer, open[number]) = (nil, nil) }
 
     /// Ends the use of the store.
     package func close() {
         guard !isClosed else { return }
-        if writer != nil { write() }
-        endSegment()
+        write()
+        if let writer { end(writer) }
         if hasWritten, !isReadOnly { removeOldest(to: limit) }
         (isReadOnly, isClosed) = (true, true)
         open = [:]
@@ -261,19 +270,16 @@ package final class AnswerStore {
     /// Reports once that nothing can be added; existing answers can still be read.
     private func giveUp(_ error: any Error) {
         isReadOnly = true
-        if let number = writer?.number { open[number] = nil }
-        writer = nil
+        if let writer { end(writer) }
         tell("no more answers are added to \(folder): \(error)")
     }
 
-    // MARK: Bounds
-
-    /// Removes segments of ended writers, least recently written first.
+    /// Removes files of ended writers, least recently written first.
     private func removeOldest(to limit: Int) {
         guard let all = try? segmentsByAge() else { return }
         var (bytes, count) = (all.reduce(0) { $0 + $1.state.size }, all.count)
         for (name, state) in all where bytes > limit || count > Self.segmentCountLimit {
-            guard writer.map({ segments[$0.number].name }) != name, !isLive(name, state) else { continue }
+            guard writer.map({ segments[$0].name }) != name, !isLive(name, state) else { continue }
             do throws(SystemError) { try Files.remove(path(of: name)) } catch { continue }
             bytes -= state.size
             count -= 1
@@ -281,13 +287,8 @@ package final class AnswerStore {
     }
 
     private func isLive(_ name: String, _ state: FileState) -> Bool {
-        do {
-            if let isFree = try File.open(path(of: name), .readOwn, in: system).tryLock(exclusive: true) {
-                return !isFree
-            }
-            return FileState.now - state.modified < Self.silenceLimit
-        } catch {
-            return FileState.now - state.modified < Self.silenceLimit
-        }
+        let file = try? File.open(path(of: name), .readOwn, in: system)
+        if let isFree = try? file?.tryLock(exclusive: true) { return !isFree }
+        return FileState.now - state.modified < Self.silenceLimit
     }
 }

@@ -20,6 +20,15 @@ extension JSONValue {
         return texts.count == values.count ? texts : nil
     }
 
+    /// The whole numbers of a list of such as this type holds; nil for anything else.
+    func numbers<Number: FixedWidthInteger>(_: Number.Type) -> [Number]? {
+        guard case .array(let values) = self else { return nil }
+        let numbers = values.compactMap {
+            if case .int(let number) = $0 { Number(exactly: number) } else { nil }
+        }
+        return numbers.count == values.count ? numbers : nil
+    }
+
     package func number(_ name: String) -> Double? { self[name]?.number }
 }
 

@@ -3,6 +3,8 @@ struct LineScanner {
     let file: File
     /// Longer lines are skipped and reported.
     var maximumLength = ChecksummedLine.maximumLength
+    /// Bytes that are read at a time, at first.
+    var pieceSize = 1 << 20
 
     /// One line, without its line feed. Its bytes are valid only during the call.
     struct Line {
@@ -16,7 +18,7 @@ struct LineScanner {
     /// - Returns: the end of the last line read, after its line feed.
     @discardableResult
     func forEachLine(from start: Int = 0, _ body: (Line) throws -> Bool) throws -> Int {
-        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 8)
+        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 8)
         defer { buffer.deallocate() }
         var base = start  // file offset of the buffer's first byte
         var filled = 0

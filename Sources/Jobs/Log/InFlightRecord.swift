@@ -52,23 +52,19 @@ extension InFlightRecord {
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), let from = json.int("from"),
             let id = json.string("id"), let sample = json.int("sample"),
             let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
-            case .array(let tokens)? = json["tokens"], case let logprobs = json["logprobs"]?.texts ?? [],
+            let tokens = json["tokens"]?.numbers(Int32.self),
+            case let logprobs = json["logprobs"]?.texts ?? [],
             logprobs.isEmpty || logprobs.count == tokens.count,
             logprobs.allSatisfy({ LogprobEntry(encoded: $0) != nil }),
             case let attempt = json.int("attempt") ?? 0,
             0...RequestSettings.retriesRange.upperBound ~= attempt
         else { return false }
-        var numbers: [Int32] = []
-        for token in tokens {
-            guard case .int(let number) = token, let id = Int32(exactly: number) else { return false }
-            numbers.append(id)
-        }
         let key = ResultKey(id: id, sample: sample, contentHash: hash)
         if from == 0 {
             records[key] = InFlightRecord(
-                key: key, tokens: numbers, logprobs: logprobs, attempt: attempt, row: json.string("row"))
+                key: key, tokens: tokens, logprobs: logprobs, attempt: attempt, row: json.string("row"))
         } else if records[key]?.tokens.count == from, records[key]?.attempt == attempt {
-            records[key]?.tokens += numbers
+            records[key]?.tokens += tokens
             records[key]?.logprobs += logprobs
         }
         return true

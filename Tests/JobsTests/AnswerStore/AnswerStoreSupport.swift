@@ -41,7 +41,7 @@ extension TemporaryFolder {
     /// The segments in the folder of answers, each with its bytes.
     func segments(_ name: String = "answers") throws -> [(path: String, bytes: [UInt8])] {
         try FileManager.default.contentsOfDirectory(atPath: path + "/" + name)
-            .filter { $0.hasSuffix(AnswerSegment.ending) }.sorted().map { file in
+            .filter { $0.hasSuffix(AnswerStore.ending) }.sorted().map { file in
                 let path = "\(path)/\(name)/\(file)"
                 return (path, [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
             }
