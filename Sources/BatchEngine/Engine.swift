@@ -2,13 +2,13 @@
 /// real one; tests use scripted ones.
 ///
 /// All calls come from one thread at a time. A sequence's results depend only on its own tokens and sampling requests:
-/// not on other sequences, on how its rows are split into steps, or on preemption.
+/// not on other sequences, on how its rows are split into passes, or on preemption.
 package protocol Engine: AnyObject, Sendable {
     var limits: ModelLimits { get }
     /// Name and value of everything in the engine that results depend on, such as the version of its arithmetic and the
     /// precision of its cache.
     var identity: [(name: String, value: String)] { get }
-    /// Compute time of all steps so far. Zeros by default.
+    /// Compute time of all passes so far. Zeros by default.
     var times: ComputeTimes { get }
 
     /// Whether common prefixes of sequences are computed once. True by default.
@@ -33,7 +33,7 @@ package protocol Engine: AnyObject, Sendable {
     func extend(_ id: RequestID, to length: Int) -> Int?
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
     /// - Returns: one answer for each input. A fault of one sequence does not affect the others.
-    func step(_ inputs: [StepInput]) throws -> [StepAnswer]
+    func forward(_ inputs: [PassInput]) throws -> [PassAnswer]
     /// Facts about how a result was made, such as the rotary factors, for its reader. They depend on the request alone.
     /// None by default.
     func provenance(of id: RequestID) -> [String: String]

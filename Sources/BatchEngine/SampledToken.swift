@@ -9,7 +9,7 @@ package struct TokenLogprob: Sendable, Equatable {
     }
 }
 
-/// The token chosen for one sequence in one step, or the reason why there is none.
+/// The token chosen for one sequence in one pass, or the reason why there is none.
 package struct SampledToken: Sendable, Equatable {
     /// Set if no token could be chosen. Then the other members mean nothing, and the sequence cannot go on.
     package var fault: ChoiceFault?

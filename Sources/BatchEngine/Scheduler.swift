@@ -1,6 +1,6 @@
-/// Selects the rows of the next step, and limits admission. A plain value: events go in, decisions come out.
+/// Selects the rows of the next pass, and limits admission. A plain value: events go in, decisions come out.
 ///
-/// Each sequence whose prompt is in the cache decodes one row a step, or more if a constraint forces tokens. The
+/// Each sequence whose prompt is in the cache decodes one row a pass, or more if a constraint forces tokens. The
 /// prompts of new sequences are prefilled in chunks beside them, oldest first.
 package struct Scheduler: Sendable {
     /// Rows that a running sequence has to send.
@@ -17,7 +17,7 @@ package struct Scheduler: Sendable {
         }
     }
 
-    /// Rows of one sequence in a step: its next `rows` rows. A token is sampled after the last one if `samples`.
+    /// Rows of one sequence in a pass: its next `rows` rows. A token is sampled after the last one if `samples`.
     package struct ScheduledRows: Sendable, Equatable {
         /// Index among the running sequences.
         package var place: Int
@@ -29,13 +29,13 @@ package struct Scheduler: Sendable {
 
     /// The most sequences that run together.
     package let workers: Int
-    /// The most rows of prefill, and of completions beyond their first, in a step. A step has at most `workers +
+    /// The most rows of prefill, and of completions beyond their first, in a pass. A pass has at most `workers +
     /// prefillChunk` rows.
     package let prefillChunk: Int
-    /// Part of `prefillChunk` in use. On a slow machine it shrinks so that steps stay short, as a run can be stopped
-    /// only between steps.
+    /// Part of `prefillChunk` in use. On a slow machine it shrinks so that passes stay short, as a run can be stopped
+    /// only between passes.
     private var chunk: Int
-    /// Rows of it that the last step used.
+    /// Rows of it that the last pass used.
     private var lastUse = 0
 
     /// Tokens by which a new sequence and all others must still be able to grow at admission. It rises after a
@@ -53,7 +53,7 @@ package struct Scheduler: Sendable {
         chunk = prefillChunk
     }
 
-    /// Returns the number of rows per step at which arithmetic is the limit, not reading the weights. It grows with the
+    /// Returns the number of rows per pass at which arithmetic is the limit, not reading the weights. It grows with the
     /// threads that share the memory's bandwidth. Fewer sequences are admitted if the KV cache is too small.
     package static func automaticWorkers(threads: Int) -> Int { min(128, max(32, 4 * threads)) }
 
@@ -66,7 +66,7 @@ package struct Scheduler: Sendable {
     /// Records the end of a sequence; the lookahead falls by an eighth.
     package mutating func finished() { lookahead = max(lookahead * 7 / 8, leastLookahead) }
 
-    /// Returns the rows of the next step.
+    /// Returns the rows of the next pass.
     /// - Parameter open: pending rows of each running sequence, at least one, oldest first.
     package mutating func nextStep(_ open: some Sequence<PendingRows>) -> [ScheduledRows] {
         var parts: [ScheduledRows] = []
@@ -89,8 +89,8 @@ package struct Scheduler: Sendable {
         return parts
     }
 
-    /// Adapts the chunk to the duration of the last step. Results don't depend on it.
-    package mutating func stepTook(_ seconds: Double) {
+    /// Adapts the chunk to the duration of the last pass. Results don't depend on it.
+    package mutating func passTook(_ seconds: Double) {
         if seconds > 1 && lastUse > 32 {
             chunk = min(prefillChunk, max(32, min(chunk, lastUse) / 2))
         } else if seconds < 0.4 && lastUse == chunk {

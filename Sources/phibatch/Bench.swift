@@ -88,10 +88,10 @@ struct Bench {
         for first in stride(from: 0, to: prompt.count, by: Self.chunk) {
             let tokens = prompt[first...].prefix(Self.chunk)
             let (start, done) = (ContinuousClock.now, engine.work)
-            let input = StepInput(
+            let input = PassInput(
                 sequence: sequence, tokens: tokens,
                 sampling: tokens.endIndex == prompt.count ? Self.greedy : nil)
-            answer = try engine.step([input])[0].choice
+            answer = try engine.forward([input])[0].choice
             steps.append(
                 Step(
                     seconds: (ContinuousClock.now - start).seconds,
@@ -121,9 +121,9 @@ struct Bench {
         for number in 0..<tokens {
             let (start, sofar) = (ContinuousClock.now, engine.work)
             let inputs = zip(sequences, next).map {
-                StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
+                PassInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
-            next = try engine.step(inputs).map { try Self.token(of: $0.choice) }
+            next = try engine.forward(inputs).map { try Self.token(of: $0.choice) }
             let seconds = (ContinuousClock.now - start).seconds
             readings.append(probe.read())
             let keysAndValues = batch * (prompt + number + 1) * engine.kvBytesPerToken

@@ -48,7 +48,7 @@ import Testing
         var scheduler = Scheduler(workers: 2, prefillChunk: 512)
         func next() -> Int { scheduler.nextStep(prompts: [100_000])[0].rows }
         func next(after seconds: Double) -> Int {
-            scheduler.stepTook(seconds)
+            scheduler.passTook(seconds)
             return next()
         }
         #expect(next() == 512)

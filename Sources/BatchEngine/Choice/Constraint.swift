@@ -22,7 +22,7 @@ package protocol Constraint: Sendable {
     /// the completion ends: if true, its finish reason is `length`.
     var isSteered: Bool { get }
 
-    /// The next tokens, as long as only one is allowed at a time. They go into one step together, unless
+    /// The next tokens, as long as only one is allowed at a time. They go into one pass together, unless
     /// log-probabilities are wanted. May be incomplete or empty.
     var forced: ArraySlice<Int32> { get }
 }

@@ -84,24 +84,24 @@ package struct LabelTreeScoring: Decoding {
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
-    ) -> StepInput {
+    ) -> PassInput {
         let asked = next..<next + max(0, end - tree.depths[next] + 1)
         let counts = asked.map { tree.starts[$0 + 1] - tree.starts[$0] }
-        return StepInput(
+        return PassInput(
             sequence: sequence, tokens: rows, start: start,
             targets: tree.questions[tree.starts[asked.lowerBound]..<tree.starts[asked.upperBound]],
             targetCounts: counts)
     }
 
-    package mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep {
+    package mutating func take(_ answer: PassAnswer, note: (SampledToken) -> String?) -> PassOutcome {
         start = nil
         if answer.logprobs.contains(where: \.isNaN) { fault = .notFinite }
         answers += answer.logprobs
         let answered = tree.starts[rows.lowerBound] + answers.count
         while next < rows.upperBound, tree.starts[next + 1] <= answered { next += 1 }
-        guard !isDone, next == branchEnd else { return DecodingStep() }
+        guard !isDone, next == branchEnd else { return PassOutcome() }
         let kept = goOn()
         start = promptCount + kept
-        return DecodingStep(rows: path[kept...])
+        return PassOutcome(rows: path[kept...])
     }
 }

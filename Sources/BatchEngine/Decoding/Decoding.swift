@@ -41,16 +41,16 @@ package protocol Decoding: Sendable {
     ///   - draft: draft tokens to follow the rows, if they are the last.
     func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
-    ) -> StepInput
-    /// Takes the answer of a step to the rows that were sent.
+    ) -> PassInput
+    /// Takes the answer of a pass to the rows that were sent.
     /// - Parameter note: returns the source's note on a sampled token.
-    mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep
+    mutating func take(_ answer: PassAnswer, note: (SampledToken) -> String?) -> PassOutcome
     /// Takes the tokens that are certain before anything is computed. None by default.
-    mutating func takeForced() -> DecodingStep
+    mutating func takeForced() -> PassOutcome
 }
 
-/// Progress made by one step.
-package struct DecodingStep {
+/// Progress made by one pass.
+package struct PassOutcome {
     /// New tokens to send, after those not sent yet.
     package var rows: ArraySlice<Int32> = []
     /// Number of tokens sampled, or forced after those.
@@ -74,5 +74,5 @@ extension Decoding {
     package func parts(atMost most: Int) -> [any Decoding] { [] }
     package mutating func join(_ parts: [any Decoding]) {}
     package mutating func begin() {}
-    package mutating func takeForced() -> DecodingStep { DecodingStep() }
+    package mutating func takeForced() -> PassOutcome { PassOutcome() }
 }

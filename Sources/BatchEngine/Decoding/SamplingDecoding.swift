@@ -60,8 +60,8 @@ package struct SamplingDecoding: Decoding {
             var decoding = after(outcome.tokens, outcome.notes, vocabularySize: vocabularySize)
         else { return nil }
         // The last token ends it, or nothing can follow.
-        var step = DecodingStep()
-        if decoding.finishReason == nil { decoding.finish(decoding.ending, &step) }
+        var last = PassOutcome()
+        if decoding.finishReason == nil { decoding.finish(decoding.ending, &last) }
         return decoding.finishReason == outcome.finishReason ? decoding : nil
     }
 
@@ -77,10 +77,10 @@ package struct SamplingDecoding: Decoding {
             })
         else { return nil }
         var decoding = self
-        var step = DecodingStep()
+        var outcome = PassOutcome()
         for (index, token) in tokens.enumerated() {
             guard decoding.finishReason == nil, decoding.sampling.accept(token) else { return nil }
-            decoding.append(token, note: hasNotes ? notes[index] : nil, &step)
+            decoding.append(token, note: hasNotes ? notes[index] : nil, &outcome)
         }
         return decoding
     }
@@ -100,8 +100,8 @@ package struct SamplingDecoding: Decoding {
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
-    ) -> StepInput {
-        var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
+    ) -> PassInput {
+        var input = PassInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
         if scores {
             // Targets belong to the last rows; after the prompt's last token any value will do.
             let next = promptNotes.count + 1
@@ -113,7 +113,7 @@ package struct SamplingDecoding: Decoding {
     }
 
     /// Adds draft tokens, up to the first that is not allowed or ends the completion.
-    private func add(_ draft: [Int32], to input: inout StepInput) {
+    private func add(_ draft: [Int32], to input: inout PassInput) {
         var state = sampling
         for token in draft {
             // If the constraint forces a token, that is the better draft.
@@ -127,8 +127,8 @@ package struct SamplingDecoding: Decoding {
         }
     }
 
-    package mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep {
-        var step = DecodingStep()
+    package mutating func take(_ answer: PassAnswer, note: (SampledToken) -> String?) -> PassOutcome {
+        var outcome = PassOutcome()
         for (number, logprob) in answer.logprobs.enumerated() where scores && !isDone {
             if logprob.isNaN { fault = .notFinite }
             let top = answer.alternatives.isEmpty ? [] : answer.alternatives[number]
@@ -137,97 +137,97 @@ package struct SamplingDecoding: Decoding {
         }
         for number in answer.choices.indices where !isDone {
             let choice = answer.choices[number]
-            step.tokens += 1
+            outcome.tokens += 1
             if let fault = choice.fault {
                 self.fault = fault
                 break
             }
             // The tokens before were drafts and are in the cache.
-            step.rows = []
+            outcome.rows = []
             let before = sampled.count
-            take(choice.token, note: hasNotes ? note(choice) : nil, &step)
+            take(choice.token, note: hasNotes ? note(choice) : nil, &outcome)
             // Forced tokens after the last choice need no row of their own.
-            if number == answer.choices.count - 1 { takeForced(&step) }
+            if number == answer.choices.count - 1 { takeForced(&outcome) }
             // The choice is counted already, even if it is the end.
-            step.tokens += max(0, sampled.count - before - 1)
+            outcome.tokens += max(0, sampled.count - before - 1)
         }
-        return step
+        return outcome
     }
 
-    package mutating func takeForced() -> DecodingStep {
-        var step = DecodingStep()
+    package mutating func takeForced() -> PassOutcome {
+        var outcome = PassOutcome()
         let before = sampled.count
-        takeForced(&step)
-        step.tokens = sampled.count - before
-        return step
+        takeForced(&outcome)
+        outcome.tokens = sampled.count - before
+        return outcome
     }
 
     /// Takes tokens that the constraint forces, unless their log-probabilities are wanted.
-    private mutating func takeForced(_ step: inout DecodingStep) {
+    private mutating func takeForced(_ outcome: inout PassOutcome) {
         guard finishReason == nil, sampling.isConstrained else { return }
         if sampling.isComplete {
-            finish(ending, &step)
+            finish(ending, &outcome)
             return
         }
         guard !hasNotes else { return }
         while finishReason == nil {
             let forced = sampling.forced
             if forced.isEmpty { break }
-            for token in forced where finishReason == nil { take(token, note: nil, &step) }
+            for token in forced where finishReason == nil { take(token, note: nil, &outcome) }
         }
     }
 
-    private mutating func take(_ token: Int32, note: String?, _ step: inout DecodingStep) {
+    private mutating func take(_ token: Int32, note: String?, _ outcome: inout PassOutcome) {
         if kind.endOfSequence.contains(token) {
             endNote = note
-            finish(ending, &step)
+            finish(ending, &outcome)
             return
         }
         let isAllowed = sampling.accept(token)
         precondition(isAllowed, "a token was chosen, or called certain, that the constraint forbids")
         // Mostly there are no others.
-        step.rows = step.rows.isEmpty ? [token] : step.rows + [token]
-        append(token, note: note, &step)
+        outcome.rows = outcome.rows.isEmpty ? [token] : outcome.rows + [token]
+        append(token, note: note, &outcome)
     }
 
     /// Finish reason of a completion to which nothing can be added.
     private var ending: FinishReason { sampling.isSteered ? .length : .stop }
 
-    private mutating func append(_ token: Int32, note: String?, _ step: inout DecodingStep) {
+    private mutating func append(_ token: Int32, note: String?, _ outcome: inout PassOutcome) {
         sampled.append(token)
         if let note { notes.append(note) }
         let text = stream.append(token)
         let mayStop = sampled.count > kind.sampling.rules.minTokens
-        take(reader?.append(text, of: token) ?? .init(answer: text), mayStop: mayStop, &step)
+        take(reader?.append(text, of: token) ?? .init(answer: text), mayStop: mayStop, &outcome)
         if stops.hasStopped {
             finishReason = .stopSequence
         } else if sampling.isComplete {
-            finish(ending, &step)
+            finish(ending, &outcome)
         } else if sampled.count >= kind.maxTokens {
-            finish(reader?.isInside == true ? .reasoningLength : .length, &step)
+            finish(reader?.isInside == true ? .reasoningLength : .length, &outcome)
         }
     }
 
     /// Held-back text is text after all, unless a stop string ends in its last incomplete character.
-    private mutating func finish(_ reason: FinishReason, _ step: inout DecodingStep) {
+    private mutating func finish(_ reason: FinishReason, _ outcome: inout PassOutcome) {
         if reason == .length || reason == .reasoningLength { stream.dropHalfCharacter() }
         let rest = stream.finish()
-        take(reader?.finish(rest) ?? .init(answer: rest), mayStop: true, &step)
+        take(reader?.finish(rest) ?? .init(answer: rest), mayStop: true, &outcome)
         let last = stops.finish()
         text += last
-        step.text += last
+        outcome.text += last
         finishReason = stops.hasStopped ? .stopSequence : reason
     }
 
     /// Stop strings apply to the answer only.
     private mutating func take(
-        _ piece: ReasoningReader.Piece, mayStop: Bool, _ step: inout DecodingStep
+        _ piece: ReasoningReader.Piece, mayStop: Bool, _ outcome: inout PassOutcome
     ) {
         if piece.answer.isEmpty, piece.reasoning.isEmpty { return }
         let answer = stops.append(piece.answer, mayStop: mayStop)
         text += answer
         reasoning += piece.reasoning
-        step.text += answer
-        step.reasoning += piece.reasoning
+        outcome.text += answer
+        outcome.reasoning += piece.reasoning
     }
 }

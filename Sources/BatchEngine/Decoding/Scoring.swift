@@ -54,16 +54,16 @@ package struct ScoringDecoding: Decoding {
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
-    ) -> StepInput {
+    ) -> PassInput {
         // The row before the next target is the last that may come from the cache.
         let targets = max(0, end - cacheable)
-        return StepInput(
+        return PassInput(
             sequence: sequence, tokens: rows, targets: tokens[logprobs.count...].prefix(targets))
     }
 
-    package mutating func take(_ answer: StepAnswer, note: (SampledToken) -> String?) -> DecodingStep {
+    package mutating func take(_ answer: PassAnswer, note: (SampledToken) -> String?) -> PassOutcome {
         if answer.logprobs.contains(where: \.isNaN) { fault = .notFinite }
         logprobs += answer.logprobs.prefix { !$0.isNaN }
-        return DecodingStep()
+        return PassOutcome()
     }
 }

@@ -1,21 +1,21 @@
 /// Gate for draft tokens: it is open as long as their rows cost less than they bring.
 ///
 /// Few rows take as long as reading the weights, many as long as their arithmetic: seconds² = a + b rows² is fitted to the
-/// latest steps, each by its relative error.
+/// latest passes, each by its relative error.
 struct DraftGate: Sendable {
-    /// Rows of a step beside which others are drafted at all.
+    /// Rows of a pass beside which others are drafted at all.
     static let rowLimit = 64
-    /// In less time a step is over before drafts are looked up.
+    /// In less time a pass is over before drafts are looked up.
     private static let leastSeconds = 0.0005
-    /// A step of 50 steps ago counts half.
+    /// A pass of 50 passes ago counts half.
     private static let fading = 0.986
 
-    // Sums over steps, where x is rows² and y is seconds².
+    // Sums over passes, where x is rows² and y is seconds².
     private var (weight, x, y, xx, xy) = (0.0, 0.0, 0.0, 0.0, 0.0)
     private var (a, b) = (0.0, 0.0)
 
     mutating func note(rows: Int, seconds: Double) {
-        // One step that took long, as somebody else had the processor, says little.
+        // One pass that took long, as somebody else had the processor, says little.
         let seconds = weight > 0 ? min(seconds, 2 * self.seconds(rows)) : seconds
         let (square, result) = (Double(rows * rows), seconds * seconds)
         guard result > 0 else { return }
@@ -25,7 +25,7 @@ struct DraftGate: Sendable {
         )
         (xx, xy) = (xx * Self.fading + own * square * square, xy * Self.fading + own * square * result)
         let spread = weight * xx - x * x
-        // Steps of one size say nothing of what a row costs: in time it is tried again.
+        // Passes of one size say nothing of what a row costs: in time it is tried again.
         b = spread > 1e-3 * weight * xx ? max(0, (weight * xy - x * y) / spread) : 0.998 * b
         a = max(0, (y - b * x) / weight)
     }

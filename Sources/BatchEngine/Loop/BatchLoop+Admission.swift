@@ -32,7 +32,7 @@ extension BatchLoop {
                 begin(place, cached: isCopied ? count : cached, room: room)
             case .wait where running.isEmpty: throw LoopError.noRoom
             case .wait(.room):
-                // Ask older ones that wait for a prefix again after the next step.
+                // Ask older ones that wait for a prefix again after the next pass.
                 isShortOfRoom = place == 0
                 return
             case .wait(.prefix):
@@ -65,9 +65,9 @@ extension BatchLoop {
 
     /// Tokens forced before the first choice are computed with the prompt.
     private func takeForced(at place: Int) {
-        let step = running[place].takeForced()
-        running[place].slot.report.tokens += step.tokens
-        tell(step, at: place)
+        let outcome = running[place].takeForced()
+        running[place].slot.report.tokens += outcome.tokens
+        tell(outcome, at: place)
     }
 
     /// Appends one more request to the queue, from each source in turn.

@@ -1,7 +1,7 @@
 extension BatchLoop {
-    /// Returns the draft tokens after each part of a step; nil where there are none.
+    /// Returns the draft tokens after each part of a pass; nil where there are none.
     ///
-    /// Rows are free as long as a step takes the time in which the weights are read. Drafts take no room that others need,
+    /// Rows are free as long as a pass takes the time in which the weights are read. Drafts take no room that others need,
     /// and none while prompts are computed: then arithmetic is the limit.
     func drafts(beside parts: [Scheduler.ScheduledRows], _ engine: any Engine) -> [DraftTokens?] {
         var drafts = [DraftTokens?](repeating: nil, count: parts.count)

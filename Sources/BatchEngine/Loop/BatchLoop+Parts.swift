@@ -5,7 +5,7 @@ struct DividedSequence {
     var done: [TokenSequence] = []
 }
 
-/// Sequences divided into parts, so that a step has rows of many parts instead of one or two rows. Sources see only
+/// Sequences divided into parts, so that a pass has rows of many parts instead of one or two rows. Sources see only
 /// whole sequences.
 extension BatchLoop {
     /// Appends a new sequence, or its parts, to the queue.

@@ -17,7 +17,7 @@ package final class BatchLoop {
     /// Index of the source that is asked next.
     var turn = 0
     var nextID = 0
-    /// Measured costs of steps, which say whether draft tokens are worth their rows.
+    /// Measured costs of passes, which say whether draft tokens are worth their rows.
     var gate = DraftGate()
     /// The first waiting sequence doesn't fit: asking again is useless until a running one ends.
     var isShortOfRoom = false
@@ -44,12 +44,12 @@ package final class BatchLoop {
     package func add(_ source: any RequestSource) { slots.append(SourceSlot(source)) }
 
     /// Runs until every source has ended. An error of the engine ends all sources, and is reported to each.
-    /// - Parameter newcomers: called before each step for sources that join.
+    /// - Parameter newcomers: called before each pass for sources that join.
     package func run(joining newcomers: () -> [any RequestSource] = { [] }) {
         do {
             repeat {
                 for source in newcomers() { add(source) }
-            } while try step()
+            } while try pass()
         } catch {
             for slot in slots { slot.failure = slot.failure ?? error }
             settle()
@@ -57,10 +57,10 @@ package final class BatchLoop {
     }
 
     /// - Returns: false once every source has ended.
-    package func step() throws -> Bool {
+    package func pass() throws -> Bool {
         settle()
         guard !slots.isEmpty else { return false }
-        for slot in slots { slot.report = StepReport() }
+        for slot in slots { slot.report = PassReport() }
         try admit()
         if !running.isEmpty { try advance(engine()) }
         return true
@@ -110,18 +110,18 @@ package final class BatchLoop {
         slot.source.abandoned(live, error: slot.failure)
     }
 
-    // MARK: Steps
+    // MARK: Passes
 
     private func advance(_ engine: any Engine) throws {
         let timesBefore = engine.times
-        // Forced tokens may complete a request before any step.
+        // Forced tokens may complete a request before any pass.
         retire(engine)
         if !running.isEmpty { try computeRows(engine) }
         for slot in slots where slot.failure == nil {
             slot.report.timesBefore = timesBefore
             slot.report.times = engine.times
             slot.report.running = (slot.load + TokenSequence.wholeLoad - 1) / TokenSequence.wholeLoad
-            slot.attempt { try slot.source.stepped(slot.report, in: self) }
+            slot.attempt { try slot.source.passed(slot.report, in: self) }
         }
     }
 
@@ -129,18 +129,18 @@ package final class BatchLoop {
         try makeRoom(engine)
         // By index: reading an element would copy a whole sequence.
         let parts = scheduler.nextStep(running.indices.map { running[$0].open })
-        var inputs: [StepInput] = []
+        var inputs: [PassInput] = []
         inputs.reserveCapacity(parts.count)
         let drafts = drafts(beside: parts, engine)
         for (part, draft) in zip(parts, drafts) {
             inputs.append(running[part.place].send(part.rows, draft: draft))
         }
         let start = ContinuousClock.now
-        let answers = try engine.step(inputs)
+        let answers = try engine.forward(inputs)
         let seconds = (.now - start).seconds
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
-        scheduler.stepTook(seconds)
-        precondition(answers.count == parts.count, "a step answers each of its inputs")
+        scheduler.passTook(seconds)
+        precondition(answers.count == parts.count, "a pass answers each of its inputs")
         gate.note(rows: rows, seconds: seconds)
         count(inputs, answers, parts, rows: rows, seconds: seconds)
         // The inputs share storage with the sequences, which would be copied on the next write.
@@ -184,25 +184,25 @@ package final class BatchLoop {
     }
 
     private func count(
-        _ inputs: [StepInput], _ answers: [StepAnswer], _ parts: [Scheduler.ScheduledRows], rows: Int,
+        _ inputs: [PassInput], _ answers: [PassAnswer], _ parts: [Scheduler.ScheduledRows], rows: Int,
         seconds: Double
     ) {
         for slot in slots {
-            slot.report.stepRows = rows
+            slot.report.passRows = rows
             slot.report.seconds = seconds
         }
         for (number, part) in parts.enumerated() {
-            precondition(answers[number].answers(inputs[number]), "a step answers what is asked")
+            precondition(answers[number].answers(inputs[number]), "a pass answers what is asked")
             running[part.place].slot.report.count(inputs[number], of: part)
         }
     }
 
     /// Passes on new text that is certain.
-    func tell(_ step: DecodingStep, at place: Int) {
-        if step.reasoning.isEmpty, step.text.isEmpty { return }
+    func tell(_ outcome: PassOutcome, at place: Int) {
+        if outcome.reasoning.isEmpty, outcome.text.isEmpty { return }
         let source = running[place].slot.source
-        if !step.reasoning.isEmpty { source.received(reasoning: step.reasoning, of: running[place]) }
-        if !step.text.isEmpty { source.received(step.text, of: running[place]) }
+        if !outcome.reasoning.isEmpty { source.received(reasoning: outcome.reasoning, of: running[place]) }
+        if !outcome.text.isEmpty { source.received(outcome.text, of: running[place]) }
     }
 
     /// Removes finished sequences and passes on their results.

@@ -5,10 +5,10 @@ package protocol RequestSource: AnyObject {
     var workers: Int { get }
     /// Whether its completions are drafted ahead. `auto` by default.
     var speculation: Speculation { get }
-    /// Once true, the loop drops its requests. Read between steps.
+    /// Once true, the loop drops its requests. Read between passes.
     var isCancelled: Bool { get }
 
-    /// Whether the loop is to drop some of its requests. Read between steps.
+    /// Whether the loop is to drop some of its requests. Read between passes.
     var drops: Bool { get }
     /// Whether to drop this one; the source hears nothing more of it.
     func drops(_ request: Request) -> Bool
@@ -29,8 +29,8 @@ package protocol RequestSource: AnyObject {
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws
     /// The engine can't serve the request.
     func refused(_ request: Request, _ refusal: Refusal) throws
-    /// A step is done, and its results have been passed on.
-    func stepped(_ report: StepReport, in loop: BatchLoop) throws
+    /// A pass is done, and its results have been passed on.
+    func passed(_ report: PassReport, in loop: BatchLoop) throws
     /// The source has no more requests, and all are done.
     func completed()
     /// The source was cancelled, or `error` ended it.
@@ -54,11 +54,11 @@ extension RequestSource {
     package func received(_ text: String, of sequence: TokenSequence) {}
     package var drops: Bool { false }
     package func drops(_ request: Request) -> Bool { false }
-    package func stepped(_ report: StepReport, in loop: BatchLoop) throws {}
+    package func passed(_ report: PassReport, in loop: BatchLoop) throws {}
 }
 
-/// Share of one source in a step.
-package struct StepReport: Sendable {
+/// Share of one source in a pass.
+package struct PassReport: Sendable {
     /// Rows of prompts.
     package var prefillRows = 0
     /// Rows of completions, draft tokens included.
@@ -68,20 +68,20 @@ package struct StepReport: Sendable {
     /// Draft tokens, and those accepted.
     package var drafted = 0
     package var acceptedDrafts = 0
-    /// Preemptions of its requests before the step.
+    /// Preemptions of its requests before the pass.
     package var preempted = 0
-    /// Its running requests after the step.
+    /// Its running requests after the pass.
     package var running = 0
     /// The rows of all sources.
-    package var stepRows = 0
-    /// Duration of the whole step.
+    package var passRows = 0
+    /// Duration of the whole pass.
     package var seconds = 0.0
-    /// The engine's times since it was loaded, before and after the step.
+    /// The engine's times since it was loaded, before and after the pass.
     package var timesBefore = ComputeTimes()
     package var times = ComputeTimes()
 
     /// Counts a sequence's input.
-    mutating func count(_ input: StepInput, of part: Scheduler.ScheduledRows) {
+    mutating func count(_ input: PassInput, of part: Scheduler.ScheduledRows) {
         if part.decodes, input.targets.isEmpty {
             decodeRows += input.tokens.count
         } else {
@@ -92,8 +92,8 @@ package struct StepReport: Sendable {
     }
 
     /// Counts a sequence's progress.
-    mutating func count(_ step: DecodingStep, right: Int) {
-        tokens += step.tokens
+    mutating func count(_ outcome: PassOutcome, right: Int) {
+        tokens += outcome.tokens
         acceptedDrafts += right
     }
 }
@@ -106,7 +106,7 @@ final class SourceSlot {
     var waiting = 0
     var hasEnded = false
     var failure: (any Error)?
-    var report = StepReport()
+    var report = PassReport()
     var drafts = DraftRecord()
 
     init(_ source: any RequestSource) { self.source = source }

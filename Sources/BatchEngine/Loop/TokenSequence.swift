@@ -39,7 +39,7 @@ package struct TokenSequence {
         noteDecoding()
     }
 
-    /// Caches what the loop reads of each sequence in each step, as reading `decoding` copies it.
+    /// Caches what the loop reads of each sequence in each pass, as reading `decoding` copies it.
     private mutating func noteDecoding() {
         isDone = decoding.isDone
         count = request.prompt.count + decoding.following.count
@@ -67,7 +67,7 @@ package struct TokenSequence {
     }
 
     /// Load of a sequence that is no part of another. Parts share a worker: nobody waits for the next token of one, and
-    /// each row costs less in a larger step.
+    /// each row costs less in a larger pass.
     static let wholeLoad = 4
     var load: Int { part == nil ? Self.wholeLoad : 1 }
 
@@ -118,7 +118,7 @@ package struct TokenSequence {
 
     /// Returns the next rows for the engine.
     /// - Parameter draft: draft tokens that may follow the last row, as far as they are allowed.
-    mutating func send(_ count: Int, draft: DraftTokens? = nil) -> StepInput {
+    mutating func send(_ count: Int, draft: DraftTokens? = nil) -> PassInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
         return decoding.input(
@@ -137,25 +137,25 @@ package struct TokenSequence {
             after: request.prompt, decoding.sampled, from: slot.drafts, limit: limit, least: least)
     }
 
-    /// Takes the answer of a step to the rows that were sent.
-    mutating func take(_ answer: StepAnswer) -> DecodingStep {
+    /// Takes the answer of a pass to the rows that were sent.
+    mutating func take(_ answer: PassAnswer) -> PassOutcome {
         if !answer.choices.isEmpty { isDecoding = true }
         if firstTokenAt == nil, isDecoding || !answer.logprobs.isEmpty { firstTokenAt = .now }
-        let step = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
-        slot.report.count(step, right: answer.acceptedDrafts)
-        goOn(step)
-        return step
+        let outcome = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
+        slot.report.count(outcome, right: answer.acceptedDrafts)
+        goOn(outcome)
+        return outcome
     }
 
     /// Takes the tokens that are certain before anything is computed.
-    mutating func takeForced() -> DecodingStep {
-        let step = decoding.takeForced()
-        goOn(step)
-        return step
+    mutating func takeForced() -> PassOutcome {
+        let outcome = decoding.takeForced()
+        goOn(outcome)
+        return outcome
     }
 
-    private mutating func goOn(_ step: DecodingStep) {
-        unsent = unsent.isEmpty ? step.rows : unsent + step.rows
+    private mutating func goOn(_ outcome: PassOutcome) {
+        unsent = unsent.isEmpty ? outcome.rows : unsent + outcome.rows
         // Results may be kept for a while.
         if isDone { drafter = nil }
     }

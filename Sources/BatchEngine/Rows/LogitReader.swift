@@ -1,6 +1,6 @@
-/// Some of a step's rows of logits.
+/// Some of a pass's rows of logits.
 package struct LogitPiece {
-    /// Indices among the step's rows with logits.
+    /// Indices among the pass's rows with logits.
     package let rows: Range<Int>
     /// [rows][stride]
     package let logits: UnsafeMutablePointer<Float>
@@ -39,7 +39,7 @@ package protocol Workers: Sendable {
     func run(_ count: Int, _ body: (Int) -> Void)
 }
 
-extension StepInput {
+extension PassInput {
     /// Number of rows at the end whose logits are needed.
     var logitRows: Int {
         precondition(targetRows <= tokens.count && samplings.count <= tokens.count)
@@ -47,7 +47,7 @@ extension StepInput {
     }
 }
 
-/// Makes a step's answers from its rows of logits as they arrive.
+/// Makes a pass's answers from its rows of logits as they arrive.
 package final class LogitReader {
     /// Questions about a row.
     private struct Row {
@@ -63,10 +63,10 @@ package final class LogitReader {
     package let sampler: Sampler
     private let workers: any Workers
     private let maskThread = MaskThread()
-    private var inputs: [StepInput] = []
+    private var inputs: [PassInput] = []
     private var rows: [Row] = []
-    private var masks: StepMasks?
-    package private(set) var answers: [StepAnswer] = []
+    private var masks: PassMasks?
+    package private(set) var answers: [PassAnswer] = []
     /// Time of all reading so far.
     package private(set) var seconds = 0.0
 
@@ -76,9 +76,9 @@ package final class LogitReader {
     }
 
     /// Prepares for the rows of these inputs, and starts making their masks.
-    package func begin(_ inputs: [StepInput]) {
+    package func begin(_ inputs: [PassInput]) {
         answers = inputs.map {
-            var answer = StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
+            var answer = PassAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
             if $0.alternatives > 0 { answer.alternatives = $0.targets.map { _ in [] } }
             return answer
         }
@@ -102,7 +102,7 @@ package final class LogitReader {
                         draft: choice > 0 ? tokens[tokens.endIndex - count + row] : nil))
             }
         }
-        // Left over if the last step failed.
+        // Left over if the last pass failed.
         masks?.drop()
         masks = hasConstraint ? maskThread.begin(rows.map { sampling(of: $0)?.constraint }) : nil
     }
@@ -164,7 +164,7 @@ package final class LogitReader {
     }
 
     private static func add(
-        _ found: [Found], of rows: ArraySlice<Row>, to answers: inout [StepAnswer]
+        _ found: [Found], of rows: ArraySlice<Row>, to answers: inout [PassAnswer]
     ) {
         for (row, found) in zip(rows, found) {
             // None if a logit is not finite.

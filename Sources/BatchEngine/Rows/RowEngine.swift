@@ -55,7 +55,7 @@ package protocol RowEngine: BlockedEngine {
 extension RowEngine {
     package func order(_ runs: [RowRun]) -> [Int] { Array(runs.indices) }
 
-    package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
+    package func forward(_ inputs: [PassInput]) throws -> [PassAnswer] {
         let runs = sequences.begin(inputs)
         let order = order(runs)
         let isAsTheyCome = order.elementsEqual(inputs.indices)

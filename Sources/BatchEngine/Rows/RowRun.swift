@@ -1,4 +1,4 @@
-/// Consecutive rows of one sequence in a step.
+/// Consecutive rows of one sequence in a pass.
 package struct RowRun: Sendable {
     package var tokens: ArraySlice<Int32>
     /// Position of the first of `tokens`.

@@ -156,9 +156,9 @@ package struct SequenceTable: Sendable {
     }
 
     /// Prepares a sequence for the rows of an input, and cuts it first if the input says so.
-    package mutating func begin(_ input: StepInput) -> RowRun {
+    package mutating func begin(_ input: PassInput) -> RowRun {
         guard var entry = entries[input.sequence] else {
-            preconditionFailure("a step for a sequence that was not admitted or was released")
+            preconditionFailure("a pass for a sequence that was not admitted or was released")
         }
         if let start = input.start {
             precondition(start <= entry.length)
@@ -174,7 +174,7 @@ package struct SequenceTable: Sendable {
             logitRows: input.logitRows, slot: entry.slot)
     }
 
-    package mutating func begin(_ inputs: [StepInput]) -> [RowRun] { inputs.map { begin($0) } }
+    package mutating func begin(_ inputs: [PassInput]) -> [RowRun] { inputs.map { begin($0) } }
 
     private func areKnown(_ tokens: ArraySlice<Int32>) -> Bool {
         tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize }
@@ -200,7 +200,7 @@ package struct SequenceTable: Sendable {
     }
 
     /// Records that the rows of inputs are in the cache. Rejected draft tokens are overwritten.
-    package mutating func finish(_ inputs: [StepInput], _ answers: [StepAnswer]) {
+    package mutating func finish(_ inputs: [PassInput], _ answers: [PassAnswer]) {
         // Binding an input to a name would copy it.
         for number in inputs.indices {
             guard let place = entries.index(forKey: inputs[number].sequence) else { continue }

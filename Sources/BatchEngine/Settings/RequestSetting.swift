@@ -67,8 +67,8 @@ package struct RequestSetting: Sendable {
     /// Tasks whose outcomes from the model depend on it. Excludes tasks whose requests express it in another form, and
     /// settings applied to the outcome.
     let shapes: Set<Task>
-    /// Number of its step among the changes to logits; nil if it is none of them.
-    package let step: Int?
+    /// Order of its rule among those that change logits; nil if it changes none.
+    package let rule: Int?
     /// Reason why it can't be combined with a constraint; nil if it can.
     package let formConflict: String?
     /// Help of a chat, if it differs from a job's.
@@ -78,7 +78,7 @@ package struct RequestSetting: Sendable {
         _ name: String, _ placeholder: String, _ help: String, _ kind: ValueType,
         in places: Set<Place> = Place.all.subtracting([.responses]), for tasks: Set<Task> = [.generate],
         group: Group = .sampling, precedence: Precedence = .job,
-        effect: Effect = .ifSet, shapes: Set<Task>? = nil, step: Int? = nil, formConflict: String? = nil,
+        effect: Effect = .ifSet, shapes: Set<Task>? = nil, rule: Int? = nil, formConflict: String? = nil,
         chatHelp: String? = nil
     ) {
         self.name = name
@@ -91,7 +91,7 @@ package struct RequestSetting: Sendable {
         self.precedence = precedence
         self.effect = effect
         self.shapes = shapes ?? tasks
-        self.step = step
+        self.rule = rule
         self.formConflict = formConflict
         self.chatHelp = chatHelp
     }

@@ -150,27 +150,27 @@ extension RequestSetting {
         RequestSetting(
             "presence_penalty", "X",
             "subtracted from the logit of each token in the completion, -2 to 2 (default 0)",
-            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0), step: 2),
+            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0), rule: 2),
         RequestSetting(
             "frequency_penalty", "X",
             "subtracted from a token's logit for each time it is in the completion, -2 to 2 (default 0)",
-            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0), step: 3),
+            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0), rule: 3),
         RequestSetting(
             "repetition_penalty", "X",
             "divides positive logits of tokens in prompt or completion, multiplies negative ones "
                 + "(default 1: none)",
             // Hugging Face has no upper limit; a larger number is a mistake.
             .number(\.repetitionPenalty, NumberRange(above: 0, to: 100), default: 1),
-            in: Place.all, step: 4),
+            in: Place.all, rule: 4),
         RequestSetting(
             "no_repeat_ngram_size", "N",
             "no sequence of N tokens is repeated, the prompt's included (default 0: off)",
-            .int(\.noRepeatNgramSize, 0...Int.max, default: 0), in: Place.all, step: 5,
+            .int(\.noRepeatNgramSize, 0...Int.max, default: 0), in: Place.all, rule: 5,
             formConflict: "a constrained answer may have to repeat tokens"),
         RequestSetting(
             "logit_bias", "ID=X",
             "added to the logit of token ID, -100 to 100; may be repeated (a map in a job file)",
-            .bias(\.logitBias, NumberRange(-100, to: 100)), step: 1,
+            .bias(\.logitBias, NumberRange(-100, to: 100)), rule: 1,
             chatHelp: "added to the logit of token ID, -100 to 100; may be repeated"),
         RequestSetting(
             "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",

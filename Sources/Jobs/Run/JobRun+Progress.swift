@@ -5,8 +5,8 @@ import PhiText
 
 /// Saving and reporting while a run goes on.
 extension JobRun {
-    package func stepped(_ report: StepReport, in loop: BatchLoop) throws {
-        let share = report.seconds / Double(max(1, report.stepRows))
+    package func passed(_ report: PassReport, in loop: BatchLoop) throws {
+        let share = report.seconds / Double(max(1, report.passRows))
         statistics.prefillSeconds += share * Double(report.prefillRows)
         statistics.decodeSeconds += share * Double(report.decodeRows)
         let before = timesBefore ?? report.timesBefore

@@ -1,7 +1,7 @@
 import BatchEngine
 import CPhiKernels
 
-/// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.
+/// Attention of a pass's rows over the KV cache: everything between a layer's first two matmuls.
 final class Attention {
     /// The shape of each layer's attention, as the cache has it.
     private let shapes: [AttentionShape]
@@ -39,7 +39,7 @@ final class Attention {
         self.pool = pool
     }
 
-    /// Must be called before the first layer of a step, and again when rows are dropped.
+    /// Must be called before the first layer of a pass, and again when rows are dropped.
     func prepare(_ runs: [RowRun]) throws(UserError) {
         plan = AttentionPlan(runs, queries: queriesPerGroup)
         windowLists = runs.reduce(0) { $0 + $1.blocks.count }

@@ -1,14 +1,14 @@
 import BatchEngine
 import CPhiKernels
 
-/// Groups of a step's rows that attend together.
+/// Groups of a pass's rows that attend together.
 ///
 /// Rows whose sequences share a prefix of KV blocks are adjacent, and a tile of them reads these blocks once. A row's
 /// result does not depend on its tile.
 struct AttentionPlan {
     struct Row {
         var run: Int
-        /// Index among the step's rows.
+        /// Index among the pass's rows.
         var row: Int
         var position: Int
     }

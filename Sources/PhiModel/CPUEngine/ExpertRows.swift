@@ -16,8 +16,8 @@ package struct ExpertLayer: Sendable {
     let mixer: SparseMixer
 }
 
-/// Computes the experts of a step's rows. The rows of an expert are computed together, so that its weights are read
-/// once a step.
+/// Computes the experts of a pass's rows. The rows of an expert are computed together, so that its weights are read
+/// once a pass.
 ///
 /// A row's scores, choice and results depend on that row alone, and its two results are added in the order of the
 /// choice. So the other rows have no influence.
@@ -59,7 +59,7 @@ final class ExpertRows {
     ///   - normed: [any rows][h]
     func run(
         _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
-        into out: UnsafeMutablePointer<Float>, _ tally: inout StepTally
+        into out: UnsafeMutablePointer<Float>, _ tally: inout PassTally
     ) throws(UserError) {
         let h = layer.router.matrix.columns
         try choose(layer, rows, normed)
@@ -122,7 +122,7 @@ final class ExpertRows {
     /// out [rows][stride] = what an expert makes of these rows.
     private func run(
         _ expert: Expert, _ rows: [UnsafePointer<Float>], into out: UnsafeMutablePointer<Float>,
-        _ stride: Int, _ tally: inout StepTally
+        _ stride: Int, _ tally: inout PassTally
     ) throws(UserError) {
         let (inner, width) = (expert.gate.rows, expert.gate.rows + expert.up.width)
         try gateUp.reserve(rows.count * width)
@@ -148,7 +148,7 @@ final class ExpertRows {
 
     private func multiply(
         _ rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int,
-        _ tally: inout StepTally
+        _ tally: inout PassTally
     ) throws(UserError) {
         let matrix = try weights[linear.place]
         tally.countRows()

@@ -18,7 +18,7 @@ struct MemoryCheck {
     let folder: String
 
     private static let workerTokens = 512
-    /// Rows of the largest usual step: a chunk of a prompt and one row for each worker.
+    /// Rows of the largest usual pass: a chunk of a prompt and one row for each worker.
     private static let rows = 512 + 32
     private static let programBytes = 100_000_000
 

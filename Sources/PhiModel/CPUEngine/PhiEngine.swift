@@ -44,7 +44,7 @@ public struct EngineOptions: Sendable {
 
 /// A loaded Phi model: weights, KV cache and compute threads. `text` converts text to tokens and back.
 ///
-/// Used by one caller at a time, as `Engine` demands. A sequence's results do not depend on the others in a step, the
+/// Used by one caller at a time, as `Engine` demands. A sequence's results do not depend on the others in a pass, the
 /// number of threads, or the kernels.
 // Unchecked: buffers and cache are C memory, used by one thread at a time, as `Engine` demands.
 package final class PhiEngine: ModelEngine, @unchecked Sendable {
@@ -156,7 +156,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         }
     }
 
-    /// Begins after the first step, which should not wait for it.
+    /// Begins after the first pass, which should not wait for it.
     private func moveWeights() {
         defer { hasStepped = true }
         guard hasStepped, let move else { return }

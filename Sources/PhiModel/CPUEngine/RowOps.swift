@@ -44,7 +44,7 @@ package final class RowOps: RowOperations {
     /// Rows of logits computed at a time.
     static let logitRows = 32
 
-    // State of the step.
+    // State of the pass.
     /// Runs of the rows that are still computed.
     private var runs: [RowRun] = []
     /// Whether attention is prepared for them.
@@ -56,7 +56,7 @@ package final class RowOps: RowOperations {
     /// Whether the last product's results must still be added to hidden.
     private var addsProjected = false
 
-    private(set) var tally = StepTally()
+    private(set) var tally = PassTally()
     /// Collects the inputs of every matmul with a matrix of floats.
     var moments: InputMoments? { didSet { experts.moments = moments } }
 

@@ -30,8 +30,8 @@ package struct ScanWeights: Sendable {
     }
 }
 
-/// Computes selective scans of a step's rows. A row's result depends on the rows of its sequence alone, in their order:
-/// each begins with the state after the one before, in this step or in the cache.
+/// Computes selective scans of a pass's rows. A row's result depends on the rows of its sequence alone, in their order:
+/// each begins with the state after the one before, in this pass or in the cache.
 ///
 /// A state is that of the convolution [length - 1][width] followed by that of the scan [width/16][states][16], after
 /// the sequence's last position in a block.

@@ -20,7 +20,7 @@ package struct ConvolutionWeights: Sendable {
     var stateWidth: Int { (length - 1) * width }
 }
 
-/// Mamba's convolution of a step's rows, followed by bias and SiLU. Each operation rounds once, without fused
+/// Mamba's convolution of a pass's rows, followed by bias and SiLU. Each operation rounds once, without fused
 /// multiply-adds.
 ///
 /// A state holds the sequence's last length - 1 values in a block of positions.

@@ -28,7 +28,7 @@ final class MLXCache {
         values = keys
     }
 
-    /// All memory, to be evaluated with a step.
+    /// All memory, to be evaluated with a pass.
     var arrays: [MLXArray] { (keys + values).compactMap(\.self) }
 
     /// Makes room for block number `last`.
@@ -53,7 +53,7 @@ final class MLXCache {
         array = grown
     }
 
-    /// Writes the keys and values [rows, key heads, head dimension] of a step's rows.
+    /// Writes the keys and values [rows, key heads, head dimension] of a pass's rows.
     func put(_ newKeys: MLXArray, _ newValues: MLXArray, layer: Int, _ rows: MLXRows) {
         let width = shapes[layer].keyWidth
         func put(_ new: MLXArray, _ place: inout MLXArray?) {

@@ -4,7 +4,7 @@ import OperatingSystem
 
 /// A loaded Phi model that MLX computes: on Apple's and NVIDIA's GPUs, or on the processor if there is none.
 ///
-/// MLX's sums depend on the number of rows in a step, so a result is the same only to within rounding, not byte for
+/// MLX's sums depend on the number of rows in a pass, so a result is the same only to within rounding, not byte for
 /// byte. Everything else is as in `PhiEngine`: limits of sequences, rotary factors, and sampling.
 // Unchecked: MLX's arrays are C++'s, used by one thread at a time, as `Engine` demands.
 package final class MLXEngine: ModelEngine, @unchecked Sendable {
@@ -28,7 +28,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
     package let logits: LogitReader
     /// For readers of logits.
     private let scratch = Buffer<Float>()
-    /// Time of all steps so far.
+    /// Time of all passes so far.
     private var seconds = 0.0
 
     /// Rows of logits computed at a time.
@@ -123,7 +123,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         return facts
     }
 
-    // MARK: Steps
+    // MARK: Passes
 
     package func order(_ runs: [RowRun]) -> [Int] { MLXRows.order(runs) }
 
@@ -138,7 +138,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         let rows = MLXRows(mlx, runs, sights: Set(shape.layers.map(\.sight)))
         let operations = MLXOperations(shape, rows: rows, cache: cache, rotary: rotary)
         try network.forward(operations)
-        // The cache is evaluated with the first rows of logits: one wait a step.
+        // The cache is evaluated with the first rows of logits: one wait a pass.
         var due = cache.arrays
         if let (head, hidden) = operations.head {
             for start in stride(from: 0, to: rows.keptCount, by: Self.logitRows) {

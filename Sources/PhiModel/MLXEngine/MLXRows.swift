@@ -36,7 +36,7 @@ extension AttentionShape {
     }
 }
 
-/// Rows of a step, ordered by runs, and the runs that attend together.
+/// Rows of a pass, ordered by runs, and the runs that attend together.
 struct MLXRows {
     enum LongRope {
         case none, all

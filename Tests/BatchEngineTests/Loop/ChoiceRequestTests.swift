@@ -98,7 +98,7 @@ import Testing
             let engine = BlockEngine(blockLength: 64)
             let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: 64)
             loop.add(source)
-            for _ in 0..<6 { _ = try loop.step() }
+            for _ in 0..<6 { _ = try loop.pass() }
             #expect(source.mostRunning == 1 && source.admitted == [0] && source.order.isEmpty)
             source.isCancelled = isCancelled
             loop.run()

@@ -21,11 +21,11 @@ import Testing
     private func send(
         _ table: inout SequenceTable, _ tokens: [Int32], start: Int? = nil, wrong: Int = 0
     ) -> RowRun {
-        var input = StepInput(sequence: id, tokens: tokens[...], start: start)
+        var input = PassInput(sequence: id, tokens: tokens[...], start: start)
         let request = SamplingRequest(parameters: SamplingParameters(), stream: 0)
         input.samplings = SmallArray(repeatElement(request, count: wrong + 1))
         let run = table.begin(input)
-        table.finish([input], [StepAnswer(choice: SampledToken(token: 0))])
+        table.finish([input], [PassAnswer(choice: SampledToken(token: 0))])
         return run
     }
 
@@ -82,7 +82,7 @@ import Testing
         #expect(admit(&table) == .wait(.room))
         table.preempt(id, tokens: Array(10..<20))
         #expect(admit(&table) == .ready(cached: 0, room: 12), "nothing is shared")
-        #expect(table.begin(StepInput(sequence: other, tokens: [10])).slot == 0)
+        #expect(table.begin(PassInput(sequence: other, tokens: [10])).slot == 0)
     }
 
     @Test func longRunsAreCut() {

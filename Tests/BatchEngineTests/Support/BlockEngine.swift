@@ -79,7 +79,7 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
         sequences.preempt(id, tokens: tokens)
     }
 
-    func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
+    func forward(_ inputs: [PassInput]) throws -> [PassAnswer] {
         try beforeStep(steps)
         steps += 1
         if inputs.isEmpty { faults.append("an empty step") }
@@ -88,15 +88,15 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
         return inputs.map { input in
             guard let length = sequences[input.sequence]?.length, !input.tokens.isEmpty else {
                 faults.append("rows of nobody, or none")
-                return StepAnswer()
+                return PassAnswer()
             }
             if let start = input.start, start > length {
                 faults.append("goes back to what is not there")
-                return StepAnswer()
+                return PassAnswer()
             }
             let run = sequences.begin(input)
             var hash: UInt64 = 0
-            var answer = StepAnswer()
+            var answer = PassAnswer()
             for (number, token) in input.tokens.enumerated() {
                 rows += 1
                 let position = run.start + number

@@ -73,7 +73,7 @@ final class TestSource: RequestSource {
     }
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
     func refused(_ request: Request, _ refusal: Refusal) { refused.append(number(request)) }
-    func stepped(_ report: StepReport, in loop: BatchLoop) {
+    func passed(_ report: PassReport, in loop: BatchLoop) {
         mostRunning = max(mostRunning, report.running)
         tokens += report.tokens
         prefillRows += report.prefillRows

@@ -60,7 +60,9 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         var tokens = prompt[cached...]
         var request = SamplingRequest(parameters: parameters, stream: 7, prompt: prompt)
         for _ in 0..<2 {
-            let choices = try engine.step([StepInput(sequence: sequence, tokens: tokens, sampling: request)])
+            let choices = try engine.forward([
+                PassInput(sequence: sequence, tokens: tokens, sampling: request)
+            ])
             guard let choice = choices[0].choice else { throw BrokenPromise(description: "no answer") }
             // Of weights that are no numbers, which end a completion.
             if choice.fault == .notFinite { break }

@@ -112,7 +112,7 @@ import Testing
         while !sequence.isDone {
             let input = sequence.send(sequence.unsent.count)
             guard model.extend(sequence.id, to: sequence.count) != nil else { return [] }
-            _ = sequence.take(try model.step([input])[0])
+            _ = sequence.take(try model.forward([input])[0])
         }
         return sequence.decoding.sampled
     }

@@ -176,7 +176,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         }
     }
 
-    func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
+    func forward(_ inputs: [PassInput]) throws -> [PassAnswer] {
         try beforeStep(steps)
         steps += 1
         largestStep = max(largestStep, inputs.reduce(0) { $0 + $1.tokens.count })
@@ -185,7 +185,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         return inputs.map { input in
             guard var sequence = sequences.removeValue(forKey: input.sequence) else {
                 faults.append("unknown sequence")
-                return StepAnswer()
+                return PassAnswer()
             }
             if let start = input.start {
                 if start > sequence.tokens.count { faults.append("goes back to what is not there") }
@@ -195,7 +195,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
             rows += input.tokens.count
             if sequence.tokens.count > sequence.reserved { faults.append("more rows than reserved") }
             sequences[input.sequence] = sequence
-            var answer = StepAnswer()
+            var answer = PassAnswer()
             for row in 0..<input.targetRows {
                 let count = sequence.tokens.count - input.targetRows + row + 1
                 for target in Array(input.targets)[input.targetRange(ofRow: row, from: answer.logprobs.count)]

@@ -118,8 +118,8 @@ import Testing
                 ? FixedTokens((0..<320).filter { $0 % 5 != 0 }, vocabularySize: 320) : nil)
         var rows = prompt[cached...]
         for _ in 0..<40 {
-            let input = StepInput(sequence: id, tokens: rows, sampling: request)
-            let choice = try #require(try engine.step([input])[0].choice)
+            let input = PassInput(sequence: id, tokens: rows, sampling: request)
+            let choice = try #require(try engine.forward([input])[0].choice)
             hash.add(UInt32(choice.token))
             hash.add(choice.logprob?.bitPattern ?? 0)
             for other in choice.top {

@@ -58,8 +58,8 @@ struct DemoTextTests {
         while tokens.count < count {
             let sampling = SamplingRequest(
                 parameters: SamplingParameters(), stream: 0, position: tokens.count)
-            let step = [StepInput(sequence: id, tokens: next, sampling: sampling)]
-            let token = try #require(try engine.step(step)[0].choice).token
+            let step = [PassInput(sequence: id, tokens: next, sampling: sampling)]
+            let token = try #require(try engine.forward(step)[0].choice).token
             tokens.append(token)
             if forced == nil, engine.limits.endOfSequence.contains(token) { break }
             next = [forced?[tokens.count - 1] ?? token]

@@ -68,19 +68,19 @@ import Testing
                 entered += 1
             }
             try #require(!unsent.isEmpty, "an idle engine has room")
-            var inputs: [StepInput] = []
+            var inputs: [PassInput] = []
             let active = unsent.keys.sorted()
             for index in active {
                 guard let (id, tokens) = unsent[index] else { continue }
                 let isWhole = tokens.count <= chunk
                 inputs.append(
-                    StepInput(
+                    PassInput(
                         sequence: id, tokens: tokens.prefix(chunk),
                         sampling: isWhole
                             ? request(engine, sequences[index], rows[index].count) : nil))
                 unsent[index]?.tokens = tokens.dropFirst(chunk)
             }
-            let choices = try engine.step(inputs).map(\.choice)
+            let choices = try engine.forward(inputs).map(\.choice)
             for (index, choice) in zip(active, choices) {
                 guard let choice, let (id, _) = unsent[index] else { continue }
                 rows[index].append(row(choice))
@@ -103,9 +103,9 @@ import Testing
             let (id, cached) = try #require(try admit(engine, sequence))
             defer { engine.release(id) }
             let tokens = sequence.prompt + sequence.completion.prefix(place)
-            let input = StepInput(
+            let input = PassInput(
                 sequence: id, tokens: tokens[cached...], sampling: request(engine, sequence, place))
-            return row(try #require(try engine.step([input])[0].choice))
+            return row(try #require(try engine.forward([input])[0].choice))
         }
     }
 

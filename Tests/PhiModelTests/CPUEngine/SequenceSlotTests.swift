@@ -23,11 +23,11 @@ import Testing
             let inputs = open.map { number in
                 let (tokens, first) = (sequences[number], found[number].count)
                 let last = min(first + chunk, tokens.count - 1)
-                return StepInput(
+                return PassInput(
                     sequence: ids[number], tokens: tokens[first..<last], targets: tokens[first + 1..<last + 1]
                 )
             }
-            for (number, answer) in zip(open, try engine.step(inputs)) {
+            for (number, answer) in zip(open, try engine.forward(inputs)) {
                 found[number] += answer.logprobs.map(\.bitPattern)
             }
         }

@@ -33,8 +33,8 @@ import Testing
             let request = SamplingRequest(
                 parameters: SamplingParameters(temperature: 1.5, logprobs: 0), stream: UInt64(number),
                 position: position)
-            let input = StepInput(sequence: id, tokens: rows, sampling: request)
-            let choice = try #require(try engine.step([input])[0].choice)
+            let input = PassInput(sequence: id, tokens: rows, sampling: request)
+            let choice = try #require(try engine.forward([input])[0].choice)
             sequence.tokens.append(choice.token)
             sequence.logprobs.append(try #require(choice.logprob))
             rows = [choice.token]
@@ -61,10 +61,10 @@ import Testing
                 let (prompt, tokens) = (sequences[number].prompt, sequences[number].tokens)
                 let rows = (prompt + tokens.dropLast())[position...].prefix(chunk)
                 let targets = max(0, rows.endIndex - max(position, prompt.count - 1))
-                return StepInput(
+                return PassInput(
                     sequence: id, tokens: rows, targets: tokens[logprobs[number].count...].prefix(targets))
             }
-            let answers = try engine.step(inputs)
+            let answers = try engine.forward(inputs)
             for (place, (input, answer)) in zip(inputs, answers).enumerated().reversed() {
                 let number = running[place].number
                 #expect(answer.choice == nil && answer.logprobs.count == input.targets.count)
@@ -124,9 +124,9 @@ import Testing
             defer { engine.release(id) }
             let request = SamplingRequest(parameters: SamplingParameters(logprobs: 1), stream: 0)
             // The last target comes after the last row.
-            let answer = try engine.step(
+            let answer = try engine.forward(
                 [
-                    StepInput(
+                    PassInput(
                         sequence: id, tokens: all[cached...], sampling: request,
                         targets: sequence.tokens[1...] + [5])
                 ])[0]

@@ -36,14 +36,14 @@ extension MLXTests {
                 var answers: [Int: [Float]] = [:]
                 var open = Set(texts.indices)
                 while !open.isEmpty {
-                    var inputs: [(Int, StepInput)] = []
+                    var inputs: [(Int, PassInput)] = []
                     for number in open.sorted() {
                         let left = texts[number].count - sequences[number].length
                         let count = left > 5 ? min(50, left - 5) : 1
                         inputs.append((number, sequences[number].input(count, asks: left == 1)))
                         if left == 1 { open.remove(number) }
                     }
-                    for ((number, _), answer) in zip(inputs, try engine.step(inputs.map(\.1))) {
+                    for ((number, _), answer) in zip(inputs, try engine.forward(inputs.map(\.1))) {
                         if !answer.logprobs.isEmpty { answers[number] = answer.logprobs }
                     }
                     for number in texts.indices where !open.contains(number) {
@@ -65,10 +65,10 @@ extension MLXTests {
                 var sequences = try [70, 30].enumerated().map {
                     try #require(MLXSequence(engine, $0, Array(text.prefix($1)), ceiling: 300 + $0))
                 }
-                _ = try engine.step([
+                _ = try engine.forward([
                     sequences[0].input(69, asks: false), sequences[1].input(29, asks: false),
                 ])
-                let answers = try engine.step(sequences.indices.map { sequences[$0].input(1, asks: true) })
+                let answers = try engine.forward(sequences.indices.map { sequences[$0].input(1, asks: true) })
                 for (answer, expected) in zip(answers, expected) {
                     #expect(distance(answer.logprobs, expected) < 1e-4)
                 }
@@ -92,18 +92,18 @@ extension MLXTests {
                 let text = Array(Self.tokens.prefix(150))
                 let expected = try MLXSequence.logprobs(engine, text)
                 var first = try #require(MLXSequence(engine, 1, text, cacheable: .max))
-                _ = try engine.step([first.input(150, asks: false)])
+                _ = try engine.forward([first.input(150, asks: false)])
                 var second = try #require(MLXSequence(engine, 2, text, cacheable: .max))
                 #expect(second.length == 128, "two blocks are there already")
                 #expect(
-                    distance(try engine.step([second.input(22, asks: true)])[0].logprobs, expected) < 1e-4)
+                    distance(try engine.forward([second.input(22, asks: true)])[0].logprobs, expected) < 1e-4)
                 // Other tokens after the prompt, which are then taken back.
-                var input = StepInput(sequence: second.id, tokens: [5, 6, 7])
-                _ = try engine.step([input])
-                input = StepInput(
+                var input = PassInput(sequence: second.id, tokens: [5, 6, 7])
+                _ = try engine.forward([input])
+                input = PassInput(
                     sequence: second.id, tokens: text[149...], start: 149, targets: Self.all,
                     targetCounts: [320])
-                #expect(distance(try engine.step([input])[0].logprobs, expected) < 1e-4)
+                #expect(distance(try engine.forward([input])[0].logprobs, expected) < 1e-4)
                 engine.preempt(second.id, tokens: text)
                 engine.release(first.id)
                 second = try #require(MLXSequence(engine, 2, text, cacheable: .max))

@@ -22,7 +22,7 @@ extension MLXTests {
             while found.count < count {
                 let due = sequence.tokens.count - sequence.length
                 let input = sequence.input(due, asks: false, sampling: sampling)
-                let choice = try #require(try engine.step([input])[0].choice)
+                let choice = try #require(try engine.forward([input])[0].choice)
                 #expect(choice.fault == nil && sampling.accept(choice.token))
                 found.append(choice)
                 sequence.tokens.append(choice.token)

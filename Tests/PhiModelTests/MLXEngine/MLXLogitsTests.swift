@@ -50,7 +50,7 @@ extension MLXTests {
                         SamplingRequest(
                             parameters: SamplingParameters(logprobs: 2), stream: 0, position: position)
                     })
-                let choices = try engine.step([input])[0].choices
+                let choices = try engine.forward([input])[0].choices
                 #expect(choices.map(\.token) == answer.greedy)
                 let leads = choices.map { $0.top[0].logprob - $0.top[1].logprob }
                 #expect(distance(leads, answer.gaps) < 2e-3, "answer \(number)")

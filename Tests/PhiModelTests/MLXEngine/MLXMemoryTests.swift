@@ -26,7 +26,7 @@ extension MLXTests {
                 }
                 for count in [64, 64, 64, 58] {
                     for place in sequences.indices {
-                        _ = try engine.step([sequences[place].input(count, asks: false)])
+                        _ = try engine.forward([sequences[place].input(count, asks: false)])
                     }
                 }
                 let held = mlx.memory.active - before
@@ -37,7 +37,7 @@ extension MLXTests {
 
                 mlx.resetPeakMemory()
                 let active = mlx.memory.active
-                _ = try engine.step([StepInput(sequence: sequences[0].id, tokens: [5])])
+                _ = try engine.forward([PassInput(sequence: sequences[0].id, tokens: [5])])
                 let step = mlx.memory.peak - active
                 #expect(step < 2 << 20, "\(step) more for one row that reads 251 positions")
                 for sequence in sequences { engine.release(sequence.id) }

@@ -23,7 +23,7 @@ extension MLXTests {
             for _ in 0..<count {
                 let input = sequence.input(
                     sequence.tokens.count - sequence.length, asks: false, sampling: sampling)
-                let choice = try #require(try engine.step([input])[0].choice)
+                let choice = try #require(try engine.forward([input])[0].choice)
                 sequence.tokens.append(choice.token)
                 let isAllowed = sampling.accept(choice.token)
                 #expect(isAllowed)
@@ -46,7 +46,7 @@ extension MLXTests {
                     // Two that are right, one that is not, and one that would be right after it.
                     var guesses = Array(expected[found.count...].prefix(4))
                     if guesses.count > 2 { guesses[2] = (guesses[2] + 1) % 320 }
-                    var input = StepInput(sequence: sequence.id, tokens: (due + guesses)[...])
+                    var input = PassInput(sequence: sequence.id, tokens: (due + guesses)[...])
                     var state = sampling
                     input.samplings = SmallArray(state)
                     for guess in guesses {
@@ -55,8 +55,8 @@ extension MLXTests {
                         input.samplings.append(state)
                     }
                     // Beside rows of another sequence, of which it takes as many again.
-                    let beside = StepInput(sequence: other.id, tokens: other.tokens[...], start: 0)
-                    let answer = try engine.step([beside, input])[1]
+                    let beside = PassInput(sequence: other.id, tokens: other.tokens[...], start: 0)
+                    let answer = try engine.forward([beside, input])[1]
                     let right = guesses.count > 2 ? 3 : guesses.count + 1
                     #expect(answer.choices.count == right)
                     for choice in answer.choices {
@@ -75,13 +75,13 @@ extension MLXTests {
             try withEngine { engine in
                 var sequence = try #require(MLXSequence(engine, 1, Self.text))
                 defer { engine.release(sequence.id) }
-                _ = try engine.step([sequence.input(60, asks: false)])
+                _ = try engine.forward([sequence.input(60, asks: false)])
                 // After each of the last ten tokens but one the next one, and two after the last.
                 let targets = Array(Self.text[61...]) + [7, 8]
-                let input = StepInput(
+                let input = PassInput(
                     sequence: sequence.id, tokens: Self.text[60...], targets: targets[...],
                     targetCounts: Array(repeating: 1, count: 9) + [2])
-                let answer = try engine.step([input])[0]
+                let answer = try engine.forward([input])[0]
                 #expect(answer.choices.isEmpty && answer.logprobs.count == 11)
                 for (place, target) in targets.enumerated() {
                     let before = Array(Self.text.prefix(min(61 + place, 70)))
@@ -96,7 +96,7 @@ extension MLXTests {
             try withEngine { engine in
                 let ways: [[Int32]] = [[5, 6, 7], [9, 8], [5, 6, 9, 10]]
                 var first = try #require(MLXSequence(engine, 0, Self.text, cacheable: .max))
-                _ = try engine.step([first.input(70, asks: false)])
+                _ = try engine.forward([first.input(70, asks: false)])
                 var branches = try ways.indices.map {
                     try #require(MLXSequence(engine, $0 + 1, Self.text + ways[$0], cacheable: 69))
                 }
@@ -105,7 +105,7 @@ extension MLXTests {
                 let inputs = branches.indices.map { place in
                     branches[place].input(6 + ways[place].count, asks: true)
                 }
-                let answers = try engine.step(inputs)
+                let answers = try engine.forward(inputs)
                 for (answer, way) in zip(answers, ways) {
                     let alone = try MLXSequence.logprobs(engine, Self.text + way)
                     #expect(distance(answer.logprobs, alone) < 1e-4, "\(way)")

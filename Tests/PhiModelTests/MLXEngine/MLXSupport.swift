@@ -33,9 +33,9 @@ struct MLXSequence {
     }
 
     /// The next `count` tokens, with the log-probabilities of all that may follow the last one if `asks`.
-    mutating func input(_ count: Int, asks: Bool, sampling: SamplingRequest? = nil) -> StepInput {
+    mutating func input(_ count: Int, asks: Bool, sampling: SamplingRequest? = nil) -> PassInput {
         let all = Array(0..<Int32(engine.limits.vocabularySize))
-        let input = StepInput(
+        let input = PassInput(
             sequence: id, tokens: tokens[length..<length + count], sampling: sampling,
             targets: asks ? all[...] : [], targetCounts: asks ? [all.count] : [])
         length += count
@@ -49,7 +49,7 @@ struct MLXSequence {
     {
         var sequence = try #require(MLXSequence(engine, number, tokens, ceiling: ceiling))
         defer { engine.release(sequence.id) }
-        return try engine.step([sequence.input(tokens.count, asks: true)])[0].logprobs
+        return try engine.forward([sequence.input(tokens.count, asks: true)])[0].logprobs
     }
 }
 

@@ -11,7 +11,7 @@ final class RequestList<Ending>: RequestSource {
     private let note: (SampledToken) -> String?
     private let ending: (TokenSequence, [String: String]) -> Ending
     private(set) var endings: [Int: Ending] = [:]
-    private(set) var reports: [StepReport] = []
+    private(set) var reports: [PassReport] = []
     private(set) var isComplete = false
 
     private init(
@@ -43,7 +43,7 @@ final class RequestList<Ending>: RequestSource {
     }
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
     func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
-    func stepped(_ report: StepReport, in loop: BatchLoop) { reports.append(report) }
+    func passed(_ report: PassReport, in loop: BatchLoop) { reports.append(report) }
     func completed() { isComplete = true }
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
 }

@@ -142,14 +142,14 @@ import Testing
                     try #require(try engine.begin(prompt: prompt, maxTokens: 4)).id
                 }
                 let request = SamplingRequest(parameters: parameters, stream: 7)
-                let first = try engine.step(
-                    zip(ids, prompts).map { StepInput(sequence: $0, tokens: $1[...], sampling: request) }
+                let first = try engine.forward(
+                    zip(ids, prompts).map { PassInput(sequence: $0, tokens: $1[...], sampling: request) }
                 ).map(\.choice)
                 engine.release(ids[1])
                 let others = [0, 2]
-                let second = try engine.step(
+                let second = try engine.forward(
                     others.map {
-                        StepInput(sequence: ids[$0], tokens: [first[$0]?.token ?? 0], sampling: request)
+                        PassInput(sequence: ids[$0], tokens: [first[$0]?.token ?? 0], sampling: request)
                     }
                 ).map(\.choice)
                 return [first, second]
@@ -170,8 +170,8 @@ import Testing
                 let error = modelError { _ = try engine.logProbabilities(of: [5, 200, 9, 10], from: 1) }
                 #expect(error?.kind == .malformed && error?.message.contains("not finite") == true)
                 let (id, _) = try #require(try engine.begin(prompt: [5, 200, 9], maxTokens: 1))
-                let scores = try engine.step(
-                    [StepInput(sequence: id, tokens: [5, 200, 9], targets: [200, 9, 10])])[0]
+                let scores = try engine.forward(
+                    [PassInput(sequence: id, tokens: [5, 200, 9], targets: [200, 9, 10])])[0]
                 #expect(scores.logprobs.map(\.isNaN) == [false, true, true])
                 try whole.write(to: place.file)
             }

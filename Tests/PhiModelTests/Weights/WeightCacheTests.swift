@@ -324,8 +324,8 @@ import Testing
                 return try (0..<5).flatMap { position in
                     let request = SamplingRequest(
                         parameters: SamplingParameters(logprobs: 20), stream: 1, position: position)
-                    let choices = try engine.step(
-                        [StepInput(sequence: id, tokens: next[...], sampling: request)])
+                    let choices = try engine.forward(
+                        [PassInput(sequence: id, tokens: next[...], sampling: request)])
                     let choice = try #require(choices[0].choice)
                     next = [choice.token]
                     return [UInt32(choice.token)] + choice.top.map(\.logprob.bitPattern)

@@ -73,7 +73,7 @@ import Testing
         #expect(try items("results", after: "codes\nare:") == LineError.Code.allCases.map(\.rawValue))
         #expect(try items("answers") == AnswerKeys.names)
         #expect(try Set(items("engines")) == Set(EngineKind.allCases.map { "engine: \($0.rawValue)" }))
-        let rules = RequestSetting.all.filter { $0.step != nil }.sorted { $0.step ?? 0 < $1.step ?? 0 }
+        let rules = RequestSetting.all.filter { $0.rule != nil }.sorted { $0.rule ?? 0 < $1.rule ?? 0 }
         #expect(
             try items("sampling")
                 == rules.map(\.name) + ["temperature", "top_k", "top_p", "min_p", "seed"])

@@ -1,9 +1,9 @@
 import FoundationShim
 import OperatingSystem
 
-/// Masks of a step's rows, each made once: by the mask thread during the forward pass, or by the thread that needs it
+/// Masks of a pass's rows, each made once: by the mask thread during the forward pass, or by the thread that needs it
 /// first.
-final class StepMasks: Sendable {
+final class PassMasks: Sendable {
     private enum Slot {
         case open(any Constraint)
         case taken
@@ -64,30 +64,30 @@ final class StepMasks: Sendable {
     func drop() { slots.withLock { $0.next = $0.slots.count } }
 }
 
-/// Thread that makes the masks of one step after the other. It starts with the first mask.
+/// Thread that makes the masks of one pass after the other. It starts with the first mask.
 final class MaskThread {
-    private let steps = Queue<StepMasks>()
+    private let passes = Queue<PassMasks>()
     /// Whether the thread was started; nil before the first mask.
     private var isThere: Bool?
 
-    deinit { steps.close() }
+    deinit { passes.close() }
 
-    /// Starts making the masks of a step.
+    /// Starts making the masks of a pass.
     /// - Returns: nil if no row has a constraint.
-    func begin(_ constraints: [(any Constraint)?]) -> StepMasks? {
+    func begin(_ constraints: [(any Constraint)?]) -> PassMasks? {
         guard constraints.contains(where: { $0 != nil }) else { return nil }
-        let masks = StepMasks(constraints)
+        let masks = PassMasks(constraints)
         let isThere = isThere ?? start()
         self.isThere = isThere
         // Without a thread, rows make their masks when they need them.
-        if isThere { steps.put(masks) }
+        if isThere { passes.put(masks) }
         return masks
     }
 
     private func start() -> Bool {
         do throws(SystemError) {
-            try WorkerThread.start("phibatch masks") { [steps] in
-                while let some = steps.wait(1) { for masks in some { masks.make() } }
+            try WorkerThread.start("phibatch masks") { [passes] in
+                while let some = passes.wait(1) { for masks in some { masks.make() } }
             }
             return true
         } catch {

@@ -1,7 +1,7 @@
 import BatchEngine
 
-/// Work and time of all steps so far.
-struct StepTally {
+/// Work and time of all passes so far.
+struct PassTally {
     /// Time by kind of work.
     private(set) var times = ComputeTimes()
     private(set) var work = StepWork()

@@ -63,7 +63,7 @@ import Testing
 
     @Test func droppedMasksAreNotMade() {
         let gate = Gate()
-        let masks = StepMasks([Gated(gate: gate, token: 1)])
+        let masks = PassMasks([Gated(gate: gate, token: 1)])
         masks.drop()
         masks.make()
         #expect(gate.asked.withLock { $0 } == 0)

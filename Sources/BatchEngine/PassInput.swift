@@ -1,5 +1,5 @@
-/// Rows of one sequence in a step, and the questions about them.
-package struct StepInput: Sendable {
+/// Rows of one sequence in a pass, and the questions about them.
+package struct PassInput: Sendable {
     package var sequence: RequestID
     /// Tokens appended to the sequence: a chunk of its prompt, or the last sampled token and those that a constraint
     /// forces after it, then draft tokens.
@@ -48,8 +48,8 @@ package struct StepInput: Sendable {
     }
 }
 
-/// Answer of a step to one input.
-package struct StepAnswer: Sendable, Equatable {
+/// Answer of a pass to one input.
+package struct PassAnswer: Sendable, Equatable {
     /// The token sampled after the certain ones, and after each draft token that was chosen. Empty if nothing was
     /// sampled. The sequence keeps the certain tokens of the input and one draft token for each choice but the last.
     package var choices: SmallArray<SampledToken>
@@ -71,7 +71,7 @@ package struct StepAnswer: Sendable, Equatable {
     var acceptedDrafts: Int { max(0, choices.count - 1) }
 
     /// Whether it answers exactly the questions of an input.
-    func answers(_ input: StepInput) -> Bool {
+    func answers(_ input: PassInput) -> Bool {
         choices.isEmpty == input.samplings.isEmpty && choices.count <= input.samplings.count
             && logprobs.count == input.targets.count
     }
