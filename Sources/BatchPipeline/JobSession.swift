@@ -34,9 +34,6 @@ package final class JobSession {
         store = try Self.openStore(job, fingerprint, stopFlag)
     }
 
-    /// The log; nil if results go to a stream.
-    package var log: LogStore? { store as? LogStore }
-
     /// Runs the job to its end on this thread, with its own model.
     /// - Parameter progress: called from time to time, on this thread.
     /// - Throws: errors of input, model or store; the job can then be resumed.

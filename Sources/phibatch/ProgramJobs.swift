@@ -199,7 +199,7 @@ final class ProgramJobs {
                 let reason = replacedFiles(of: member)
                 if !reason.text.isEmpty { member.console.error(reason) }
             }
-            if let log = session.log?.unfinishedLog {
+            if let log = session.store.log?.unfinishedLog {
                 let goesOn = (error as? UserError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
                 member.console.error("finished results are kept in \(log)\(advice)")
@@ -211,7 +211,7 @@ final class ProgramJobs {
             var code = status(of: outcome)
             if members.count == 1, !options.follows { signals.runHasEnded(outcome.status) }
             let summary = Summary(
-                job: member.job.settings, outcome: outcome, log: session.log,
+                job: member.job.settings, outcome: outcome, log: session.store.log,
                 isAlone: members.count == 1)
             let didNothing = outcome.statistics.done + outcome.statistics.failedResults == 0
             if isFirst || !didNothing {

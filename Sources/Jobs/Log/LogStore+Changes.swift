@@ -15,8 +15,8 @@ extension LogStore {
 
     /// Returns the difference to what is there; nil if there is none.
     func change() throws -> Change? {
-        if log.isOpen {
-            guard let old = log.begun?.fingerprint else { return nil }
+        if found.isOpen {
+            guard let old = found.begun?.fingerprint else { return nil }
             // The same parts in another order are no difference to results, but the digest differs.
             guard !fingerprint.changes(from: old).isEmpty || old.digest != fingerprint.digest else {
                 return nil
@@ -25,7 +25,7 @@ extension LogStore {
         }
         guard let settings, case let old = settings.fingerprint, old != fingerprint else { return nil }
         // Results of other settings were kept, and there was nothing else to do.
-        if settings.kept.contains(where: { $0.digest == fingerprint.digest }), let finished = log.finished {
+        if settings.kept.contains(where: { $0.digest == fingerprint.digest }), let finished = found.finished {
             let index = ResultIndex()
             _ = try PreviousOutput(finished, of: nil, index: index) { _ in true }
             if index.countByRun().map(\.run) == [fingerprint.digest] { return nil }
@@ -35,9 +35,9 @@ extension LogStore {
 
     /// Whether an unfinished run has nothing that would be lost.
     func holdsNoResult() throws -> Bool {
-        guard log.isOpen, log.finished == nil, try !system.exists(paths.output) else { return false }
+        guard found.isOpen, found.finished == nil, try !system.exists(paths.output) else { return false }
         let index = ResultIndex()
-        let outcome = try log.records(into: index)
+        let outcome = try found.records(into: index)
         return outcome.inFlight.isEmpty && (0..<index.count).allSatisfy { index[$0].isFailed }
     }
 
@@ -98,7 +98,8 @@ extension LogStore {
         guard !writer.header.accepted.contains(digest) else { return }
         writer.header.kept.append(
             AcceptedRun(
-                digest: digest, fingerprint: fingerprint ?? log.begun?.run(digest) ?? settings?.run(digest)))
+                digest: digest, fingerprint: fingerprint ?? found.begun?.run(digest) ?? settings?.run(digest))
+        )
     }
 
     /// Header of the log of the output that this run makes.

@@ -2,7 +2,7 @@
 extension LogStore {
     /// Whether the output that is there is already, line for line, what would be written.
     func isUnchanged() throws -> Bool {
-        guard !writer.hasBegun, let earlierOutput, let finished = log.finished else { return false }
+        guard !writer.hasBegun, let earlierOutput, let finished = found.finished else { return false }
         guard earlierOutput.isAsWritten, earlierOutput.lost == 0, claims.count == earlierOutput.count,
             finished.header.format == options.format.name, finished.header.layout == options.format.layout
         else { return false }

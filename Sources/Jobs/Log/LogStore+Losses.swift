@@ -58,7 +58,7 @@ extension LogStore {
         let keepsOutput =
             hasOutput
             && (earlierOutput == nil ? writer.header.isRestarted : !isOurs || earlier.lostFromOutput > 0)
-        let keepsLog = log.isOpen && earlier.lostFromLog > 0
+        let keepsLog = found.isOpen && earlier.lostFromLog > 0
         guard keepsOutput || keepsLog else { return false }
         var text = ""
         if hasOutput, isOurs || earlierOutput != nil, earlier.lostFromOutput > 0 {
@@ -72,7 +72,7 @@ extension LogStore {
         }
         guard options.keptOutputCount > 0 else {
             if keepsOutput { warnings.append(text + "the earlier output is not kept, as keep_old is 0.") }
-            return log.begun?.isRestarted == true
+            return found.begun?.isRestarted == true
         }
         let name = try oldFiles.keep(output: keepsOutput, log: keepsLog || earlierOutput != nil)
         try system.syncFolder(paths.folder)

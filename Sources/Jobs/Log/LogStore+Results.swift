@@ -2,13 +2,15 @@ import FoundationShim
 
 /// The store as a run uses it.
 extension LogStore: ResultStore {
-    package var isOnDisk: Bool { true }
+    package var log: LogStore? { self }
 
+    /// The content hashes under which an earlier run left something of a key's id and sample.
     package func filedHashes(of key: ResultKey) throws -> [UInt64] {
         if let failure { throw failure }
         return claims.hashes(of: key) + (others?.hashes(of: key) ?? [])
     }
 
+    /// A line is known by one of `earlierSchemes`.
     package func note(earlierScheme: LineScheme) { usedSchemes = usedSchemes.adding([earlierScheme]) }
 
     package func claim(_ key: ResultKey, position: Int) throws -> StoredState {
@@ -72,12 +74,16 @@ extension LogStore: ResultStore {
         return try stored.record(of: known)?.result
     }
 
+    /// The result of a key in an output that is verified by this run; nil if none is.
     package func verified(_ key: ResultKey) throws -> GenerationResult? { try others?.result(of: key) }
 
+    /// The steps of runs whose jobs had other ones, and nothing else that was other: as their fingerprints have them, by the
+    /// runs' digests.
     package var earlierSteps: [String: String] {
         previousRows.reduce(into: [:]) { $0.merge($1.steps) { first, _ in first } }
     }
 
+    /// The result that such a run has of a key; nil if it has none.
     package func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult? {
         if let failure { throw failure }
         return try previousRows.lazy.compactMap { try $0.result(of: key, run: run) }.first
@@ -95,13 +101,18 @@ extension LogStore: ResultStore {
         if failure == nil { try failing { try writer.sync() } }
     }
 
+    /// Whether the lines claimed so far leave it open if too many results of an earlier run would be lost: then
+    /// a look at the lines to come, before the work on them, may save that work.
     package var needsLookAhead: Bool { !options.prunes && claims.earlier.losesTooMany }
 
+    /// A line to come has this key. What is seen so counts up to the next claim.
     package func lookAhead(at key: ResultKey) throws {
         if let failure { throw failure }
         claims.lookAhead(at: key)
     }
 
+    /// All lines are claimed or looked at.
+    /// - Throws: what `finish` would, if results of an earlier run would be lost.
     package func inputEnds(_ end: InputEnd) throws {
         if let failure { throw failure }
         inputEnd = end
@@ -126,7 +137,7 @@ extension LogStore: ResultStore {
                 try writeOutput()
                 didReplaceOutput = true
             } else if let settings, settings != header {
-                lock.log = try log.put(header, at: place)
+                lock.log = try found.put(header, at: place)
             }
             isFinished = true
         }

@@ -10,12 +10,12 @@ extension LogStore {
                 "is joined of shards, each of which has decided of its own rows. Run and join those again, or "
                     + beginAgain)
         }
-        let isBlank = log.finished == nil && !log.isOpen
+        let isBlank = found.finished == nil && !found.isOpen
         if options.restart { try setAside() } else if lock.isNew || isBlank { try beginNew(isBlank) }
         if let change = try change() {
             switch options.ifChanged {
             case _ where try change.isBegun && holdsNoResult():
-                try openPreviousRows(log.begun?.rowsFrom ?? [])
+                try openPreviousRows(found.begun?.rowsFrom ?? [])
                 try beginNew(true)
                 lock.isNew = previousRows.isEmpty
                 notes.append("the earlier run had no result yet; the new settings are taken.")
@@ -26,7 +26,7 @@ extension LogStore {
             case .keep: notes.append(keeping(change))
             }
         }
-        if let begun = log.begun {
+        if let begun = found.begun {
             writer.header.isRestarted = begun.isRestarted
             writer.header.kept = begun.kept
             if previousRows.isEmpty {
@@ -34,7 +34,7 @@ extension LogStore {
                     notes.append("\(name): is not there any more, or not as it was; rows take nothing of it.")
                 }
             }
-        } else if log.isOpen {
+        } else if found.isOpen {
             notes.append("\(paths.log): its header is damaged; the results name their run themselves.")
             // Whatever output is there is kept.
             writer.header.isRestarted = true
@@ -45,7 +45,7 @@ extension LogStore {
         try place.tighten(lock.log)
         try loadOutput()
         noteSchemes()
-        if log.isOpen, let begun = log.begun,
+        if found.isOpen, let begun = found.begun,
             begun.fingerprint.digest != fingerprint.digest || !begun.lines.contains(options.lines)
                 || begun.pins != options.pins
         {
@@ -59,7 +59,7 @@ extension LogStore {
     /// Schemes by which lines are known in what counts.
     private func noteSchemes() {
         var schemes = settings?.lines ?? []
-        schemes = schemes.adding(log.begun?.lines ?? [])
+        schemes = schemes.adding(found.begun?.lines ?? [])
         for rows in previousRows { schemes = schemes.adding(rows.lines) }
         earlierSchemes = schemes.filter { $0 != options.lines }
     }
@@ -78,11 +78,11 @@ extension LogStore {
                     + OutputLog.advice)
         }
         if isWritten {
-            if !log.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
+            if !found.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
             try lock.log.truncate(to: 0)
             writer.resume(lock.log, at: 0)
             try writer.begin()
-            log = try OutputLog(lock.log)
+            found = try OutputLog(lock.log)
             lock.isNew = true
         } else {
             writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
@@ -98,8 +98,8 @@ extension LogStore {
         }
         let name = try oldFiles.keep(output: false, log: true)
         try system.syncFolder(paths.folder)
-        if keepsRows { try openPreviousRows([Paths.name(of: name)] + (log.begun?.rowsFrom ?? [])) }
-        if log.isOpen { notes.append("begun again; the earlier log is kept as \(name).") }
+        if keepsRows { try openPreviousRows([Paths.name(of: name)] + (found.begun?.rowsFrom ?? [])) }
+        if found.isOpen { notes.append("begun again; the earlier log is kept as \(name).") }
         notes += oldFiles.removeOldest(but: max(1, options.keptOutputCount))
         // At once: else a kill before the first result would forget the restart.
         writer.header.isRestarted = true
@@ -107,7 +107,7 @@ extension LogStore {
             try $0.write(writer.header.line + [0x0A], at: 0)
         }
         try system.syncFolder(paths.folder)
-        log = try OutputLog(lock.log)
+        found = try OutputLog(lock.log)
         writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
     }
 
@@ -129,13 +129,13 @@ extension LogStore {
 
     private func loadOutput() throws {
         let file = try File.openIfPresent(paths.output, .read, in: system)
-        guard let finished = log.finished else {
+        guard let finished = found.finished else {
             guard !writer.header.isRestarted, let file, try file.info().size > 0 else { return }
             throw UserError(
                 .mismatch, at: paths.output,
                 "is there already, and its log \(paths.log) does not say what it holds. " + OutputLog.advice)
         }
-        let refusesOthers = log.begun != nil || !log.isOpen
+        let refusesOthers = found.begun != nil || !found.isOpen
         let output = try PreviousOutput(finished, of: file, index: claims.index) {
             try accepts($0, at: paths.output, refusesOthers: refusesOthers)
         }
@@ -152,7 +152,7 @@ extension LogStore {
     }
 
     private func loadRecords() throws {
-        let outcome = try log.records(into: claims.index) { try accepts($0, at: paths.log) }
+        let outcome = try found.records(into: claims.index) { try accepts($0, at: paths.log) }
         if outcome.isTorn {
             try lock.log.truncate(to: outcome.end)
             notes.append("\(paths.log): an unfinished last line was cut off.")
@@ -166,13 +166,13 @@ extension LogStore {
         }
         claims.earlier.superseded = outcome.superseded
         redo = outcome.redo
-        if log.begun?.fingerprint.digest == fingerprint.digest {
+        if found.begun?.fingerprint.digest == fingerprint.digest {
             saved = outcome.inFlight
             claims.carry(saved.values)
         }
         guard !lock.isNew, !writer.hasBegun else { return }
         writer.resume(lock.log, at: outcome.end)
-        if log.isOpen { try writer.begin() }
+        if found.isOpen { try writer.begin() }
     }
 }
 

@@ -25,7 +25,7 @@ package final class LogStore {
     let lock: OutputLock
     let writer: LogWriter
     /// The log as it was found.
-    var log: OutputLog
+    var found: OutputLog
     /// Completions under way, as the log has them.
     var saved: [ResultKey: InFlightRecord] = [:]
     /// Nil if there is none, or none that counts.
@@ -35,7 +35,7 @@ package final class LogStore {
     /// Positions from here on are not needed; nil if all are.
     var earlyEnd: Int?
     /// Header of the output that is there.
-    var settings: LogHeader? { log.finished?.header }
+    var settings: LogHeader? { found.finished?.header }
     /// By which schemes lines are known in what was there, but for the run's own.
     package var earlierSchemes: [LineScheme] = []
     /// Earlier schemes by which lines of this run's input are known.
@@ -78,7 +78,7 @@ package final class LogStore {
             try place.prepare()
             self.place = place
             try OutputLog.settle(lock, at: paths, in: system)
-            log = try OutputLog(lock.log)
+            found = try OutputLog(lock.log)
             writer = try LogWriter(lock.log, header, now: now)
             if let warning = place.warning { notes.append(warning) }
             if lock.lockFile != nil {

@@ -107,10 +107,6 @@ package final class StreamStore: ResultStore {
         }
     }
 
-    package func saveInFlight(_ records: [InFlightRecord]) throws {}
-
-    package func sync() throws { if let failure { throw failure } }
-
     package func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == next, "every position is done")

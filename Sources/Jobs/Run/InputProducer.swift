@@ -68,7 +68,7 @@ final class InputProducer: @unchecked Sendable {
         preparer = try LinePreparer(job)
         plan = AcceptFilter(job) == nil ? nil : try StepPlan(job)
         reuse = try store.use { try RowReuse(job, $0) }
-        keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
+        keys = try LineKeys(job, earlier: store.use { $0.log?.earlierSchemes ?? [] })
         reader =
             piped.map { InputReader($0) } ?? job.inputReader(columns: keys.fields(of: job), follow: follow)
         seen = piped == nil ? SeenIDs() : nil
@@ -106,7 +106,7 @@ final class InputProducer: @unchecked Sendable {
             let end = InputEnd(
                 lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0,
                 seen: input)
-            try store.use { try $0.inputEnds(end) }
+            try store.use { try $0.log?.inputEnds(end) }
             queue.finish()
         } catch let error as UserError where error.kind == .wouldLose {
             queue.fail(error)
@@ -146,7 +146,7 @@ final class InputProducer: @unchecked Sendable {
             label.kept = kept
             label.redo = parsed.origin(of: label.key).redo
             if let scheme = keys.earlierScheme(of: label.key, parsed) {
-                store.use { $0.note(earlierScheme: scheme) }
+                store.use { $0.log?.note(earlierScheme: scheme) }
             }
             guard let state = try store.claim(label.key, position: label.position) else { return false }
             counted.withLock { $0.positions += 1 }
@@ -276,7 +276,7 @@ struct LookAhead {
     ///   - samples: of the last of them, those that are not claimed yet.
     /// - Throws: `UserError` of kind `wouldLose`, or if the input can't be read.
     func look(past number: Int, place: Int, lines: Int, hasNumbered: Bool, samples: [ResultKey]) throws {
-        guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
+        guard store.use({ $0.log?.needsLookAhead ?? false }), try job.canReadTwice() else { return }
         for key in samples {
             guard try store.lookAhead(at: key) else { return }
         }
@@ -300,6 +300,6 @@ struct LookAhead {
                 guard try store.lookAhead(at: key) else { return }
             }
         }
-        try store.use { try $0.inputEnds(end) }
+        try store.use { try $0.log?.inputEnds(end) }
     }
 }

@@ -23,7 +23,7 @@ extension JobRun {
                 }
             }
             try store.close { [statistics, job] store in
-                (store as? LogStore)?.failures = AllowedFailures(
+                store.log?.failures = AllowedFailures(
                     lines: statistics.failed, limit: job.maxFailures ?? .count(0))
                 try store.finish(count: count.positions)
             }

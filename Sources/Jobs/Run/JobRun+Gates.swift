@@ -5,7 +5,7 @@ extension JobRun {
     /// A row has got to where its text is compared with earlier ones'.
     func hold(_ row: HeldRow) throws {
         // A verified row stands beside other rows than it did, so it is decided as it was.
-        if let known = try store.use({ try $0.verified(row.label.key) }) {
+        if let known = try store.use({ try $0.log?.verified(row.label.key) }) {
             return try settle(row.decided(as: known.made), of: row.label)
         }
         gates?.hold(row)

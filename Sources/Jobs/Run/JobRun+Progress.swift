@@ -38,7 +38,7 @@ extension JobRun {
             startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
             doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
         try store.handOver { store in
-            (store as? LogStore)?.progress = progress
+            store.log?.progress = progress
             try store.saveInFlight(records)
         }
         answers?.store.flush()

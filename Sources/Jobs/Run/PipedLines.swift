@@ -212,8 +212,6 @@ package final class PipedLines: ResultStore, Sendable {
         }
     }
 
-    package func saveInFlight(_ records: [InFlightRecord]) {}
-    package func sync() {}
     package func finish(count: Int) {}
     package func suspend() {}
 }

@@ -8,7 +8,7 @@ package struct RowReuse {
     /// - Returns: nil if there are no such results.
     /// - Throws: `UserError` if a template of the job is malformed.
     package init?(_ job: JobSettings, _ store: any ResultStore) throws {
-        let earlier = store.earlierSteps
+        let earlier = store.log?.earlierSteps ?? [:]
         guard !earlier.isEmpty else { return nil }
         let plan = try StepPlan(job)
         changes = earlier.compactMap { run, text in
@@ -34,7 +34,7 @@ package struct RowReuse {
             let sample = change.earlierRow(of: label.sample)
             let keys = line.hashes.map { ResultKey(id: line.id, sample: sample, contentHash: $0) }
             let found = try store.use { store in
-                try keys.lazy.compactMap { try store.earlierRow(of: $0, run: run) }.first
+                try keys.lazy.compactMap { try store.log?.earlierRow(of: $0, run: run) }.first
             }
             guard let row = found?.made as? StepsResult else { continue }
             steps += row.steps.filter { missing.contains($0.name) }

@@ -110,14 +110,16 @@ final class SharedStore: @unchecked Sendable {
     /// Results on a disk need not be held in memory; and the loop, which asks, waits for none.
     var positionLimit: Int { store.isOnDisk ? .max : use { $0.positionLimit } }
 
-    func filedHashes(of key: ResultKey) throws -> [UInt64] { try use { try $0.filedHashes(of: key) } }
+    func filedHashes(of key: ResultKey) throws -> [UInt64] {
+        try use { try $0.log?.filedHashes(of: key) ?? [] }
+    }
 
     /// - Returns: whether to go on: neither is the run over, nor is all known.
     func lookAhead(at key: ResultKey) throws -> Bool {
         try use { store in
-            guard !isClosed else { return false }
-            try store.lookAhead(at: key)
-            return store.needsLookAhead
+            guard !isClosed, let log = store.log else { return false }
+            try log.lookAhead(at: key)
+            return log.needsLookAhead
         }
     }
 

@@ -68,7 +68,6 @@ import Testing
                 try inner.append(result, key: key, position: position)
             }
             func saveInFlight(_ records: [InFlightRecord]) throws {}
-            func sync() throws {}
             func finish(count: Int) throws {
                 atFinish()
                 try inner.finish(count: count)
@@ -109,7 +108,6 @@ import Testing
                 try inner.append(result, key: key, position: position)
             }
             func saveInFlight(_ records: [InFlightRecord]) throws {}
-            func sync() throws {}
             func finish(count: Int) throws { try inner.finish(count: count) }
             func suspend() throws { try inner.suspend() }
         }

@@ -20,9 +20,9 @@ final class MemoryStore: ResultStore {
     private(set) var savings = 0
     private(set) var appended = 0
     var samples = 1
+    var isOnDisk = false
     /// Asked before each append, with how many there were.
     var failAppend: ((Int) -> (any Error)?)?
-    var isOnDisk = false
 
     var savedRecords: [InFlightRecord] { Array(saved.values) }
 
@@ -50,8 +50,6 @@ final class MemoryStore: ResultStore {
         savings += 1
         for record in records { saved[record.key] = record }
     }
-
-    func sync() throws {}
 
     func result(at position: Int) throws -> GenerationResult? { results[slots[position]] }
 
