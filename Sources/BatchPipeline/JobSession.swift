@@ -76,7 +76,11 @@ package final class JobSession {
                 ended(number, .failure(error))
             }
         }
-        _ = Runner(jobs, models: models).runAll()
+        let scheduler = Scheduler(
+            workers: jobs.map(\.workers).max() ?? 1, prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
+        let loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
+        for job in jobs { loop.add(job) }
+        loop.run()
         for store in answers.values { store.close() }
     }
 

@@ -13,7 +13,7 @@ package final class JobRun: RequestSource {
     static let failuresReported = 5
 
     package var workers: Int { job.engine.workerCount }
-    var prefillChunk: Int { job.engine.prefillChunk }
+    package var prefillChunk: Int { job.engine.prefillChunk }
     package var speculation: Speculation { job.engine.speculation.engineValue }
     /// End of the job; nil before.
     var result: Result<RunOutcome, any Error>?
