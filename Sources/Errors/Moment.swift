@@ -6,6 +6,9 @@ package struct Moment: Sendable, Comparable {
 
     package static var now: Moment { Moment(sinceFirst: first.duration(to: .now)) }
 
+    /// Seconds since the program's first look, whatever is done to the wall clock.
+    package var seconds: Double { sinceFirst.seconds }
+
     package static func < (a: Moment, b: Moment) -> Bool { a.sinceFirst < b.sinceFirst }
 
     /// Returns the seconds from `b` to `a`.

@@ -1,3 +1,5 @@
+import Errors
+
 /// Results of a run, in the log beside its output.
 ///
 /// Nothing a run does before `finish` touches an output that is already there. After any error the
@@ -59,7 +61,7 @@ package final class LogStore {
     package init(
         output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
-        now: @escaping () -> Double = LogStore.monotonicSeconds
+        now: @escaping () -> Double = { Moment.now.seconds }
     ) throws {
         self.fingerprint = fingerprint
         precondition(options.samples > 0, "a line has at least one sample")
@@ -78,7 +80,12 @@ package final class LogStore {
             try place.prepare()
             self.place = place
             try OutputLog.settle(lock, at: paths, in: system)
-            found = try OutputLog(lock.log)
+            do { found = try OutputLog(lock.log) } catch let error as UserError
+                where options.restart && error.kind == .mismatch
+            {
+                // Whatever it holds, it is set aside.
+                found = OutputLog(file: lock.log, finished: nil, begun: nil, tail: 0, isOpen: true)
+            }
             writer = try LogWriter(lock.log, header, now: now)
             if let warning = place.warning { notes.append(warning) }
             if lock.lockFile != nil {
@@ -95,12 +102,6 @@ package final class LogStore {
     var run: ResultRun {
         ResultRun(digest: fingerprint.digest, samples: options.samples)
     }
-
-    /// Seconds since some fixed moment, whatever is done to the wall clock.
-    package static func monotonicSeconds() -> Double {
-        (ContinuousClock.now - monotonicStart).seconds
-    }
-    private static let monotonicStart = ContinuousClock.now
 
     /// The log, if a run that has not come to its end has written to it, and it wasn't removed or replaced.
     package var unfinishedLog: String? { isFinished || !hasWritten ? nil : writer.pathInPlace }
