@@ -1,3 +1,5 @@
+import JSON
+
 /// A job's task for its lines.
 public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Generates an answer to each line's prompt, or chooses one of some answers.
@@ -14,8 +16,13 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     public let rawValue: String
     /// The first one that accepts a line runs it.
     let types: [any LineTask.Type]
+    /// The members that its results may have, besides those of all results.
+    let resultNames: Set<String>
 
-    init(_ name: String, _ types: [any LineTask.Type]) { (rawValue, self.types) = (name, types) }
+    init(_ name: String, _ types: [any LineTask.Type]) {
+        (rawValue, self.types) = (name, types)
+        resultNames = types.reduce([]) { $0.union($1.made.names) }
+    }
 
     public init?(rawValue: String) {
         guard let task = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
@@ -26,21 +33,20 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     /// Whether its results are answers.
     package var answers: Bool { types.contains { $0.made.isAnswer } }
-    /// The members that its results may have, besides those of all results.
-    var resultNames: Set<String> { types.reduce([]) { $0.union($1.made.names) } }
     /// The columns of a table of a job's results; nil if no table holds them.
     func columns(of job: JobSettings) -> [String]? { types.first { $0.doesAll(of: job) }?.columns(of: job) }
 
     // MARK: Reading results
 
-    private static let readers = (allCases + [steps]).reversed().flatMap(\.types).map { $0.made.reader }
+    /// Returns the task of a result that begins with this member.
+    static func named(byFirst name: String) -> JobTask? {
+        (allCases + [steps]).first { $0.resultNames.contains(name) }
+    }
 
-    /// Returns the reader of a result that begins with this member.
-    static func reader(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) -> (any ResultReader)? {
-        for reader in readers {
-            if let made = reader.init(first: name, keeps: keeps) { return made }
-        }
-        return nil
+    /// Reads a result's own members; nil if they are none.
+    static func result(of log: JSONValue) -> (any TaskResult)? {
+        guard case .object(let members) = log, let first = members.first else { return nil }
+        return named(byFirst: first.name)?.types.lazy.compactMap { $0.made.init(log) }.first
     }
 }
 

@@ -21,7 +21,7 @@ public enum KeptFields: Sendable, Equatable {
     }
 
     /// Members of any result.
-    private static let commonNames: Set = [
+    static let commonNames: Set = [
         "id", "sample", "usage", "tokens", "provenance", "timing", "error", "line_hash", "run",
         "sum",
     ]

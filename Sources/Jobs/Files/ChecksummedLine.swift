@@ -31,22 +31,6 @@ enum ChecksummedLine {
         line.replaceSubrange(headLength - 17..<headLength - 1, with: digits)
     }
 
-    /// Reads the members of a line with a valid checksum.
-    /// - Parameter member: reads the value of a known member; returns false for an unknown one.
-    /// - Returns: whether the line is an object of known members with valid values.
-    static func read(
-        _ line: UnsafeRawBufferPointer,
-        _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Bool
-    ) -> Bool {
-        let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
-            try scanner.object { scanner, name in
-                if name.spells("sum") { return try scanner.skip() }
-                guard try member(&scanner, name) else { throw scanner.fault("there is no such member") }
-            }
-        }
-        return isRead != nil
-    }
-
     /// Whether the first member after the sum is this one.
     static func begins(_ line: UnsafeRawBufferPointer, _ member: StaticString) -> Bool {
         var cursor = ByteCursor(bytes: line)

@@ -31,21 +31,3 @@ extension JSONValue {
 
     package func number(_ name: String) -> Double? { self[name]?.number }
 }
-
-extension JSONScanner {
-    /// Reads a whole number that isn't negative.
-    mutating func count() throws(JSONFault) -> Int {
-        let value = try integer()
-        guard value >= 0 else { throw fault("a number is below zero") }
-        return value
-    }
-
-    /// Reads the format of `JSONWriter.hex`.
-    mutating func hex() throws(JSONFault) -> UInt64 {
-        let text = try string()
-        guard text.utf8.count == 16, let value = UInt64(text, radix: 16) else {
-            throw fault("expected sixteen hexadecimal digits")
-        }
-        return value
-    }
-}

@@ -19,7 +19,14 @@ package struct ChosenResult: TaskResult {
         self.probabilities = probabilities
     }
 
-    package static var reader: any ResultReader.Type { ChosenReader.self }
+    /// Without probabilities it is a completion.
+    package init?(_ log: JSONValue) {
+        guard case .object(let choices)? = log["probabilities"], let answer = GeneratedResult(log) else {
+            return nil
+        }
+        self.init(answer, choices.map { Probability(text: $0.name, value: $0.value.number ?? 0) })
+    }
+
     package static let names = GeneratedResult.names.union(["probabilities"])
     package static let columns: [String]? = GeneratedResult.allColumns + ownColumns
     static let ownColumns = ["probability", "probabilities"]
@@ -58,44 +65,5 @@ package struct ChosenResult: TaskResult {
         report.fields = [.init(["class"], .string(answer.text))]
         if let chosen { report.fields.append(.init(["probability"], .double(chosen.value))) }
         report.fields += probabilities.map { .init(["p(\($0.text))"], .double($0.value)) }
-    }
-}
-
-/// Reader of the members; without probabilities they are a completion.
-struct ChosenReader: ResultReader {
-    private var answer: GeneratedReader
-    private var probabilities: [ChosenResult.Probability]?
-
-    init(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
-        answer = GeneratedReader(first: name, keeps: keeps)
-    }
-
-    mutating func take(
-        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-    ) throws -> Bool {
-        // After the counts it is a field of the line.
-        guard name.spells("probabilities"), answer.usage == nil else {
-            return try answer.take(name, from: &scanner)
-        }
-        probabilities = try Self.probabilities(&scanner, keeps: answer.keeps)
-        return true
-    }
-
-    static func probabilities(
-        _ scanner: inout JSONScanner, keeps: Bool
-    ) throws -> [ChosenResult.Probability] {
-        var list: [ChosenResult.Probability] = []
-        try scanner.object { scanner, name in
-            let text = keeps ? String(decoding: name, as: UTF8.self) : ""
-            let value = try scanner.number()
-            guard 0...1 ~= value else { throw scanner.fault("expected a probability") }
-            if keeps { list.append(.init(text: text, value: value)) }
-        }
-        return list
-    }
-
-    var result: (any TaskResult)? {
-        guard let probabilities, let answer = answer.generated else { return answer.result }
-        return ChosenResult(answer, probabilities)
     }
 }

@@ -26,7 +26,6 @@ package struct GeneratedResult: TaskResult {
     /// The engine's facts about the result.
     package var provenance: [GenerationResult.NamedValue] = []
 
-    package static var reader: any ResultReader.Type { GeneratedReader.self }
     package static let names: Set = [
         "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "seed", "logprobs",
     ]
@@ -107,86 +106,20 @@ package struct GeneratedResult: TaskResult {
     }
 }
 
-struct GeneratedReader: ResultReader {
-    let keeps: Bool
-    private var text: String?
-    private var reasoning: String?
-    private var toolCalls: [ToolCall]?
-    private var reasoningIsCut = false
-    private var finishReason: FinishReason?
-    private var hasFinishReason = false
-    private(set) var usage: ResultCoding.Usage?
-    private var seed: Int?
-    private var tokens: [Int32]?
-    private var logprobs: [LogprobEntry]?
-    private var provenance: [GenerationResult.NamedValue] = []
-
-    /// Members may come in any order.
-    init(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) { self.keeps = keeps }
-
-    mutating func take(
-        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-    ) throws -> Bool {
-        if name.spells("text") {
-            text = try ResultCoding.string(&scanner, keeps: keeps)
-        } else if usage == nil, name.spells("reasoning") {
-            // After the counts it is a field of the line.
-            reasoning = try ResultCoding.string(&scanner, keeps: keeps)
-        } else if usage == nil, name.spells("tool_calls") {
-            toolCalls = ToolCall.list(try scanner.value())
-            if toolCalls == nil { throw scanner.fault("no list of calls") }
-        } else if usage == nil, name.spells("reasoning_cut") {
-            reasoningIsCut = try scanner.bool()
-        } else if name.spells("finish_reason") {
-            try takeFinishReason(&scanner)
-        } else if name.spells("usage") {
-            usage = try ResultCoding.Usage(&scanner)
-        } else if name.spells("seed") {
-            seed = try scanner.integer()
-        } else if name.spells("tokens") {
-            tokens = try ResultCoding.tokens(&scanner, keeps: keeps)
-        } else if name.spells("logprobs") {
-            try takeLogprobs(&scanner)
-        } else if name.spells("provenance") {
-            provenance = try ResultCoding.provenance(&scanner, keeps: keeps)
-        } else {
-            return false
+extension GeneratedResult {
+    package init?(_ log: JSONValue) {
+        guard let text = log.string("text"), let usage = ResultCoding.usage(of: log),
+            let seed = log.int("seed")
+        else { return nil }
+        self.init(
+            text: text, reasoning: log.string("reasoning"),
+            toolCalls: log["tool_calls"].flatMap(ToolCall.list),
+            reasoningTokens: usage.reasoning, reasoningIsCut: log["reasoning_cut"] == true,
+            finishReason: log.string("finish_reason").flatMap { FinishReason(rawValue: $0) },
+            promptTokens: usage.prompt, completionTokens: usage.completion, seed: seed,
+            tokens: log["tokens"]?.numbers(Int32.self), provenance: ResultCoding.provenance(of: log))
+        if case .array(let entries)? = log["logprobs"]?["content"] {
+            logprobs = entries.compactMap { LogprobEntry($0) }
         }
-        return true
-    }
-
-    private mutating func takeFinishReason(_ scanner: inout JSONScanner) throws {
-        hasFinishReason = true
-        finishReason = nil
-        if try scanner.peek() == .null { return try scanner.null() }
-        finishReason = FinishReason(rawValue: try scanner.string())
-        guard finishReason != nil else { throw scanner.fault("no known finish reason") }
-    }
-
-    private mutating func takeLogprobs(_ scanner: inout JSONScanner) throws {
-        var list: [LogprobEntry] = []
-        try scanner.object { scanner, name in
-            guard name.spells("content") else { throw scanner.fault("expected content") }
-            try scanner.array { scanner in
-                let entry = try LogprobEntry(&scanner)
-                if keeps { list.append(entry) }
-            }
-        }
-        logprobs = list
-    }
-
-    var result: (any TaskResult)? { generated }
-
-    var generated: GeneratedResult? {
-        guard let text, hasFinishReason, let usage, let seed else { return nil }
-        var result = GeneratedResult(
-            text: text, finishReason: finishReason, promptTokens: usage.prompt,
-            completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
-            provenance: provenance)
-        result.reasoning = reasoning
-        result.toolCalls = toolCalls
-        result.reasoningTokens = usage.reasoning
-        result.reasoningIsCut = reasoningIsCut
-        return result
     }
 }

@@ -62,12 +62,15 @@ extension LogprobEntry {
 
     /// - Returns: nil if the text is no such entry.
     init?(encoded: String) {
-        var text = encoded
-        let entry = try? text.withUTF8 { utf8 in
-            try JSONScanner.scan(UnsafeRawBufferPointer(utf8), limits: .ownLine) { try LogprobEntry(&$0) }
-        }
-        guard let entry else { return nil }
-        self = entry
+        guard let json = try? JSONValue(parsing: Array(encoded.utf8), limits: .ownLine) else { return nil }
+        self.init(json)
+    }
+
+    init?(_ json: JSONValue) {
+        guard let token = Token(json), case .array(let others)? = json["top_logprobs"] else { return nil }
+        let top = others.compactMap { Token($0) }
+        if top.count < others.count { return nil }
+        self.init(token: token, top: top)
     }
 
     func write(to writer: inout JSONWriter) {
@@ -85,51 +88,26 @@ extension LogprobEntry {
         writer.number("logprob", token.logprob)
         writer.array("bytes") { writer in for byte in token.bytes { writer.int(byte) } }
     }
+}
 
-    /// - Throws: `JSONFault` for anything else.
-    init(_ scanner: inout JSONScanner) throws {
-        var top: [Token]?
-        token = try Self.token(&scanner) { scanner, name in
-            guard name.spells("top_logprobs") else { return false }
-            var tokens: [Token] = []
-            try scanner.array { scanner in tokens.append(try Self.token(&scanner) { _, _ in false }) }
-            top = tokens
-            return true
-        }
-        guard let top else { throw scanner.fault("a log-probability without the likeliest tokens") }
-        self.top = top
+extension LogprobEntry.Token {
+    fileprivate init?(_ json: JSONValue) {
+        guard let text = json.string("token"), let id = json.int("id").flatMap({ Int32(exactly: $0) }),
+            let logprob = json["logprob"]?.float, case .array(let values)? = json["bytes"],
+            case let bytes = values.compactMap({ $0.integer.flatMap { UInt8(exactly: $0) } }),
+            bytes.count == values.count
+        else { return nil }
+        self.init(text: text, id: id, logprob: logprob, bytes: bytes)
     }
+}
 
-    /// - Parameter other: reads a member that isn't a token's, or returns false.
-    private static func token(
-        _ scanner: inout JSONScanner,
-        other: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Bool
-    ) throws -> Token {
-        var (text, id, logprob, bytes): (String?, Int32?, Float?, [UInt8]?)
-        try scanner.object { scanner, name in
-            if name.spells("token") {
-                text = try scanner.string()
-            } else if name.spells("id") {
-                id = Int32(exactly: try scanner.integer())
-            } else if name.spells("logprob") {
-                // Not by way of a Double, which could round twice.
-                logprob = Float(String(decoding: try scanner.numberBytes(), as: UTF8.self))
-            } else if name.spells("bytes") {
-                var values: [UInt8] = []
-                try scanner.array { scanner in
-                    guard let byte = UInt8(exactly: try scanner.integer()) else {
-                        throw scanner.fault("expected a byte")
-                    }
-                    values.append(byte)
-                }
-                bytes = values
-            } else if try !other(&scanner, name) {
-                throw scanner.fault("a log-probability has no such member")
-            }
+extension JSONValue {
+    /// A finite number, not by way of a Double, which could round twice.
+    var float: Float? {
+        switch self {
+        case .int(let number): Float(number)
+        case .number(let number): Float(number.text).flatMap { $0.isFinite ? $0 : nil }
+        default: nil
         }
-        guard let text, let id, let logprob, logprob.isFinite, let bytes else {
-            throw scanner.fault("a log-probability lacks a member")
-        }
-        return Token(text: text, id: id, logprob: logprob, bytes: bytes)
     }
 }

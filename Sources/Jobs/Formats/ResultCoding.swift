@@ -82,143 +82,58 @@ package enum ResultCoding {
 }
 
 extension ResultCoding {
-    /// Reads a result's members from an object that has others too. The first one identifies the task, or an error;
-    /// after that all names but `error` are the line's.
-    struct Reader {
-        let keeps: Bool
-        /// Nil before the first member, and for an error.
-        private var made: (any ResultReader)?
-        private var isFirst = true
-        private var timing: GenerationResult.Timing?
-        private var failure: GenerationResult.Failure?
-        private var kept: [GenerationResult.CarriedValue] = []
-
-        /// - Parameter keeps: whether to keep texts and lists; otherwise they are only checked.
-        init(keeps: Bool) { self.keeps = keeps }
-
-        /// - Parameter name: name of the current member, not one of the line's own.
-        /// - Throws: `JSONFault` if its value is invalid.
-        mutating func take(
-            _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-        ) throws {
-            if isFirst {
-                isFirst = false
-                if !name.spells("error") { made = JobTask.reader(first: name, keeps: keeps) }
-            }
-            if try made?.take(name, from: &scanner) == true { return }
-            if name.spells("timing"), made != nil {
-                try takeTiming(&scanner)
-            } else if name.spells("error") {
-                try takeFailure(&scanner)
+    /// Reads the members that `write` has written for a log, in that order. The first one identifies the task, or an
+    /// error; after the counts, or the error, other names than those of results are the line's.
+    /// - Returns: nil if they are no result.
+    static func result(of members: some Sequence<JSONMember>) -> GenerationResult? {
+        var (own, kept, names) = (JSONObject(), [GenerationResult.CarriedValue](), Set<String>?.none)
+        var isOwn = true
+        for member in members {
+            names = names ?? JobTask.named(byFirst: member.name)?.resultNames ?? []
+            if isOwn || names?.contains(member.name) == true || KeptFields.commonNames.contains(member.name) {
+                own[member.name] = member.value
             } else {
-                let name = keeps ? String(decoding: name, as: UTF8.self) : ""
-                let json = try scanner.skippedText()
-                if keeps { kept.append(.init(name: name, json: json)) }
+                kept.append(.init(name: member.name, json: JSONWriter.text(of: member.value)))
             }
+            if member.name == "usage" || member.name == "error" { isOwn = false }
         }
-
-        /// Nil if the members are no complete result.
-        var result: GenerationResult? {
-            let result = made?.result
-            if let failure { return result == nil ? .failure(failure, kept: kept) : nil }
-            return result.map { GenerationResult($0, timing: timing, kept: kept) }
-        }
-
-        private mutating func takeTiming(_ scanner: inout JSONScanner) throws {
-            var values = [Double?](repeating: nil, count: 5)
-            let names: [StaticString] = ["queued", "prefill", "decode", "tokens_per_second", "ended"]
-            try scanner.object { scanner, name in
-                guard let index = names.firstIndex(where: { name.spells($0) }) else {
-                    throw scanner.fault("no known time")
-                }
-                values[index] = try scanner.number()
-            }
-            guard let queued = values[0], let prefill = values[1], let decode = values[2],
-                let speed = values[3]
-            else { throw scanner.fault("a time is missing") }
-            timing = .init(
-                queued: queued, prefill: prefill, decode: decode, tokensPerSecond: speed, ended: values[4])
-        }
-
-        private mutating func takeFailure(_ scanner: inout JSONScanner) throws {
-            var (code, message, file, line): (LineError.Code?, String?, String?, Int?)
-            var text: String?
-            let keeps = keeps
-            try scanner.object { scanner, name in
-                if name.spells("code") {
-                    code = LineError.Code(rawValue: try scanner.string())
-                } else if name.spells("message") {
-                    message = try ResultCoding.string(&scanner, keeps: keeps)
-                } else if name.spells("file") {
-                    file = try ResultCoding.string(&scanner, keeps: keeps)
-                } else if name.spells("line") {
-                    line = try scanner.integer()
-                } else if name.spells("text") {
-                    text = try ResultCoding.string(&scanner, keeps: keeps)
-                } else {
-                    throw scanner.fault("an error has no such member")
-                }
-            }
-            guard let code, let message, let line else { throw scanner.fault("an error lacks a member") }
-            failure = .init(LineError(code, message), file: file, line: line, text: text)
-        }
+        let log = JSONValue.object(own)
+        if let error = log["error"] { return failure(error).map { .failure($0, kept: kept) } }
+        guard let made = JobTask.result(of: log) else { return nil }
+        return GenerationResult(made, timing: log["timing"].flatMap(timing), kept: kept)
     }
 
-    /// Token counts of prompt and completion: whole numbers from 0 to 2^31.
-    struct Usage {
-        let prompt: Int
-        let completion: Int
-        let reasoning: Int?
-
-        init(_ scanner: inout JSONScanner) throws {
-            var (prompt, completion, reasoning): (Int?, Int?, Int?)
-            try scanner.object { scanner, name in
-                let isPrompt = name.spells("prompt_tokens")
-                let isReasoning = name.spells("reasoning_tokens")
-                guard isPrompt || isReasoning || name.spells("completion_tokens") else {
-                    throw scanner.fault("no known count")
-                }
-                let value = try scanner.integer()
-                guard 0...Int(Int32.max) ~= value else { throw scanner.fault("a count is out of range") }
-                if isPrompt {
-                    prompt = value
-                } else if isReasoning {
-                    reasoning = value
-                } else {
-                    completion = value
-                }
-            }
-            guard let prompt, let completion else { throw scanner.fault("a count is missing") }
-            (self.prompt, self.completion, self.reasoning) = (prompt, completion, reasoning)
-        }
+    private static func timing(_ json: JSONValue) -> GenerationResult.Timing? {
+        guard let queued = json.number("queued"), let prefill = json.number("prefill"),
+            let decode = json.number("decode"), let speed = json.number("tokens_per_second")
+        else { return nil }
+        return .init(
+            queued: queued, prefill: prefill, decode: decode, tokensPerSecond: speed,
+            ended: json.number("ended"))
     }
 
-    /// Reads a string, which is empty unless it is kept.
-    static func string(_ scanner: inout JSONScanner, keeps: Bool) throws -> String {
-        if keeps { return try scanner.string() }
-        _ = try scanner.stringBytes()
-        return ""
+    private static func failure(_ json: JSONValue) -> GenerationResult.Failure? {
+        guard let code = json.string("code").flatMap({ LineError.Code(rawValue: $0) }),
+            let message = json.string("message"), let line = json.int("line")
+        else { return nil }
+        return .init(
+            LineError(code, message), file: json.string("file"), line: line, text: json.string("text"))
     }
 
-    static func tokens(_ scanner: inout JSONScanner, keeps: Bool) throws -> [Int32] {
-        var list: [Int32] = []
-        try scanner.array { scanner in
-            guard let token = Int32(exactly: try scanner.integer()) else {
-                throw scanner.fault("expected a token id")
-            }
-            if keeps { list.append(token) }
-        }
-        return list
+    /// Counts of tokens; nil if one is missing, or none that a result can have.
+    static func usage(of log: JSONValue) -> (prompt: Int, completion: Int, reasoning: Int?)? {
+        guard let usage = log["usage"], let prompt = usage.int("prompt_tokens"),
+            let completion = usage.int("completion_tokens"),
+            case let reasoning = usage.int("reasoning_tokens"),
+            [prompt, completion, reasoning ?? 0].allSatisfy({ 0...Int(Int32.max) ~= $0 })
+        else { return nil }
+        return (prompt, completion, reasoning)
     }
 
-    static func provenance(
-        _ scanner: inout JSONScanner, keeps: Bool
-    ) throws -> [GenerationResult.NamedValue] {
-        var list: [GenerationResult.NamedValue] = []
-        try scanner.object { scanner, name in
-            let name = keeps ? String(decoding: name, as: UTF8.self) : ""
-            list.append(.init(name: name, value: try string(&scanner, keeps: keeps)))
+    static func provenance(of log: JSONValue) -> [GenerationResult.NamedValue] {
+        guard case .object(let facts)? = log["provenance"] else { return [] }
+        return facts.compactMap { fact in
+            if case .string(let value) = fact.value { .init(name: fact.name, value: value) } else { nil }
         }
-        return list
     }
 }

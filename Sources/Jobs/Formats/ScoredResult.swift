@@ -25,7 +25,16 @@ package struct ScoredResult: TaskResult {
         completionTokens = scores.reduce(0) { $0 + $1.count }
     }
 
-    package static var reader: any ResultReader.Type { ScoredReader.self }
+    package init?(_ log: JSONValue) {
+        guard let promptTokens = ResultCoding.usage(of: log)?.prompt else { return nil }
+        var scores: [Score?] = [Score(log)]
+        if case .array(let list)? = log["scores"] { scores = list.map { Score($0) } }
+        guard case let made = scores.compactMap(\.self), made.count == scores.count, !made.isEmpty else {
+            return nil
+        }
+        self.init(made, isList: log["scores"] != nil, promptTokens: promptTokens)
+    }
+
     package static let names: Set = [
         "logprob", "mean", "perplexity", "token_logprobs", "scores", "best",
     ]
@@ -72,19 +81,24 @@ package struct Score: Sendable, Equatable {
     package var provenance: [GenerationResult.NamedValue]
     /// Sum of `logprobs`, added in order as Doubles.
     package let logprob: Double
-    package let count: Int
-}
 
-extension Score {
     package init(
         _ logprobs: [Float], tokens: [Int32]? = nil, provenance: [GenerationResult.NamedValue] = []
     ) {
-        let logprobs = logprobs.map { $0.isFinite ? $0 : LogprobEntry.impossible }
-        self.init(
-            logprobs: logprobs, tokens: tokens, provenance: provenance,
-            logprob: logprobs.reduce(0) { $0 + Double($1) }, count: logprobs.count)
+        self.logprobs = logprobs.map { $0.isFinite ? $0 : LogprobEntry.impossible }
+        (self.tokens, self.provenance) = (tokens, provenance)
+        logprob = self.logprobs.reduce(0) { $0 + Double($1) }
     }
 
+    /// Sums are made again.
+    fileprivate init?(_ log: JSONValue) {
+        guard case .array(let values)? = log["token_logprobs"], !values.isEmpty else { return nil }
+        self.init(
+            values.compactMap(\.float), tokens: log["tokens"]?.numbers(Int32.self),
+            provenance: ResultCoding.provenance(of: log))
+    }
+
+    package var count: Int { logprobs.count }
     /// Mean per token.
     package var mean: Double { logprob / Double(count) }
     /// e^-mean; infinite beyond the largest Double.
@@ -98,130 +112,5 @@ extension Score {
         writer.array("token_logprobs") { writer in for value in logprobs { writer.number(value) } }
         if let tokens { ResultCoding.write(tokens, &writer) }
         ResultCoding.write(provenance, &writer)
-    }
-}
-
-/// Reads a score's own members.
-private struct ScoreReader {
-    let keeps: Bool
-    private var logprob: Double?
-    private var mean: Double?
-    private var perplexity: Double?
-    private var logprobs: [Float] = []
-    private var sum = 0.0
-    private var count = 0
-    private var tokens: [Int32]?
-    private var provenance: [GenerationResult.NamedValue] = []
-
-    init(keeps: Bool) { self.keeps = keeps }
-
-    /// - Returns: false, without reading, if the member is no score's.
-    mutating func take(
-        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-    ) throws -> Bool {
-        if name.spells("logprob") {
-            logprob = try scanner.number()
-        } else if name.spells("mean") {
-            mean = try scanner.number()
-        } else if name.spells("perplexity") {
-            perplexity = .infinity
-            if try scanner.peek() == .null {
-                try scanner.null()
-            } else {
-                perplexity = try scanner.number()
-            }
-        } else if name.spells("token_logprobs") {
-            try takeLogprobs(&scanner)
-        } else if name.spells("tokens") {
-            tokens = try ResultCoding.tokens(&scanner, keeps: keeps)
-        } else if name.spells("provenance") {
-            provenance = try ResultCoding.provenance(&scanner, keeps: keeps)
-        } else {
-            return false
-        }
-        return true
-    }
-
-    private mutating func takeLogprobs(_ scanner: inout JSONScanner) throws {
-        (logprobs, sum, count) = ([], 0, 0)
-        try scanner.array { scanner in
-            // Not by way of a Double, which could round twice.
-            let text = String(decoding: try scanner.numberBytes(), as: UTF8.self)
-            guard let value = Float(text), value.isFinite else {
-                throw scanner.fault("expected a log-probability")
-            }
-            sum += Double(value)
-            count += 1
-            if keeps { logprobs.append(value) }
-        }
-    }
-
-    /// Nil if the members are no score, or its numbers contradict its tokens.
-    var score: Score? {
-        let score = Score(
-            logprobs: logprobs, tokens: tokens, provenance: provenance, logprob: sum, count: count)
-        guard count > 0, logprob == sum, mean == score.mean, perplexity == score.perplexity else {
-            return nil
-        }
-        return score
-    }
-}
-
-struct ScoredReader: ResultReader {
-    private let keeps: Bool
-    private var single: ScoreReader?
-    private var list: [Score] = []
-    private var best: Int?
-    private var usage: ResultCoding.Usage?
-
-    init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
-        self.keeps = keeps
-        if name.spells("logprob") {
-            single = ScoreReader(keeps: keeps)
-        } else if !name.spells("scores") {
-            return nil
-        }
-    }
-
-    mutating func take(
-        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-    ) throws -> Bool {
-        if name.spells("usage") {
-            usage = try ResultCoding.Usage(&scanner)
-            return true
-        }
-        if single != nil { return try single?.take(name, from: &scanner) ?? false }
-        if name.spells("scores") {
-            try takeList(&scanner)
-        } else if name.spells("best") {
-            best = try scanner.count()
-        } else {
-            return false
-        }
-        return true
-    }
-
-    private mutating func takeList(_ scanner: inout JSONScanner) throws {
-        try scanner.array { scanner in
-            var reader = ScoreReader(keeps: keeps)
-            try scanner.object { scanner, name in
-                guard try reader.take(name, from: &scanner) else {
-                    throw scanner.fault("a score has no such member")
-                }
-            }
-            guard let score = reader.score else { throw scanner.fault("no score") }
-            list.append(score)
-        }
-    }
-
-    var result: (any TaskResult)? {
-        if let single, single.score == nil { return nil }
-        let scores = single?.score.map { [$0] } ?? list
-        guard let usage, !scores.isEmpty else { return nil }
-        let made = ScoredResult(scores, isList: single == nil, promptTokens: usage.prompt)
-        guard made.completionTokens == usage.completion, single != nil || best == made.best else {
-            return nil
-        }
-        return made
     }
 }

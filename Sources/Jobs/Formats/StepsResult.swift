@@ -31,7 +31,24 @@ package struct StepsResult: TaskResult {
         (self.steps, self.dropped, self.original, self.item) = (steps, dropped, original, item)
     }
 
-    package static var reader: any ResultReader.Type { StepsReader.self }
+    package init?(_ log: JSONValue) {
+        guard let names = log["steps"]?.texts else { return nil }
+        var steps: [Step] = []
+        for name in names {
+            guard let step = log[name].flatMap({ JobTask.result(of: $0) }) else { return nil }
+            steps.append(Step(name, step))
+        }
+        self.init(
+            steps, dropped: log.string("dropped"), original: log.string("duplicate_of"),
+            item: log[JobStep.item].map { JSONWriter.text(of: $0) })
+    }
+
+    /// Nil if the text is none of `savedText`.
+    init?(saved text: String) {
+        guard let log = try? JSONValue(parsing: Array(text.utf8), limits: .ownLine) else { return nil }
+        self.init(log)
+    }
+
     package static let names: Set = ["steps", "dropped", "duplicate_of"]
 
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
@@ -111,89 +128,5 @@ package struct StepsResult: TaskResult {
             }
         }
         report.text = texts.joined(separator: "\n\n")
-    }
-}
-
-struct StepsReader: ResultReader {
-    private let keeps: Bool
-    private var names: [String]?
-    private var steps: [StepsResult.Step] = []
-    private var dropped: String?
-    private var original: String?
-    private var item: String?
-    private var usage: ResultCoding.Usage?
-
-    init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
-        guard name.spells("steps") else { return nil }
-        self.keeps = keeps
-    }
-
-    mutating func take(
-        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-    ) throws -> Bool {
-        guard let names else {
-            var list: [String] = []
-            try scanner.array { list.append(try $0.string()) }
-            names = list
-            return true
-        }
-        // After the counts come fields of the line.
-        guard usage == nil else { return false }
-        if steps.count < names.count, name.elementsEqual(names[steps.count].utf8) {
-            steps.append(.init(names[steps.count], try result(&scanner)))
-        } else if dropped == nil, name.spells("item") {
-            item = JSONWriter.text(of: try scanner.value())
-        } else if name.spells("dropped") {
-            dropped = try scanner.string()
-        } else if dropped != nil, name.spells("duplicate_of") {
-            original = try scanner.string()
-        } else if name.spells("usage") {
-            usage = try ResultCoding.Usage(&scanner)
-        } else {
-            throw scanner.fault("expected the next step")
-        }
-        return true
-    }
-
-    private func result(_ scanner: inout JSONScanner) throws -> any TaskResult {
-        var reader: (any ResultReader)?
-        var isFirst = true
-        try scanner.object { scanner, name in
-            if isFirst { reader = JobTask.reader(first: name, keeps: keeps) }
-            isFirst = false
-            guard try reader?.take(name, from: &scanner) == true else {
-                throw scanner.fault("a step's result has no such member")
-            }
-        }
-        guard let result = reader?.result else { throw scanner.fault("no result of a step") }
-        return result
-    }
-
-    var result: (any TaskResult)? {
-        guard let names, names.count == steps.count, let usage else { return nil }
-        let made = StepsResult(steps, dropped: dropped, original: original, item: item)
-        guard made.promptTokens == usage.prompt, made.completionTokens == usage.completion,
-            dropped.map({ $0 == names.last || original == nil && !names.contains($0) }) ?? true
-        else { return nil }
-        return made
-    }
-
-    /// Returns the finished steps of a running row; nil if the text is invalid.
-    static func steps(saved text: String) -> [StepsResult.Step]? {
-        var text = text
-        var reader: StepsReader?
-        let isRead: Void? = try? text.withUTF8 { bytes in
-            try JSONScanner.scan(UnsafeRawBufferPointer(bytes), limits: .ownLine) { scanner in
-                try scanner.object { scanner, name in
-                    if reader == nil { reader = StepsReader(first: name, keeps: true) }
-                    guard try reader?.take(name, from: &scanner) == true else {
-                        throw scanner.fault("no row's member")
-                    }
-                }
-            }
-        }
-        guard isRead != nil else { return nil }
-        guard let reader, reader.names?.count == reader.steps.count else { return nil }
-        return reader.steps
     }
 }

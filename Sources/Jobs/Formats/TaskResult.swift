@@ -1,15 +1,16 @@
 import JSON
 
-/// Result of a task, encoded as members of a JSON object, with a reader.
+/// Result of a task, written as members of a JSON object and read from a log's.
 package protocol TaskResult: Sendable, Equatable {
-    /// Reader of results; readers are tried in the order of the tasks.
-    static var reader: any ResultReader.Type { get }
     /// Members that it may have, beside those of all results.
     static var names: Set<String> { get }
     /// Columns in a table; nil, the default, if it can't be in one.
     static var columns: [String]? { get }
     /// Whether it is an answer. True by default.
     static var isAnswer: Bool { get }
+
+    /// - Parameter log: an object with the members that `write` has written for the log. Nil if they are no such result.
+    init?(_ log: JSONValue)
 
     var promptTokens: Int { get }
     var completionTokens: Int { get }
@@ -49,18 +50,4 @@ extension TaskResult {
     }
 
     func isEqual(to other: any TaskResult) -> Bool { (other as? Self) == self }
-}
-
-/// Reads the members of a task's result from an object that has others too.
-///
-/// A scan over very many results need not keep their content: then `result` has no texts and no lists, but is nil for
-/// the same bytes.
-package protocol ResultReader: Sendable {
-    /// Nil if no result of the task begins with this member.
-    init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool)
-    /// - Returns: false, without reading, if the member is none of the task's.
-    /// - Throws: `JSONFault` if its value is invalid.
-    mutating func take(_ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner) throws -> Bool
-    /// Nil if the members are no complete result.
-    var result: (any TaskResult)? { get }
 }

@@ -47,7 +47,7 @@ package final class FinishedOutput {
     package func record(_ number: Int) throws -> ResultRecord {
         let entry = index[number]
         let found = try pieces.with(entry.offset..<entry.offset + Int(entry.length)) { line in
-            ChecksummedLine.isValid(line) ? ResultRecord(line, keeps: true) : nil
+            ChecksummedLine.isValid(line) ? ResultRecord(line) : nil
         }
         guard let found, let found else { throw UserError.changedUnderneath(path) }
         return found

@@ -37,7 +37,7 @@ extension LogStore {
             let written = try (entry.isInOutput ? earlier : log)?.with(
                 entry.offset..<entry.offset + Int(entry.length)
             ) { line in
-                guard ChecksummedLine.isValid(line), let record = ResultRecord(line, keeps: true),
+                guard ChecksummedLine.isValid(line), let record = ResultRecord(line),
                     record.key.contentHash == entry.contentHash
                 else { return false }
                 try writer.append(record, line)

@@ -46,7 +46,7 @@ extension File {
     /// Damage is found again here: disks and people change files while runs take days.
     func record(of entry: ResultIndex.Entry) throws -> ResultRecord {
         try line(of: entry).withUnsafeBytes { line in
-            guard ChecksummedLine.isValid(line), let record = ResultRecord(line, keeps: true) else {
+            guard ChecksummedLine.isValid(line), let record = ResultRecord(line) else {
                 throw UserError.changedUnderneath(path)
             }
             return record

@@ -31,53 +31,27 @@ package struct ResultRecord {
 }
 
 extension ResultRecord {
-    /// - Parameters:
-    ///   - line: one whose sum is known to be right.
-    ///   - keeps: whether the result's texts and lists are wanted; else they are read all the same, and forgotten.
-    init?(_ line: UnsafeRawBufferPointer, keeps: Bool) {
-        var reader = ResultCoding.Reader(keeps: keeps)
-        var keyReader = ResultKeyReader()
-        var repetition = 0
-        var run: String?
-        let isRead = ChecksummedLine.read(line) { scanner, name in
-            // A field of the line may have this name, too.
-            if name.spells("repeat"), !keyReader.hasBegun {
-                repetition = try scanner.count()
-            } else if name.spells("run") {
-                run = try scanner.string()
-            } else if try !keyReader.take(name, from: &scanner) {
-                try reader.take(name, from: &scanner)
+    /// - Parameter line: one whose sum is known to be right.
+    init?(_ line: UnsafeRawBufferPointer) {
+        var members: [JSONMember] = []
+        let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
+            try scanner.object { scanner, name in
+                let name = String(decoding: name, as: UTF8.self)
+                members.append(JSONMember(name: name, value: try scanner.value()))
             }
-            return true
         }
-        guard isRead, let key = keyReader.key, let run, let result = reader.result else { return nil }
-        self.init(key: key, repetition: repetition, run: run, result: result)
-    }
-}
-
-/// Reads a work key from the members of a sealed line: "id", "sample" and "line_hash", wherever they stand.
-struct ResultKeyReader {
-    private var (id, sample, contentHash): (String?, Int?, UInt64?)
-
-    /// - Returns: false if the member is none of them; then nothing is read.
-    mutating func take(_ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner) throws -> Bool {
-        if name.spells("id") {
-            id = try scanner.string()
-        } else if name.spells("sample") {
-            sample = try scanner.count()
-        } else if name.spells("line_hash") {
-            contentHash = try scanner.hex()
-        } else {
-            return false
-        }
-        return true
-    }
-
-    var hasBegun: Bool { id != nil }
-
-    /// Nil if a member is missing.
-    var key: ResultKey? {
-        guard let id, let sample, let contentHash else { return nil }
-        return ResultKey(id: id, sample: sample, contentHash: contentHash)
+        // A field of the line may have this name, too.
+        let isRepeated = members.dropFirst().first?.name == "repeat"
+        let (repetition, start) = isRepeated ? (members[1].value.integer ?? 0, 2) : (0, 1)
+        guard isRead != nil, members.count > start + 2, repetition >= 0 else { return nil }
+        let known = JSONValue.object(JSONObject(members[..<(start + 2)] + members.suffix(2)))
+        guard let id = known.string("id"), let sample = known.int("sample"), sample >= 0,
+            let hash = known.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
+            let run = known.string("run"),
+            let result = ResultCoding.result(of: members[(start + 2)...].dropLast(2))
+        else { return nil }
+        self.init(
+            key: ResultKey(id: id, sample: sample, contentHash: hash), repetition: repetition, run: run,
+            result: result)
     }
 }

@@ -61,7 +61,7 @@ package final class StreamStore: ResultStore {
         try put(result, key)
         while next < end, let line = held.removeValue(forKey: next) {
             heldBytes -= line.count
-            guard let record = line.withUnsafeBytes({ ResultRecord($0, keeps: true) }) else {
+            guard let record = line.withUnsafeBytes({ ResultRecord($0) }) else {
                 preconditionFailure("a record of ours can be read")
             }
             try put(record.result, record.key)

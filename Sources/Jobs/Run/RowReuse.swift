@@ -27,7 +27,7 @@ package struct RowReuse {
     ) throws -> InFlightRecord? {
         // Others have made it with the seed that it has at first.
         guard label.redo == 0 else { return saved }
-        var steps = saved?.row.flatMap { StepsReader.steps(saved: $0) } ?? []
+        var steps = saved?.row.flatMap { StepsResult(saved: $0) }?.steps ?? []
         for (run, change) in changes {
             let missing = change.kept.subtracting(steps.map(\.name))
             guard !missing.isEmpty else { continue }

@@ -116,18 +116,12 @@ enum ScriptedRun {
 
     /// A result of `lines`, whose end is cut off with the timing.
     static func result(_ line: String) throws -> GenerationResult {
-        var reader = ResultCoding.Reader(keeps: true)
-        try Array((line + (line.contains("\"error\"") ? "" : "}")).utf8).withUnsafeBytes { bytes in
-            try JSONScanner.scan(bytes, limits: .ownLine) { scanner in
-                try scanner.object { scanner, name in
-                    if ["id", "index", "sample"].contains(where: { name.elementsEqual($0.utf8) }) {
-                        return try scanner.skip()
-                    }
-                    try reader.take(name, from: &scanner)
-                }
-            }
+        let text = line + (line.contains("\"error\"") ? "" : "}")
+        guard case .object(let members) = try JSONValue(parsing: Array(text.utf8), limits: .ownLine) else {
+            throw UserError(.malformed, line)
         }
-        return try #require(reader.result, "\(line)")
+        let own = members.filter { !["id", "index", "sample"].contains($0.name) }
+        return try #require(ResultCoding.result(of: own), "\(line)")
     }
 
     /// A job's store, as a session opens it.

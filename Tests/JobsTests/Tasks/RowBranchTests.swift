@@ -160,7 +160,7 @@ import Testing
             let line = ResultRecord(
                 key: ResultKey(id: "r0", contentHash: 1), repetition: 0, run: "r", result: result
             ).line
-            #expect(line.withUnsafeBytes { ResultRecord($0, keeps: true)?.result } == result)
+            #expect(line.withUnsafeBytes { ResultRecord($0)?.result } == result)
         }
     }
 

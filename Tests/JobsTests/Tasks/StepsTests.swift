@@ -144,21 +144,15 @@ import Testing
             let start = try #require(line.range(of: "\"steps\":"))
             let end = try #require(line.range(of: ",\"topic\":", options: .backwards))
             let text = "{" + line[start.lowerBound..<end.lowerBound] + "}"
-            var reader = ResultCoding.Reader(keeps: true)
-            var bytes = text
-            try bytes.withUTF8 { bytes in
-                try JSONScanner.scan(UnsafeRawBufferPointer(bytes), limits: .ownLine) { scanner in
-                    try scanner.object { scanner, name in try reader.take(name, from: &scanner) }
-                }
-            }
-            let made = try #require(reader.result?.made as? StepsResult, "\(text)")
+            let log = try JSONValue(parsing: Array(text.utf8), limits: .ownLine)
+            let made = try #require(StepsResult(log), "\(text)")
             var writer = JSONWriter()
             writer.object { made.write(.log, to: &$0) }
             #expect(writer.text == text)
-            #expect(StepsReader.steps(saved: made.savedText) == made.steps)
+            #expect(StepsResult(saved: made.savedText)?.steps == made.steps)
         }
         for text in ["", "{}", "{\"steps\":[\"a\"]}", "{\"steps\":[],\"a\":{}}", "[1]"] {
-            #expect(StepsReader.steps(saved: text)?.isEmpty != false, "\(text)")
+            #expect(StepsResult(saved: text)?.steps.isEmpty != false, "\(text)")
         }
     }
 

@@ -202,7 +202,7 @@ struct StepRow: Sendable {
     /// Resumes from results of earlier runs, and evaluates their conditions again.
     /// - Returns: nil if the text was not left by a run of this job.
     func resumed(_ text: String, _ saved: InFlightRecord) -> [PendingRequest]? {
-        guard let steps = StepsReader.steps(saved: text), !steps.isEmpty,
+        guard let steps = StepsResult(saved: text)?.steps, !steps.isEmpty,
             steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
         else { return nil }
         var row = self
