@@ -1,5 +1,5 @@
-import JSON
 import OperatingSystem
+import PhiModel
 
 /// Files of a repository that a model needs.
 package enum ModelFiles {
@@ -32,11 +32,9 @@ package enum ModelFiles {
     static func lack(in folder: String) -> String? {
         func isHere(_ name: String) -> Bool { Files.kind(of: Paths.join(folder, name)) == .regular }
         if let name = lack(where: isHere) { return name }
-        guard let bytes = try? Files.contents(of: Paths.join(folder, index), limit: 64 << 20) else {
-            return isHere("model.safetensors") ? nil : "model.safetensors"
-        }
-        guard let parts = weightFiles(inIndex: bytes) else { return index }
-        return parts.sorted().first { !isHere($0) }
+        guard let parts = try? TensorStore.indexedFiles(in: folder) ?? ["model.safetensors"], !parts.isEmpty
+        else { return index }
+        return parts.first { !isHere($0) }
     }
 
     /// Returns the first file missing besides weights.
@@ -44,18 +42,5 @@ package enum ModelFiles {
         named.first { name, isNeeded in
             isNeeded && !isHere(name) && !(name == "tokenizer.json" && isHere(tiktoken))
         }?.name
-    }
-
-    /// The files that an index names; nil if it is none.
-    private static func weightFiles(inIndex bytes: [UInt8]) -> Set<String>? {
-        guard let value = try? JSONValue(parsing: bytes, limits: .file),
-            case .object(let map)? = value["weight_map"]
-        else { return nil }
-        var names: Set<String> = []
-        for file in map {
-            guard case .string(let name) = file.value, Paths.fault(inForeign: name) == nil else { return nil }
-            names.insert(name)
-        }
-        return names.isEmpty ? nil : names
     }
 }

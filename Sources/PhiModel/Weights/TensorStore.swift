@@ -1,10 +1,11 @@
 import Errors
+import FoundationShim
 import OperatingSystem
 
 /// All tensors of a checkpoint folder, by name, read in place.
 ///
-/// The files are those that `model.safetensors.index.json` names; or, if there is no index or it does not
-/// fit the files (some uploads carry that of another conversion), all `model*.safetensors`.
+/// The files are all `model*.safetensors`, and those that `model.safetensors.index.json` names. Which tensor is in which
+/// file is in the files: an index that says something else (some uploads carry that of another conversion) changes nothing.
 package struct TensorStore: Sendable {
     /// The folder as it was given.
     package let folder: String
@@ -12,8 +13,8 @@ package struct TensorStore: Sendable {
     package private(set) var files: [(name: String, file: SafetensorsFile)]
     /// The folder of an adapter some of whose tensors stand for the checkpoint's; nil without one.
     private(set) var adapter: String?
-    /// Why an index that is there was not used; nil if it was, or there is none. For the log.
-    package let staleIndex: String?
+    /// The first file that the index names and that is not there; nil for none.
+    let absentFile: String?
     /// Tensors of the files that the model does not read, and that count as if they were not there.
     private let unread: [TensorView]
     private var tensors: [String: TensorView]
@@ -25,23 +26,47 @@ package struct TensorStore: Sendable {
     ///   that occurs twice, or an index that names anything but files of this folder.
     package init(folder: String, without isUnread: (String) -> Bool = { _ in false }) throws {
         self.folder = folder
-        let present = try Self.weightFiles(in: folder)
-        var (indexed, stale) = ([(name: String, file: SafetensorsFile)]?.none, String?.none)
-        if let index = try CheckpointIndex(folder: folder) {
-            let names = index.fileNames.filter { Files.kind(of: Paths.join(folder, $0)) != nil }
-            let files = try Self.open(names, in: folder)
-            stale = index.mismatch(present: present, opened: names, tensors: try Self.byName(files))
-            if stale == nil { indexed = files }
-        }
-        guard indexed != nil || !present.isEmpty else {
+        var names = try Set(Self.weightFiles(in: folder))
+        let indexed = try Self.indexedFiles(in: folder) ?? []
+        let absent = indexed.filter { Files.kind(of: Paths.join(folder, $0)) == nil }
+        absentFile = absent.first
+        names.formUnion(Set(indexed).subtracting(absent))
+        guard !names.isEmpty else {
             throw UserError(
                 .missing, at: folder, "holds no weights: there is no file model*.safetensors in it.")
         }
-        files = try indexed ?? Self.open(present, in: folder)
-        staleIndex = stale
+        files = try names.sorted().map { ($0, try SafetensorsFile(path: Paths.join(folder, $0))) }
         let all = try Self.byName(files)
         tensors = all.filter { !isUnread($0.key) }
         unread = all.values.filter { isUnread($0.name) }
+    }
+
+    /// Returns the names of the files that a folder's index names, sorted; nil if it has no index.
+    /// - Throws: `UserError` of kind `malformed`, also for a name that leads out of the folder.
+    package static func indexedFiles(in folder: String) throws -> [String]? {
+        let path = Paths.join(folder, indexName)
+        guard Files.kind(of: path) != nil else { return nil }
+        let members = try JSONFile.object(path, maximumBytes: SafetensorsFile.maximumHeaderLength)
+        guard case .object(let entries)? = members["weight_map"] else {
+            throw UserError(
+                .malformed, at: path, "has no object \"weight_map\" (tensor name to file name).")
+        }
+        let files = try entries.map { member in
+            guard case .string(let name) = member.value else {
+                throw UserError(
+                    .malformed, at: path,
+                    "weight_map holds \(member.value.kindName) where a file name belongs.")
+            }
+            // A model folder must not make us open files elsewhere.
+            guard Paths.fault(inForeign: name) == nil, !name.has("/"), !name.has("\\") else {
+                throw UserError(
+                    .malformed, at: path,
+                    "weight_map names the file \"\(name)\"; only plain names of files in this folder are allowed."
+                )
+            }
+            return String(pathBytes: Array(name.utf8))
+        }
+        return Set(files).sorted()
     }
 
     /// The same with some tensors of an adapter's file in the place of those with these names. A matrix that was
@@ -64,10 +89,10 @@ package struct TensorStore: Sendable {
     /// Notes on these files for a person.
     var notes: [String] {
         var notes: [String] = []
-        if let staleIndex {
+        if let absentFile {
             notes.append(
-                "\(folder)/\(Self.indexName) does not fit the weight files and is not used: \(staleIndex). All "
-                    + "files model*.safetensors are read.")
+                "\(folder)/\(Self.indexName) names the file \(absentFile), which is not there. All files "
+                    + "model*.safetensors are read.")
         }
         if !unread.isEmpty {
             let size = byteText(unread.reduce(0) { $0 + $1.range.count })
@@ -106,12 +131,6 @@ package struct TensorStore: Sendable {
         } catch {
             throw UserError(.missing, at: folder, "can't be listed: \(error.reason).")
         }
-    }
-
-    private static func open(
-        _ names: [String], in folder: String
-    ) throws -> [(name: String, file: SafetensorsFile)] {
-        try names.map { ($0, try SafetensorsFile(path: Paths.join(folder, $0))) }
     }
 
     private static func byName(_ files: [(name: String, file: SafetensorsFile)]) throws -> [String:

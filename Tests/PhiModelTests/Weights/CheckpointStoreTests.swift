@@ -27,7 +27,7 @@ struct CheckpointStoreTests {
         try write("model.safetensors", "a", "b")
         try write("other.safetensors", "a")
         let store = try TensorStore(folder: scratch.path)
-        #expect(store.names == ["a", "b"] && store.staleIndex == nil && store.byteCount == 2)
+        #expect(store.names == ["a", "b"] && store.byteCount == 2)
         #expect(store.files.map(\.name) == ["model.safetensors"])
         #expect(throws: UserError(.missing, at: scratch.path, "the checkpoint has no tensor \"c\".")) {
             try store.tensor("c")
@@ -39,24 +39,31 @@ struct CheckpointStoreTests {
         try write("model-00002-of-00002.safetensors", "b")
         try writeIndex(["a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"])
         let store = try TensorStore(folder: scratch.path)
-        #expect(store.names == ["a", "b"] && store.staleIndex == nil && store.files.count == 2)
+        #expect(store.names == ["a", "b"] && store.absentFile == nil && store.files.count == 2)
     }
 
-    /// Any way in which an index does not fit the files: all of them are read instead.
-    @Test(arguments: [
-        ["a": "model-00001-of-00003.safetensors"],
-        ["a": "model-1.safetensors"],
-        ["a": "model-1.safetensors", "b": "model-1.safetensors"],
-        ["a": "model-1.safetensors", "b": "model-2.safetensors", "c": "model-2.safetensors"],
-        ["a": "model-1.safetensors", "b": "model-2.safetensors"],
-        [:],
-    ])
-    func aStaleIndexIsNotUsed(index: [String: String]) throws {
+    /// All files are read, whatever the index says of them; a file that it names and that is not there is noted.
+    @Test(
+        arguments: [
+            (["a": "model-00001-of-00003.safetensors"], "model-00001-of-00003.safetensors"),
+            (["a": "model-1.safetensors"], nil),
+            (["a": "model-1.safetensors", "b": "model-1.safetensors"], nil),
+            (["a": "model-1.safetensors", "b": "model-2.safetensors", "c": "model-2.safetensors"], nil),
+            ([:], nil),
+        ] as [([String: String], String?)])
+    func aStaleIndexChangesNothing(index: [String: String], absent: String?) throws {
         try write("model-1.safetensors", "a")
         try write("model-2.safetensors", "b", "b.scales")
         try writeIndex(index)
         let store = try TensorStore(folder: scratch.path)
-        #expect(store.names == ["a", "b", "b.scales"] && store.staleIndex != nil)
+        #expect(store.names == ["a", "b", "b.scales"] && store.absentFile == absent)
+        #expect(store.notes.contains { $0.contains(absent ?? "-") } == (absent != nil))
+    }
+
+    @Test func filesOfAnyNameAreReadIfTheIndexNamesThem() throws {
+        try write("weights.00.safetensors", "a")
+        try writeIndex(["a": "weights.00.safetensors"])
+        #expect(try TensorStore(folder: scratch.path).names == ["a"])
     }
 
     @Test(arguments: [

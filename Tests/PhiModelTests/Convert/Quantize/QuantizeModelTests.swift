@@ -137,7 +137,7 @@ import Testing
             #expect(try json("config.json") == golden.config)
             #expect(try json("model.safetensors.index.json") == golden.index)
             let store = try TensorStore(folder: target.path)
-            #expect(store.staleIndex == nil)
+            #expect(store.absentFile == nil)
             #expect(store.names == golden.tensors.names.sorted())
             for (name, file) in store.files {
                 for tensor in file.tensors {
