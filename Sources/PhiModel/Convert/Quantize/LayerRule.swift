@@ -1,10 +1,12 @@
 import Errors
+import OperatingSystem
 
 /// Precision of some layers, as in `*.down_proj=6:32` or `lm_head=none`.
 package struct LayerRule: Sendable, Equatable {
     /// As it was given.
     package let text: String
-    private let pattern: [UInt8]
+    /// As `fnmatch` reads it.
+    private let pattern: String
     /// Nil leaves the layers as they are.
     let bits: Int?
     /// Nil takes the usual one.
@@ -21,7 +23,7 @@ package struct LayerRule: Sendable, Equatable {
         guard let sign = text.utf8.lastIndex(of: UInt8(ascii: "=")), sign > text.startIndex else {
             throw fault("is not of the form PATTERN=BITS, PATTERN=BITS:GROUP or PATTERN=none")
         }
-        pattern = Array(text.utf8[..<sign])
+        pattern = text[..<sign].reduce(into: "") { $0 += "?[\\".contains($1) ? "\\\($1)" : String($1) }
         let value = text[sign...].dropFirst()
         guard value != "none" else {
             (bits, groupSize) = (nil, nil)
@@ -42,24 +44,5 @@ package struct LayerRule: Sendable, Equatable {
         groupSize = group
     }
 
-    func fits(_ path: String) -> Bool {
-        let path = Array(path.utf8)
-        var (at, place) = (0, 0)
-        // After the last star: where to go on, with one character more for the star.
-        var star: (after: Int, place: Int)?
-        while place < path.count {
-            if at < pattern.count, pattern[at] == UInt8(ascii: "*") {
-                at += 1
-                star = (at, place)
-            } else if at < pattern.count, pattern[at] == path[place] {
-                (at, place) = (at + 1, place + 1)
-            } else if let last = star {
-                star = (last.after, last.place + 1)
-                (at, place) = (last.after, last.place + 1)
-            } else {
-                return false
-            }
-        }
-        return pattern[at...].allSatisfy { $0 == UInt8(ascii: "*") }
-    }
+    func fits(_ path: String) -> Bool { Files.pattern(pattern, fitsName: path) }
 }
