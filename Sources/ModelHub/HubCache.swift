@@ -1,5 +1,4 @@
 import Errors
-import FoundationShim
 import OperatingSystem
 
 /// Hugging Face's cache on this machine, in huggingface_hub's layout, so that both share files:
@@ -122,8 +121,8 @@ package struct HubCache: Sendable {
             }
         }
         do {
-            try FolderRemoval.remove(folder)
-            if Files.kind(of: locks) == .folder { try FolderRemoval.remove(locks) }
+            try Files.removeFolder(folder)
+            if Files.kind(of: locks) == .folder { try Files.removeFolder(locks) }
         } catch {
             throw UserError(.io, at: folder, "can't be removed: \(error.reason).")
         }
@@ -146,40 +145,15 @@ package struct HubCache: Sendable {
             }
         }
     }
-}
 
-/// Leftovers of killed pulls that no later one resumes.
-extension HubCache {
-    /// huggingface_hub's own parts have random names, and it may fetch without a lock.
-    private static let foreignAge = 86_400
-
-    /// Removes drafts of ended processes, and parts of blobs that are not being fetched. Called for a complete
-    /// revision: the parts left are of others, mostly outdated ones.
-    func removeLeftovers(of id: RepositoryID, commit: String) {
-        for folder in [Paths.folder(of: reference(id)), snapshot(id, commit: commit)] {
-            for name in (try? Files.names(in: folder)) ?? [] where Self.isDraftOfEndedProcess(name) {
-                try? Files.remove(Paths.join(folder, name))
-            }
-        }
-        let blobs = Paths.join(repository(id), "blobs")
-        let ending = Self.part(ofBlob: "")
+    /// Removes parts of blobs that are not being fetched. Called for a complete revision: the parts left are of others,
+    /// mostly outdated ones. Those of huggingface_hub have names of their own, and stay.
+    func removeLeftovers(of id: RepositoryID) {
+        let (blobs, ending) = (Paths.join(repository(id), "blobs"), Self.part(ofBlob: ""))
         for name in (try? Files.names(in: blobs)) ?? [] where name.hasSuffix(ending) {
-            let path = Paths.join(blobs, name)
-            let parts = name.dropLast(ending.count).split(at: ".")
-            let latest = FileState.now - (parts.count == 1 ? 0 : Self.foreignAge * 1_000_000_000)
-            guard let etag = parts.first, let state = Files.state(of: path), state.modified <= latest,
-                let lock = try? takeLock(id, String(etag))
-            else { continue }
-            withExtendedLifetime(lock) { try? Files.remove(path) }
+            let etag = String(name.dropLast(ending.count))
+            guard !etag.has("."), let lock = try? takeLock(id, etag) else { continue }
+            withExtendedLifetime(lock) { try? Files.remove(Paths.join(blobs, name)) }
         }
-    }
-
-    /// Such as "main.4711.tmp".
-    private static func isDraftOfEndedProcess(_ name: String) -> Bool {
-        let parts = name.split(at: ".", keepingEmpty: true)
-        guard parts.count >= 3, OpenFolder.draftEndings.contains(String(parts[parts.count - 1])),
-            let process = WebResponse.number(parts[parts.count - 2]).flatMap(Int32.init(exactly:))
-        else { return false }
-        return kill(process, 0) != 0 && errno == ESRCH
     }
 }

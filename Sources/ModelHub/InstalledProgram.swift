@@ -8,8 +8,7 @@ package struct InstalledProgram: Sendable {
     private static let variables =
         ChildProgram.network + [
             "AWS_", "AZURE_", "BOTO_", "CLOUDSDK_", "GCE_", "GOOGLE_", "HF_", "PIP_", "RCLONE_",
-            "XDG_CACHE_HOME",
-            "XDG_CONFIG_HOME",
+            "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
         ]
 
     package let name: String
@@ -28,22 +27,13 @@ package struct InstalledProgram: Sendable {
     @discardableResult package func run(_ arguments: [String], on place: String) throws(UserError) -> [UInt8]
     {
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-        defer {
-            close(nothing)
-            buffer.deallocate()
-        }
+        defer { close(nothing) }
         let child: ChildProgram
-        var printed: [UInt8] = []
+        let printed: [UInt8]
         do throws(SystemError) {
             child = try ChildProgram(
                 path, arguments, input: nothing, environment: Self.variables, endsWithTerminal: true)
-            while case let count = try child.read(into: buffer), count > 0 {
-                printed += buffer[..<count]
-                guard printed.count <= 64 << 20 else {
-                    throw SystemError(path, "it prints more than 64 MiB")
-                }
-            }
+            printed = try child.readAll(limit: 64 << 20)
         } catch {
             throw UserError(.network, at: place, "\(path) can't be run: \(error.reason).")
         }

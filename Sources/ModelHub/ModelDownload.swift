@@ -139,7 +139,7 @@ package struct ModelDownload: Sendable {
                 try folder.write(listing.commit, to: "refs/\(id.revision)")
             }
         }
-        cache.removeLeftovers(of: id, commit: listing.commit)
+        cache.removeLeftovers(of: id)
         return HubListing(commit: listing.commit, paths: wanted)
     }
 

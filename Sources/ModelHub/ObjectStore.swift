@@ -45,31 +45,13 @@ struct ObjectStore: Sendable {
     func address(_ key: String) -> String { "\(scheme)://\(bucket)/\(key)" }
 
     /// State of one object; nil, or an error of most programs, if there is none.
-    func entry(_ key: String) throws -> Entry? {
-        let arguments =
-            switch program.name {
-            case "aws":
-                ["s3api", "head-object", "--query={Size:ContentLength,tag:ETag}"] + parameters("Key", key)
-            case "gcloud": Self.gcloudList + [address(key)]
-            default: ["lsjson", "--stat"] + Self.rcloneList + options + [place(key)]
-            }
-        return try entries(arguments) { _ in key }.first
-    }
+    func entry(_ key: String) throws -> Entry? { try entries(key).first }
 
     /// Lists the matching objects, in the order of their keys.
     func list() throws -> [Entry] {
-        let start = String(Substring(key.utf8.prefix { !"*?[".utf8.contains($0) }))
-        // rclone only lists folders.
-        let folder = program.name == "rclone" ? start.utf8.lastIndex(of: 0x2F).map { start[...$0] } ?? "" : ""
-        let query = "--query=Contents[].{name:Key,Size:Size,tag:ETag}"
-        let arguments =
-            switch program.name {
-            case "aws": ["s3api", "list-objects-v2", query] + parameters("Prefix", start)
-            case "gcloud": Self.gcloudList + [address(start + "**")]
-            default: ["lsjson", "-R"] + Self.rcloneList + options + [place(String(folder))]
-            }
         let isFolder = key.hasSuffix("/")
-        let meant = try entries(arguments) { folder + $0 }.filter {
+        let start = String(Substring(key.utf8.prefix { !"*?[".utf8.contains($0) }))
+        let meant = try entries(start, isStart: true).filter {
             !$0.key.hasSuffix("/")
                 && (isFolder ? $0.key.utf8.starts(with: key.utf8) : DatasetFiles.pattern(key, fits: $0.key))
         }
@@ -85,21 +67,12 @@ struct ObjectStore: Sendable {
 
     // MARK: Arguments and output
 
-    private static let gcloudList = ["storage", "objects", "list", "--format=json(name,size,generation)"]
-    private static let rcloneList = ["--use-server-modtime", "--no-mimetype", "--low-level-retries=3"]
-
     private var copying: [String] {
         switch program.name {
         case "aws": ["s3", "cp", "--only-show-errors"]
         case "gcloud": ["storage", "cp", "--no-user-output-enabled"]
         default: ["copyto"] + options
         }
-    }
-
-    /// Parameters of `aws` as JSON: others that begin with `file://` are read from a file.
-    private func parameters(_ name: String, _ value: String) -> [String] {
-        let json: JSONValue = ["Bucket": .string(bucket), name: .string(value)]
-        return ["--output=json", "--cli-input-json", JSONWriter.text(of: json)]
     }
 
     private static func variable(_ name: String) -> String? { ProgramCall.path(inVariable: name) }
@@ -125,7 +98,33 @@ struct ObjectStore: Sendable {
         return ":\(kinds[scheme] ?? ""):\(bucket)/\(key)"
     }
 
-    private func entries(_ arguments: [String], key: (String) -> String) throws -> [Entry] {
+    /// Asks for the state of one object, or of all whose keys begin with a text.
+    private func entries(_ key: String, isStart: Bool = false) throws -> [Entry] {
+        var folder = ""
+        let arguments: [String]
+        switch program.name {
+        case "aws":
+            // As JSON: other parameters that begin with `file://` are read from a file.
+            let json: JSONValue = ["Bucket": .string(bucket), isStart ? "Prefix" : "Key": .string(key)]
+            arguments = [
+                "s3api", isStart ? "list-objects-v2" : "head-object", "--output=json",
+                isStart
+                    ? "--query=Contents[].{name:Key,Size:Size,tag:ETag}"
+                    : "--query={Size:ContentLength,tag:ETag}",
+                "--cli-input-json", JSONWriter.text(of: json),
+            ]
+        case "gcloud":
+            arguments = [
+                "storage", "objects", "list", "--format=json(name,size,generation)",
+                address(isStart ? key + "**" : key),
+            ]
+        default:
+            // rclone only lists folders.
+            folder = isStart ? String(key.utf8.lastIndex(of: 0x2F).map { key[...$0] } ?? "") : ""
+            arguments =
+                ["lsjson", isStart ? "-R" : "--stat", "--use-server-modtime", "--no-mimetype"]
+                + ["--low-level-retries=3"] + options + [place(isStart ? folder : key)]
+        }
         let printed = try run(arguments)
         guard let value = try? JSONValue(parsing: printed, limits: .file) else {
             throw UserError(.damaged, at: address(self.key), "\(program.name) prints no JSON.")
@@ -144,10 +143,8 @@ struct ObjectStore: Sendable {
             }
             // A listing has fractions of seconds, a single object's state has none.
             if program.name == "rclone" { tag = String(tag.prefix(19)) }
-            guard case .string(let name)? = first("name", "Path") else {
-                return Entry(key: key(""), size: size, tag: tag)
-            }
-            let entry = Entry(key: key(name), size: size, tag: tag)
+            var entry = Entry(key: key, size: size, tag: tag)
+            if isStart, case .string(let name)? = first("name", "Path") { entry.key = folder + name }
             if let fault = Paths.fault(inForeign: entry.key), !entry.key.hasSuffix("/") {
                 throw UserError(
                     .damaged, at: address(self.key), "the name of an object \(fault): \(entry.key)")
@@ -188,7 +185,7 @@ extension InputStore {
                 defer { withExtendedLifetime(lock) {} }
                 // Programs leave drafts beside the file when killed.
                 let drafts = Paths.join(folder, "fetch")
-                if Files.kind(of: drafts) == .folder { try FolderRemoval.remove(drafts) }
+                if Files.kind(of: drafts) == .folder { try Files.removeFolder(drafts) }
                 try Files.makeFolder(drafts, mode: 0o700)
                 try store.fetch(entry, to: Paths.join(drafts, "whole"))
                 let whole = try PartFile("fetch/whole", in: own)

@@ -91,18 +91,3 @@ final class PartFile {
         try folder.rename(name, to: newName)
     }
 }
-
-enum FolderRemoval {
-    /// Removes a folder with all its content; follows no links.
-    static func remove(_ folder: String) throws(SystemError) {
-        for name in try Files.names(in: folder) {
-            let path = Paths.join(folder, name)
-            if !Files.isLink(path), Files.kind(of: path) == .folder {
-                try remove(path)
-            } else if unlink(path.cPath) != 0 {
-                throw .last
-            }
-        }
-        guard rmdir(folder.cPath) == 0 else { throw .last }
-    }
-}

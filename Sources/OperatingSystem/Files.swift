@@ -195,6 +195,15 @@ package enum Files {
         guard unlink(path.cPath) == 0 else { throw .last }
     }
 
+    /// Removes a folder with all its content; follows no links.
+    package static func removeFolder(_ folder: String) throws(SystemError) {
+        for name in try names(in: folder) {
+            let path = Paths.join(folder, name)
+            if !isLink(path), kind(of: path) == .folder { try removeFolder(path) } else { try remove(path) }
+        }
+        guard rmdir(folder.cPath) == 0 else { throw .last }
+    }
+
     /// Renames a file or folder atomically, replacing an existing one.
     package static func rename(_ path: String, to newPath: String) throws(SystemError) {
         guard FoundationShim.rename(path.cPath, newPath.cPath) == 0 else {

@@ -106,9 +106,6 @@ package final class OpenFolder: Sendable {
         throw failure
     }
 
-    /// Suffixes of drafts' names, after the number of their process.
-    package static let draftEndings = ["phibatch-draft", "tmp"]
-
     private static func draft(_ ending: String) -> String {
         "\(String(UInt64.random(in: 0 ... .max), radix: 16)).\(getpid()).\(ending)"
     }

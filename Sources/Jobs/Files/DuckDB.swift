@@ -89,15 +89,12 @@ final class DuckDB {
 
     /// Reads all of its output.
     func readAll() throws(UserError) -> [UInt8] {
-        var (all, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
-        while true {
-            let count: Result<Int, UserError> = buffer.withUnsafeMutableBytes { buffer in
-                Result { () throws(UserError) in try read(into: buffer) }
-            }
-            let made = try count.get()
-            if made == 0 { return all }
-            all += buffer[..<made]
+        let all: [UInt8]
+        do { all = try child.readAll() } catch {
+            throw UserError(.io, "can't be read from duckdb: \(error.reason).")
         }
+        try finish()
+        return all
     }
 
     // MARK: Parquet

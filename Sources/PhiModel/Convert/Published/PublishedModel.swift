@@ -1,4 +1,3 @@
-import FoundationShim
 import OperatingSystem
 
 /// A model as other programs publish it: a GGUF file, or a folder that one of them has quantized. It is converted to a
@@ -138,14 +137,14 @@ package struct PublishedModel {
         } catch {
             throw unusable("the folder \(draft) can't be made: \(error.reason)")
         }
-        defer { if Files.kind(of: draft) != nil { Self.remove(draft) } }
+        defer { try? Files.removeFolder(draft) }
         try checkOwner(parent)
         let summary = try convert(to: draft, overwrite: false, progress: progress)
         do {
             try Files.rename(draft, to: folder)
         } catch  where !isWhole(folder) {
             // Somebody has taken some of its files away.
-            Self.remove(folder)
+            try? Files.removeFolder(folder)
             do throws(SystemError) { try Files.rename(draft, to: folder) } catch {
                 throw unusable("the folder \(folder) can't be put in place: \(error.reason)")
             }
@@ -154,8 +153,6 @@ package struct PublishedModel {
         }
         return summary
     }
-
-    private static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 
     private func parent(_ cache: WeightCacheLocation) throws -> String {
         switch cache {
@@ -210,7 +207,7 @@ package struct PublishedModel {
                 files.isEmpty
                 ? age > 3_600_000_000_000
                 : files.allSatisfy { FileLock.isFree(Paths.join(draft.path, $0)) == true }
-            if isAbandoned { remove(draft.path) }
+            if isAbandoned { try? Files.removeFolder(draft.path) }
         }
         func size(_ folder: String) -> Int {
             ((try? Files.names(in: folder)) ?? []).reduce(0) {
@@ -221,7 +218,7 @@ package struct PublishedModel {
             .map { (path: $0.path, size: size($0.path), used: Files.state(of: $0.path)?.modified ?? 0) }
         var total = folders.reduce(0) { $0 + $1.size }
         for folder in folders.sorted(by: { $0.used < $1.used }) where total > limit && folder.path != kept {
-            remove(folder.path)
+            try? Files.removeFolder(folder.path)
             total -= folder.size
         }
     }
