@@ -33,7 +33,11 @@ enum PhiCurlOption {
     PHI_CURL_XFERINFOFUNCTION = 20219
 };
 
-enum PhiCurlInfo { PHI_CURL_HTTP_CONNECTCODE = 0x200000 + 22, PHI_CURL_OS_ERRNO = 0x200000 + 25 };
+enum PhiCurlInfo {
+    PHI_CURL_REDIRECT_URL = 0x100000 + 31,
+    PHI_CURL_HTTP_CONNECTCODE = 0x200000 + 22,
+    PHI_CURL_OS_ERRNO = 0x200000 + 25
+};
 
 /// Results of a transfer.
 enum PhiCurlCode {
@@ -48,17 +52,10 @@ enum PhiCurlCode {
     PHI_CURL_SSL_CACERT_BADFILE = 77
 };
 
-/// Parts of an address, and flags for them.
-enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PART_USER = 2, PHI_CURL_PART_PASSWORD = 3,
-                   PHI_CURL_PART_HOST = 5, PHI_CURL_PART_PORT = 6 };
-
 #define PHI_CURL_GLOBAL_DEFAULT 3
 #define PHI_CURL_HTTP_1_1 2
 #define PHI_CURL_HTTP_AND_HTTPS 3
 #define PHI_CURL_ERROR_SIZE 256
-#define PHI_CURL_DEFAULT_PORT (1U << 0)
-#define PHI_CURL_URL_DECODE (1U << 6)
-#define PHI_CURL_URL_ENCODE (1U << 7)
 
 /// curl_easy_setopt and curl_easy_getinfo, which are variadic, so Swift can't call them.
 typedef int (*PhiCurlVariadic)(void *handle, int option, ...);

@@ -19,11 +19,6 @@ package final class Curl: Sendable {
     let cleanUp: @convention(c) (Handle) -> Void
     let append: @convention(c) (Handle?, UnsafePointer<CChar>) -> Handle?
     let freeList: @convention(c) (Handle?) -> Void
-    let makeAddress: @convention(c) () -> Handle?
-    let setPart: @convention(c) (Handle, PhiCurlPart, UnsafePointer<CChar>?, UInt32) -> Int32
-    let getPart: @convention(c) (Handle, PhiCurlPart, UnsafeMutablePointer<Text?>, UInt32) -> Int32
-    let cleanUpAddress: @convention(c) (Handle) -> Void
-    let free: @convention(c) (Handle?) -> Void
     private nonisolated(unsafe) let setOption: Handle
     private nonisolated(unsafe) let getInfo: Handle
 
@@ -53,11 +48,6 @@ package final class Curl: Sendable {
         cleanUp = try library.function("curl_easy_cleanup")
         append = try library.function("curl_slist_append")
         freeList = try library.function("curl_slist_free_all")
-        makeAddress = try library.function("curl_url")
-        setPart = try library.function("curl_url_set")
-        getPart = try library.function("curl_url_get")
-        cleanUpAddress = try library.function("curl_url_cleanup")
-        free = try library.function("curl_free")
         setOption = try library.pointer("curl_easy_setopt")
         getInfo = try library.pointer("curl_easy_getinfo")
         // Some versions may not be initialized by two threads: this runs once, before any other call.
@@ -92,5 +82,12 @@ extension Curl {
     func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int {
         var value = 0
         return phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), &value) == 0 ? value : 0
+    }
+
+    /// Returns a text of a transfer.
+    func text(_ handle: Handle, _ info: PhiCurlInfo) -> String? {
+        var text: Text?
+        let code = phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), &text)
+        return code == 0 ? text.map { String(cString: $0) } : nil
     }
 }

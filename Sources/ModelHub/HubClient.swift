@@ -1,5 +1,4 @@
 import Errors
-import FoundationShim
 import JSON
 import OperatingSystem
 
@@ -46,25 +45,21 @@ struct HubClient: Sendable {
         body: WebConnection.Body = { _, _ in true }
     ) throws -> WebResponse {
         let shown = Addresses.shown(text)
-        guard var address = WebAddress(text, curl),
-            let home = WebAddress(isOfHub ? settings.endpoint : text, curl)
-        else {
+        guard var address = WebAddress(text), let home = WebAddress(isOfHub ? settings.endpoint : text) else {
             throw UserError(
                 .badName, at: shown, "is no address of http or https\(isOfHub ? " (HF_ENDPOINT)" : "").")
         }
-        var own = isOfHub ? settings.token.map { "Bearer \($0)" } : nil
-        if own == nil { own = home.user.map { "Basic \(Data($0.utf8).base64EncodedString())" } }
+        let own = isOfHub ? settings.token.map { ["Authorization: Bearer \($0)"] } ?? [] : []
         // Size and ETag are only the file's own without compression.
         let usual = ["User-Agent: phibatch", "Accept-Encoding: identity"] + fields
         for _ in 0...Self.redirectLimit {
-            let key = address.origin == home.origin ? own.map { ["Authorization: \($0)"] } ?? [] : []
+            let isHome = address.origin == home.origin
+            if isHome { address.user = home.user }
             let response = try connections.lend(orMake: connection) { connection in
                 try connection.perform(
-                    address, hub: home.origin, headOnly: headOnly, fields: usual + key, seconds: seconds
-                ) { response, bytes in
-                    // Only a redirect's target matters.
-                    try response.location == nil && body(response, bytes)
-                }
+                    address, hub: home.origin, headOnly: headOnly, fields: isHome ? usual + own : usual,
+                    seconds: seconds,
+                    body: body)
             }
             guard let location = response.location, !headOnly || response.first("X-Linked-Etag") == nil else {
                 return response
@@ -72,14 +67,14 @@ struct HubClient: Sendable {
             func fault(_ message: Message) -> UserError {
                 UserError(.network, at: shown, message + ": \(Addresses.shown(location)).")
             }
-            guard let next = WebAddress(location, relativeTo: address, curl) else {
+            guard let next = WebAddress(location) else {
                 throw fault("redirects to no address of http or https")
             }
-            if headOnly, next.origin != address.origin, next.user == nil { return response }
+            if headOnly, next.origin != address.origin, next.user.isEmpty { return response }
             guard next.scheme == "https" || address.scheme != "https" else {
                 throw fault("redirects to an unencrypted address")
             }
-            guard next.user == nil || next.origin == address.origin else {
+            guard next.user.isEmpty || next.origin == address.origin else {
                 throw fault("redirects to another host with a user's name, which is not sent")
             }
             address = next
@@ -188,7 +183,7 @@ struct HubClient: Sendable {
     /// - Throws: `UserError` or `CancellationError`.
     func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
-            "\(settings.endpoint)/api/\(id.kind.plural)/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
+            "\(settings.endpoint)/api/\(id.kind.plural)/\(id.name)/revision/\(Self.escaped(id.revision))"
         let bytes = try answer(address, id)
         guard let value = try? JSONValue(parsing: bytes, limits: .file),
             case .string(let commit)? = value["sha"], RepositoryID.isCommit(commit),
@@ -259,7 +254,8 @@ struct HubClient: Sendable {
     }
 
     func address(_ path: String, of id: RepositoryID, commit: String) -> String {
-        "\(settings.endpoint)/\(id.page)/resolve/\(commit)/\(Self.escaped(path, slashes: false))"
+        let names = path.split(at: "/").map { Self.escaped(String($0)) }
+        return "\(settings.endpoint)/\(id.page)/resolve/\(commit)/\(names.joined(separator: "/"))"
     }
 
     /// - Throws: `WebFailure` or `UserError` if the hub refuses.
@@ -276,12 +272,15 @@ struct HubClient: Sendable {
         return isName && 1...200 ~= name.utf8.count ? name : nil
     }
 
-    /// - Parameter slashes: whether they are escaped, too.
-    static func escaped(_ text: String, slashes: Bool) -> String {
-        let plain = slashes ? "-._~" : "-._~/"
-        return text.utf8.reduce(into: "") { escaped, byte in
-            let isPlain = byte.isLetterOrDigit || plain.utf8.contains(byte)
-            escaped += isPlain ? String(UnicodeScalar(byte)) : "%" + FileHash.hexadecimal([byte]).uppercased()
+    /// Returns a text with all bytes escaped but those that are plain: by default, those of a path's names.
+    static func escaped(
+        _ text: String,
+        isPlain: (UInt8) -> Bool = { $0.isLetterOrDigit || "-._~".utf8.contains($0) }
+    ) -> String {
+        text.utf8.reduce(into: "") { escaped, byte in
+            escaped +=
+                isPlain(byte)
+                ? String(UnicodeScalar(byte)) : "%" + FileHash.hexadecimal([byte]).uppercased()
         }
     }
 }

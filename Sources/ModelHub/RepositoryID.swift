@@ -17,12 +17,17 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
 
     /// - Returns: nil if it isn't of the form: two parts of letters, digits, `-`, `_` and `.`.
     package init?(_ text: String, kind: RepositoryType = .model) {
-        let parts = text.split(at: "@", max: 1, keepingEmpty: true)
-        guard let name = parts.first, Self.isName(name) else { return nil }
-        self.kind = kind
-        self.name = String(name)
-        revision = parts.count == 2 ? String(parts[1]) : Self.defaultRevision
-        guard Self.isRevision(revision) else { return nil }
+        let parts = text.split(at: "@", max: 1, keepingEmpty: true).map(String.init)
+        let revision = parts.count == 2 ? parts[1] : Self.defaultRevision
+        guard let name = parts.first, name.utf8.count <= 96,
+            name.wholeMatch(of: /\w(?:[\w.\-]*\w)?\/\w(?:[\w.\-]*\w)?/.asciiOnlyWordCharacters()) != nil,
+            !name.contains(/--|\.\.|\.git(?:\/|$)/),
+            // It becomes a file's path within `refs`.
+            revision.utf8.count <= 255,
+            revision.wholeMatch(of: /[\w.\-]+(?:\/[\w.\-]+)*/.asciiOnlyWordCharacters()) != nil,
+            !revision.contains(/(?:^|\/)\.\.?(?:\/|$)/)
+        else { return nil }
+        (self.kind, self.name, self.revision) = (kind, name, revision)
     }
 
     package var description: String {
@@ -42,29 +47,6 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
         let rest = folderName.dropFirst(start.count)
         guard let gap = rest.firstRange(of: "--") else { return nil }
         self.init("\(rest[..<gap.lowerBound])/\(rest[gap.upperBound...])")
-    }
-
-    private static func isName(_ text: Substring) -> Bool {
-        let parts = text.split(at: "/", keepingEmpty: true)
-        return parts.count == 2 && text.utf8.count <= 96 && parts.allSatisfy(isPart)
-    }
-
-    private static func isPart(_ part: Substring) -> Bool {
-        guard let first = part.utf8.first, let last = part.utf8.last else { return false }
-        return part.utf8.allSatisfy(isNameByte) && !part.contains("--") && !part.contains("..")
-            && ![first, last].contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
-            && !part.hasSuffix(".git")
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        byte.isLetterOrDigit || "-_.".utf8.contains(byte)
-    }
-
-    /// It becomes a file's path within `refs`.
-    private static func isRevision(_ text: String) -> Bool {
-        text.utf8.count <= 255 && text.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: "/") }
-            && text.split(at: "/", keepingEmpty: true)
-                .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
 
     /// The same repository at a commit.

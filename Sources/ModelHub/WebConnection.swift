@@ -1,4 +1,5 @@
 import CCurl
+import Errors
 import OperatingSystem
 
 /// A connection to hosts, for one request at a time: the next one reuses open connections.
@@ -58,13 +59,12 @@ final class WebConnection {
             curl.set(handle, PHI_CURL_HTTPHEADER, pointer: list)
             let code = curl.perform(handle)
             if let error { throw error }
-            if code == 0 || hasEnough { return response }
+            if code == 0 || hasEnough {
+                if response.leadsOn { response.location = curl.text(handle, PHI_CURL_REDIRECT_URL) }
+                return response
+            }
             try stop.check()
-            throw WebFailure(
-                PhiCurlCode(UInt32(code)), host: address.host, words: String(cString: words),
-                systemError: Int32(truncatingIfNeeded: curl.number(handle, PHI_CURL_OS_ERRNO)),
-                proxyStatus: curl.number(handle, PHI_CURL_HTTP_CONNECTCODE), usesProxy: proxy != nil,
-                silence: patience.silence, certificates: network.certificates)
+            throw failure(PhiCurlCode(UInt32(code)), address.host, usesProxy: proxy != nil)
         }
     }
 
@@ -114,6 +114,53 @@ final class WebConnection {
         curl.set(handle, isFolder ? PHI_CURL_PROXY_CAPATH : PHI_CURL_PROXY_CAINFO, path)
     }
 
+    /// Returns the failure of a transfer to a host.
+    private func failure(_ code: PhiCurlCode, _ host: String, usesProxy: Bool) -> WebFailure {
+        // Of the proxy's answer to a request for a tunnel; else 0.
+        let proxyStatus = curl.number(handle, PHI_CURL_HTTP_CONNECTCODE)
+        let systemError = Int32(truncatingIfNeeded: curl.number(handle, PHI_CURL_OS_ERRNO))
+        let way: Message = usesProxy ? " through the proxy that the environment names" : ""
+        let named: Message? = network.certificates.map { "\($0.variable) names \($0.path), " }
+        var said = String(cString: words).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        while said.hasSuffix(".") { said.removeLast() }
+        if said.isEmpty { said = "error \(code.rawValue) of libcurl" }
+        var kind = WebFailure.Cause.unreachable
+        let reason: Message
+        switch code {
+        case PHI_CURL_SSL_CACERT_BADFILE:
+            kind = .lasting
+            let cause =
+                named.map { $0 + "and no CA certificates can be read there" }
+                ?? "there are no CA certificates on this machine. The package ca-certificates brings them"
+            reason = "\(host) has no valid certificate: \(cause)"
+        case PHI_CURL_PEER_FAILED_VERIFICATION:
+            kind = .lasting
+            let advice =
+                named.map { $0 + "where the certificate of its CA must be" }
+                ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
+            reason = "\(host) has no valid certificate: \(said). \(advice)"
+        case _ where proxyStatus >= 300:
+            if 400..<500 ~= proxyStatus, !Patience.isPassing(proxyStatus) { kind = .lasting }
+            reason = "\(host) can't be reached: the proxy that the environment names answers \(proxyStatus)"
+        case PHI_CURL_COULDNT_RESOLVE_PROXY:
+            reason = "\(host) can't be reached: the name of the proxy that the environment names is not known"
+        case PHI_CURL_COULDNT_RESOLVE_HOST:
+            kind = .unknownHost
+            reason = "\(host) can't be reached: its name is not known"
+        case PHI_CURL_COULDNT_CONNECT where systemError != 0:
+            reason = "\(host) can't be reached\(way): \(SystemError(code: systemError).reason)"
+        case PHI_CURL_OPERATION_TIMEDOUT:
+            reason =
+                "\(host) is too slow\(way): less than \(Patience.slowest) bytes a second for \(Int(patience.silence)) s, or no answer"
+        case PHI_CURL_GOT_NOTHING, PHI_CURL_PARTIAL_FILE:
+            reason = "\(host) ended the connection\(way) too early"
+        default:
+            if code == PHI_CURL_UNSUPPORTED_PROTOCOL { kind = .lasting }
+            reason = "\(host) can't be reached\(way): \(said)"
+        }
+        return WebFailure(reason, kind)
+    }
+
     private static func at(_ pointer: Curl.Handle?) -> WebConnection? {
         pointer.map { Unmanaged<WebConnection>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -132,6 +179,11 @@ final class WebConnection {
 
     /// - Returns: false to end the transfer.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if response.leadsOn {
+            // Only a redirect's target matters.
+            headBytes += bytes.count
+            return headBytes <= Self.headLimit
+        }
         do {
             hasEnough = try body?(response, bytes) != true
         } catch {
@@ -170,8 +222,10 @@ struct WebResponse {
     /// Returns the first field of a name.
     func first(_ name: String) -> String? { fields[name.lowercased()] }
 
-    /// Target of a redirect; nil if it is none.
-    var location: String? { [301, 302, 303, 307, 308].contains(status) ? first("Location") : nil }
+    /// Whether it is a redirect.
+    var leadsOn: Bool { [301, 302, 303, 307, 308].contains(status) && first("Location") != nil }
+    /// The redirect's target, which need not be an address.
+    var location: String?
 
     /// First byte of a part of a file, and the whole file's size, as in "bytes 100-199/200"; the size may be "*".
     var range: (start: Int, total: Int?)? {
@@ -192,42 +246,39 @@ struct WebResponse {
     }
 }
 
-/// An address of http or https, as libcurl reads it: a token is sent by the host that libcurl then asks.
+/// An address of http or https.
 struct WebAddress {
-    /// Without a user's name and password.
-    let text: String
     let scheme: String
-    /// An IPv6 address in brackets.
-    let host: String
-    let port: String
-    /// As in "name:password"; nil without a name.
-    let user: String?
+    /// A name and a password up to the "@", as they are written; empty without a name.
+    var user: String
+    /// The host in lower case, an IPv6 address in brackets, and a port that is not the scheme's.
+    private let authority: String
+    private let path: String
 
+    var text: String { "\(scheme)://\(user)\(authority)\(path)" }
     /// Scheme, host and port, which decide whether a token is sent.
-    var origin: String { "\(scheme)://\(host):\(port)" }
+    var origin: String { "\(scheme)://\(authority)" }
+    var host: String {
+        let colon = authority.hasSuffix("]") ? nil : authority.lastIndex(at: ":")
+        return String(authority[..<(colon ?? authority.endIndex)])
+    }
 
     /// - Returns: nil if it is invalid.
-    init?(_ text: String, relativeTo base: WebAddress? = nil, _ curl: Curl) {
-        guard let handle = curl.makeAddress() else { return nil }
-        defer { curl.cleanUpAddress(handle) }
-        for text in [base?.text, text] {
-            guard let text else { continue }
-            guard curl.setPart(handle, PHI_CURL_PART_URL, text, PHI_CURL_URL_ENCODE) == 0 else { return nil }
-        }
-        func part(_ part: PhiCurlPart, _ flag: UInt32 = PHI_CURL_DEFAULT_PORT) -> String? {
-            var found: Curl.Text?
-            guard curl.getPart(handle, part, &found, flag) == 0, let found else { return nil }
-            defer { curl.free(found) }
-            return String(cString: found)
-        }
-        user = part(PHI_CURL_PART_USER, PHI_CURL_URL_DECODE).map {
-            "\($0):\(part(PHI_CURL_PART_PASSWORD, PHI_CURL_URL_DECODE) ?? "")"
-        }
-        for part in [PHI_CURL_PART_USER, PHI_CURL_PART_PASSWORD] { _ = curl.setPart(handle, part, nil, 0) }
-        guard let scheme = part(PHI_CURL_PART_SCHEME)?.lowercased(), scheme == "http" || scheme == "https",
-            let host = part(PHI_CURL_PART_HOST)?.lowercased(), let port = part(PHI_CURL_PART_PORT),
-            let whole = part(PHI_CURL_PART_URL)
+    init?(_ text: String) {
+        guard let scheme = Addresses.scheme(of: text), scheme.hasPrefix("http") else { return nil }
+        let rest = text.dropFirst(scheme.count + 3).prefix(until: "#")
+        let start = rest.prefix(until: "/", "?")
+        let parts = start.split(at: "@", keepingEmpty: true)
+        var authority = parts[parts.count - 1].lowercased()
+        // What libcurl could read in another way is no host.
+        guard parts.count <= 2, !authority.isEmpty, authority.hasPrefix("[") == authority.contains("]"),
+            authority.utf8.allSatisfy({ $0 > 0x20 && !"\\^`{|}<>\"".utf8.contains($0) })
         else { return nil }
-        (self.text, self.scheme, self.host, self.port) = (whole, scheme, host, port)
+        let standard = scheme == "https" ? ":443" : ":80"
+        if authority.hasSuffix(standard) { authority.removeLast(standard.count) }
+        self.scheme = scheme
+        self.authority = authority
+        user = parts.count == 2 ? "\(parts[0])@" : ""
+        path = HubClient.escaped(String(rest.dropFirst(start.count))) { 0x21...0x7E ~= $0 }
     }
 }

@@ -1,6 +1,4 @@
-import CCurl
 import Errors
-import OperatingSystem
 
 /// A failed request that may be retried.
 struct WebFailure: Error {
@@ -15,11 +13,13 @@ struct WebFailure: Error {
 
     /// A sentence without its full stop.
     let reason: Message
-    var kind = Cause.answered
+    let kind: Cause
     /// Seconds that the server asks to wait.
-    var pause: Int?
+    let pause: Int?
 
-    init(_ reason: Message, pause: Int? = nil) { (self.reason, self.pause) = (reason, pause) }
+    init(_ reason: Message, _ kind: Cause = .answered, pause: Int? = nil) {
+        (self.reason, self.kind, self.pause) = (reason, kind, pause)
+    }
 
     /// End of the reason, after the last try.
     var advice: Message {
@@ -27,56 +27,6 @@ struct WebFailure: Error {
         case .answered: ", again and again."
         case .unreachable, .unknownHost: ". Is there a network? (--offline does without)"
         case .lasting: "."
-        }
-    }
-
-    /// - Parameters:
-    ///   - host: the host of the request.
-    ///   - words: libcurl's.
-    ///   - proxyStatus: of the proxy's answer to a request for a tunnel; else 0.
-    ///   - silence: seconds without a significant number of bytes.
-    init(
-        _ code: PhiCurlCode, host: String, words: String, systemError: Int32, proxyStatus: Int,
-        usesProxy: Bool,
-        silence: Double, certificates: (path: String, variable: String)?
-    ) {
-        var said = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        while said.hasSuffix(".") { said.removeLast() }
-        if said.isEmpty { said = "error \(code.rawValue) of libcurl" }
-        let way: Message = usesProxy ? " through the proxy that the environment names" : ""
-        let named: Message? = certificates.map { "\($0.variable) names \($0.path), " }
-        kind = .unreachable
-        switch code {
-        case PHI_CURL_SSL_CACERT_BADFILE:
-            kind = .lasting
-            let cause =
-                named.map { $0 + "and no CA certificates can be read there" }
-                ?? "there are no CA certificates on this machine. The package ca-certificates brings them"
-            reason = "\(host) has no valid certificate: \(cause)"
-        case PHI_CURL_PEER_FAILED_VERIFICATION:
-            kind = .lasting
-            let advice =
-                named.map { $0 + "where the certificate of its CA must be" }
-                ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
-            reason = "\(host) has no valid certificate: \(said). \(advice)"
-        case _ where proxyStatus >= 300:
-            if proxyStatus < 500, !Patience.isPassing(proxyStatus), proxyStatus >= 400 { kind = .lasting }
-            reason = "\(host) can't be reached: the proxy that the environment names answers \(proxyStatus)"
-        case PHI_CURL_COULDNT_RESOLVE_PROXY:
-            reason = "\(host) can't be reached: the name of the proxy that the environment names is not known"
-        case PHI_CURL_COULDNT_RESOLVE_HOST:
-            kind = .unknownHost
-            reason = "\(host) can't be reached: its name is not known"
-        case PHI_CURL_COULDNT_CONNECT where systemError != 0:
-            reason = "\(host) can't be reached\(way): \(SystemError(code: systemError).reason)"
-        case PHI_CURL_OPERATION_TIMEDOUT:
-            reason =
-                "\(host) is too slow\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"
-        case PHI_CURL_GOT_NOTHING, PHI_CURL_PARTIAL_FILE:
-            reason = "\(host) ended the connection\(way) too early"
-        default:
-            if code == PHI_CURL_UNSUPPORTED_PROTOCOL { kind = .lasting }
-            reason = "\(host) can't be reached\(way): \(said)"
         }
     }
 }
