@@ -2,5 +2,5 @@
 @_exported import PhiText
 
 @_exported import enum BatchEngine.EngineKind
-@_exported import enum OperatingSystem.WeightCacheLocation
 @_exported import struct Errors.UserError
+@_exported import enum OperatingSystem.WeightCacheLocation
