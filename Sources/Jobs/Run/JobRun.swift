@@ -260,7 +260,7 @@ package final class JobRun: RequestSource {
 
     /// - Parameter part: the work that the sequence is the outcome of; it may have been computed for an equal one.
     func take(_ sequence: TokenSequence, as part: any RequestOwner, _ provenance: [String: String]) throws {
-        try settle(part.outcome(of: sequence, provenance, in: job), of: part.label)
+        try settle(part.outcome(of: sequence, provenance), of: part.label)
     }
 
     /// - Parameter isOfLine: an error is one of all the line's samples.

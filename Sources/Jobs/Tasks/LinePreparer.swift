@@ -166,7 +166,7 @@ struct RenderedPrompt {
         }
         var question = EncodedPrompt(
             content: content, tokens: tokens, isCovered: encoder.isCovered, missing: missing,
-            settings: settings)
+            settings: settings, keepsTokens: job.tokens == true)
         question.asksNothing = record.request?.asksNothing == true
         if record.request?.echoes == true {
             switch self.content {
@@ -189,6 +189,8 @@ struct EncodedPrompt {
     var missing: [String]
     /// The job's and the line's together.
     let settings: RequestSettings
+    /// Whether results show the tokens of answers.
+    let keepsTokens: Bool
     /// The prompt's text, if results begin with it.
     var echo: String?
     /// Whether no answer is wanted.

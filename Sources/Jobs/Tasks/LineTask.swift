@@ -104,8 +104,7 @@ protocol RequestOwner: Sendable {
     var isCommon: Bool { get }
 
     /// Returns the outcome of a complete sequence, which an equal request may have computed.
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings)
-        -> RequestOutcome
+    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome
     /// Returns the outcome of an error.
     /// - Parameter sequence: nil if none was admitted.
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome

@@ -124,7 +124,7 @@ import Testing
                 label: RequestLabel(
                     position: position, index: position, sample: 0,
                     key: ResultKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
-                    lineNumber: position + 1), seed: 0)
+                    lineNumber: position + 1), seed: 0, keepsTokens: false, retries: 0)
         }
         func request(_ position: Int) -> Request {
             Request(prompt: [1], kind: kind, label: part(position))

@@ -183,7 +183,8 @@ import Testing
                 label: GenerationPart(
                     label: RequestLabel(
                         position: number, index: number, sample: 0,
-                        key: ResultKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0))
+                        key: ResultKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0,
+                    keepsTokens: false, retries: 0))
             request.asked = []
             return request
         }

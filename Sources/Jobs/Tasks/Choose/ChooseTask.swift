@@ -174,7 +174,7 @@ struct PreparedChoice: PreparedLine {
         let part = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
             seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
-            reasoning: reasoning)
+            keepsTokens: question.keepsTokens, reasoning: reasoning)
         let asked = question.settings.content(of: .choose)
         return maker.request(
             prompt + (reasoning?.0.sampled ?? []), Comparison(tree), asked: asked, for: part)
@@ -190,14 +190,13 @@ private struct ChoicePart: RequestOwner {
     let promptTokens: Int
     let seed: Int
     let temperature: Float
+    let keepsTokens: Bool
     let reasoning: (SamplingDecoding, Reasoning.Use)?
 
     /// The reasoning had it.
     var sharesPrompt: Bool { reasoning != nil }
 
-    func outcome(
-        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> RequestOutcome {
+    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
         let weights = ChoiceWeights(
             tree, count: texts.count, answers: sequence.outcome(LabelTreeScoring.self).answers)
         let chosen = weights.chosen(
@@ -208,7 +207,7 @@ private struct ChoicePart: RequestOwner {
         var answer = GeneratedResult(
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
-            tokens: job.tokens == true ? reasoningTokens + tokens : nil,
+            tokens: keepsTokens ? reasoningTokens + tokens : nil,
             provenance: GenerationResult.values(provenance))
         // The text is one of the choices, even where reasoning is kept in it.
         if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
@@ -313,9 +312,7 @@ private struct ReasoningPart: RequestOwner {
     /// The choice follows.
     var mayComeAgain: Bool { true }
 
-    func outcome(
-        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> RequestOutcome {
+    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
         .more([
             .request(choice.request(label, after: (sequence.outcome(SamplingDecoding.self), use), maker))
         ])

@@ -67,7 +67,8 @@ private struct PreparedGeneration: PreparedLine {
         label.attempt = saved?.attempt ?? 0
         let settings = question.settings
         var part = GenerationPart(
-            label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use,
+            label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
+            retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: reasoning?.use,
             tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
         part.asksNothing = question.asksNothing
         part.echo = question.echo.map { ($0, LogprobEntry(SampledToken(token: prompt[0]), text: maker.text)) }
@@ -97,6 +98,9 @@ private struct PreparedGeneration: PreparedLine {
 struct GenerationPart: RequestOwner {
     var label: RequestLabel
     let seed: Int
+    let keepsTokens: Bool
+    /// The most further answers, if one breaks its constraint.
+    let retries: Int
     /// Use of the reasoning; nil if none is recognized.
     var reasoning: Reasoning.Use?
     /// Format of tool calls; nil if there are none.
@@ -122,13 +126,11 @@ struct GenerationPart: RequestOwner {
         RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: label.attempt)
     }
 
-    func outcome(
-        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> RequestOutcome {
+    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
         let completion = sequence.outcome(SamplingDecoding.self)
         let (text, calls, problem) = read(completion.text)
         if let problem {
-            return turnedDown(sequence, completion.text, problem, in: job)
+            return turnedDown(sequence, completion.text, problem)
         }
         var provenance = provenance
         if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
@@ -136,7 +138,7 @@ struct GenerationPart: RequestOwner {
         var result = GeneratedResult(
             text: text, finishReason: calls == nil ? reason : .toolCalls,
             promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
-            seed: seed, tokens: job.tokens == true ? completion.sampled : nil,
+            seed: seed, tokens: keepsTokens ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
             provenance: GenerationResult.values(provenance))
         result.toolCalls = calls.map { calls in
@@ -190,14 +192,13 @@ struct GenerationPart: RequestOwner {
     /// Returns a request to generate the answer again, or an error.
     /// - Parameter problem: a part of a sentence.
     private func turnedDown(
-        _ sequence: TokenSequence, _ answer: String, _ problem: String, in job: JobSettings
+        _ sequence: TokenSequence, _ answer: String, _ problem: String
     ) -> RequestOutcome {
         guard var kind = sequence.request.kind as? Sampling else {
             preconditionFailure("a request that generates")
         }
         let draws = kind.sampling.draws
-        let tries = (job.retries ?? RequestSettings.defaultRetries) + 1
-        if draws, label.attempt + 1 < tries {
+        if draws, label.attempt < retries {
             var part = self
             part.label.attempt += 1
             part.label.readyAt = .now

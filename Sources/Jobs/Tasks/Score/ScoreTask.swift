@@ -64,7 +64,7 @@ struct ScoreTask: LineTask {
         }
         return PreparedScores(
             own: own, parts: parts, isList: completions.isList, isCovered: encoder.isCovered,
-            asked: job.request.content(of: .score))
+            asked: job.request.content(of: .score), keepsTokens: job.tokens == true)
     }
 
     private func content(of record: PromptRecord) throws(LineError) -> (Prompt, LineCompletions) {
@@ -141,12 +141,15 @@ private struct PreparedScores: PreparedLine {
     let isCovered: Bool
     /// The settings that change the outcome.
     let asked: [UInt8]
+    /// Whether results show the tokens.
+    let keepsTokens: Bool
 
     var prompt: [Int32] { own.isEmpty ? parts[0].prompt : own }
     var lengths: [(prompt: Int, completion: Int)] { parts.map { ($0.prompt.count, $0.completion.count) } }
 
     func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        let scores = OpenScores(count: parts.count, isList: isList, promptTokens: max(1, own.count))
+        let scores = OpenScores(
+            count: parts.count, isList: isList, promptTokens: max(1, own.count), keepsTokens: keepsTokens)
         return parts.enumerated().map { number, part in
             .request(
                 maker.request(
@@ -164,14 +167,12 @@ private struct ScorePart: RequestOwner {
 
     var sharesPrompt: Bool { number > 0 }
 
-    func outcome(
-        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> RequestOutcome {
+    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
         guard let kind = sequence.request.kind as? Scoring else {
             preconditionFailure("a request that scores")
         }
         let score = Score(
-            sequence.outcome(ScoringDecoding.self).logprobs, tokens: job.tokens == true ? kind.tokens : nil,
+            sequence.outcome(ScoringDecoding.self).logprobs, tokens: scores.keepsTokens ? kind.tokens : nil,
             provenance: GenerationResult.values(provenance))
         return scores.add(.success(score), number, label, sequence.isOwn(label) ? sequence : nil)
     }
@@ -191,10 +192,11 @@ private final class OpenScores: Sendable {
 
     private let isList: Bool
     private let promptTokens: Int
+    let keepsTokens: Bool
     private let state: Mutex<CollectedParts>
 
-    init(count: Int, isList: Bool, promptTokens: Int) {
-        (self.isList, self.promptTokens) = (isList, promptTokens)
+    init(count: Int, isList: Bool, promptTokens: Int, keepsTokens: Bool) {
+        (self.isList, self.promptTokens, self.keepsTokens) = (isList, promptTokens, keepsTokens)
         state = Mutex(CollectedParts(parts: Array(repeating: nil, count: count), missing: count))
     }
 

@@ -70,35 +70,34 @@ extension KnownMembers {
     ]
 }
 
-extension StepPlan.Step {
-    /// The members of its result.
-    var members: KnownMembers {
+extension KnownMembers {
+    /// The members of a result of a step.
+    /// - Parameter job: the job of the step alone.
+    init(of job: JobSettings) {
         let made = job.task.types.first { $0.doesAll(of: job) }?.made
-        var members = KnownMembers()
-        members.named = (made?.names ?? []).union(["usage", "tokens", "provenance"]).sorted()
+        named = (made?.names ?? []).union(["usage", "tokens", "provenance"]).sorted()
             .map { ($0, KnownMembers()) }
         if job.task == .score {
-            members.others = .impossible
+            others = .impossible
         } else if let choices = job.choices, !choices.isEmpty {
             guard ChoiceList.field(in: choices) == nil else {
-                members.others = .unlikely
-                return members
+                others = .unlikely
+                return
             }
-            members.name(
+            name(
                 "probabilities",
                 KnownMembers(named: choices.map { ($0, KnownMembers()) }, others: .impossible))
             let isObject = choices.contains { $0.utf8.first == UInt8(ascii: "{") }
-            members.others = isObject ? .likely : .impossible
+            others = isObject ? .likely : .impossible
         } else if let form = job.answerForm, form.isConstraint {
             let rule = (form.rule as? ToolsRule)?.answer?.rule ?? form.rule
-            guard let schema = (rule as? SchemaRule)?.schema else { return members }
+            guard let schema = (rule as? SchemaRule)?.schema else { return }
             let answer = KnownMembers(schema: schema)
-            for (name, own) in answer.named where name != "text" { members.name(name, own) }
-            members.others = answer.others
+            for (name, own) in answer.named where name != "text" { self.name(name, own) }
+            others = answer.others
         } else {
-            members.others = .unlikely
+            others = .unlikely
         }
-        return members
     }
 }
 

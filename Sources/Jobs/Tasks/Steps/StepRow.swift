@@ -275,10 +275,8 @@ private struct StepPart: RequestOwner {
     var mayComeAgain: Bool { true }
     var isCommon: Bool { row.step.fork.below > 1 }
 
-    func outcome(
-        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
-    ) -> RequestOutcome {
-        goOn(part.outcome(of: sequence, provenance, in: row.step.job))
+    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
+        goOn(part.outcome(of: sequence, provenance))
     }
 
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {

@@ -67,8 +67,8 @@ struct StepsTask: LineTask {
 final class StepPlan: Sendable {
     struct Step: Sendable {
         let name: String
-        /// The job for this step alone.
-        let job: JobSettings
+        /// The members of its result.
+        let members: KnownMembers
         let builder: PromptBuilder
         let tasks: [any LineTask]
         let condition: LineTemplate?
@@ -115,7 +115,7 @@ final class StepPlan: Sendable {
                 try text.map { try LineTemplate("\(name) (\(step.name))", "{% if \($0) %}1{% endif %}") }
             }
             return Step(
-                name: step.name, job: own, builder: builder,
+                name: step.name, members: KnownMembers(of: own), builder: builder,
                 tasks: try own.task.types.map { try $0.init(own, builder) },
                 condition: try condition("where", step.condition),
                 accept: try condition("accept", step.accept),
@@ -139,7 +139,7 @@ final class StepPlan: Sendable {
         used = fields
         made = Set(steps.map(\.name)).union(steps.contains { $0.fork.items != nil } ? [JobStep.item] : [])
         self.fields = fields.subtracting(made)
-        let last = steps.lastIndex { $0.job.task == .generate && $0.job.choices == nil }
+        let last = job.parts.lastIndex { $0.task == .generate && $0.choices == nil }
         carried = job.results.lines.carried.flatMap { prompt in last.map { (prompt, $0) } }
     }
 }
