@@ -152,7 +152,8 @@ let package = Package(
         .executableTarget(
             name: "phibatch-dev",
             dependencies: base + [
-                "BatchPipeline", "JSONSchema", "Jobs", "PhiModel", "PhiText", "TokenConstraints",
+                "BatchEngine", "BatchPipeline", "CPhiKernels", "JSONSchema", "Jobs", "PhiModel", "PhiText",
+                "TokenConstraints",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: quick),

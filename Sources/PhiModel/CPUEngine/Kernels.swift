@@ -4,7 +4,7 @@ import FoundationShim
 /// One variant of the compute kernels. All variants give the same bits; they differ in speed.
 package struct Kernels: Sendable {
     // Constants of C: function pointers and a name.
-    nonisolated(unsafe) let table: PhiKernels
+    package nonisolated(unsafe) let table: PhiKernels
 
     /// `amx`, `avx512-shifting`, `avx512`, `avxvnni`, `avx2`, `i8mm`, `dotprod` or `reference`.
     package var name: String { String(cString: table.name) }

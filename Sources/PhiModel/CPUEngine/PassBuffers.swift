@@ -1,7 +1,7 @@
 import CPhiKernels
 
 /// Memory for rows quantized to 8 bits.
-final class ActivationBuffers {
+package final class ActivationBuffers {
     private let values = Buffer<Int8>()
     private let outliers = Buffer<PhiOutlier>()
     private let shared = Buffer<PhiSharedOutliers>()
@@ -11,8 +11,10 @@ final class ActivationBuffers {
     private let sums = Buffer<Int16>()
     private let sumSteps = Buffer<Float>()
 
+    package init() {}
+
     /// Room for `rows` rows of `columns` columns in groups of `group`.
-    func room(rows: Int, columns: Int, group: Int) throws(UserError) -> PhiActivations {
+    package func room(rows: Int, columns: Int, group: Int) throws(UserError) -> PhiActivations {
         let padded = (rows + 15) / 16 * 16
         try values.reserve(padded * columns)
         try outliers.reserve(rows * Int(PHI_OUTLIERS))

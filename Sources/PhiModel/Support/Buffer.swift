@@ -1,12 +1,14 @@
 /// A block of floats or bytes that grows with the largest step.
-final class Buffer<Element: BitwiseCopyable> {
+package final class Buffer<Element: BitwiseCopyable> {
     private var memory: PageMemory?
-    private(set) var pointer = nowhere.assumingMemoryBound(to: Element.self)
+    package private(set) var pointer = nowhere.assumingMemoryBound(to: Element.self)
     private var capacity = 0
+
+    package init() {}
 
     /// Makes room for `count` elements. Growing loses the content.
     /// - Throws: `UserError` of kind `resources`.
-    func reserve(_ count: Int) throws(UserError) {
+    package func reserve(_ count: Int) throws(UserError) {
         if count <= capacity { return }
         (memory, capacity) = (nil, 0)
         pointer = nowhere.assumingMemoryBound(to: Element.self)

@@ -2,15 +2,15 @@ import Errors
 import OperatingSystem
 
 /// A large block of zeroed memory, aligned for vectors, on large pages if the system has them.
-final class PageMemory: Sendable {
+package final class PageMemory: Sendable {
     // C memory: users of its parts synchronize their writes.
-    nonisolated(unsafe) let base: UnsafeMutableRawPointer
-    let count: Int
+    package nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    package let count: Int
 
     /// Allocates the block. Untouched pages cost nothing, except against `ulimit`.
     /// - Parameter left: bytes that must stay available beyond it.
     /// - Throws: `UserError` of kind `resources` if there is no such room.
-    init(count: Int, leaving left: Int = Memory.spare) throws(UserError) {
+    package init(count: Int, leaving left: Int = Memory.spare) throws(UserError) {
         let page = 2 << 20
         let large = count >= 2 * page
         do throws(SystemError) {

@@ -13,23 +13,23 @@ import OperatingSystem
 /// they are multiplied, so that each thread's share is local; other threads take of it only after their own. Within a
 /// node threads move freely: pinned to a processor they would wait for other programs there, which takes up to twice as
 /// long on a shared machine.
-final class ComputePool: Workers {
+package final class ComputePool: Workers {
     /// Number of threads, the caller included.
-    let threads: Int
+    package let threads: Int
     /// Number of threads that can run at the same time.
-    let width: Int
+    package let width: Int
     /// Reason why there are fewer threads than requested; nil if there are not.
     let fault: String?
     private let team: ComputeTeam
 
     /// Kernels need little of it; compiled without optimization, 2 MB.
-    static let stackSize = 8 << 20
+    package static let stackSize = 8 << 20
 
     /// - Parameters:
     ///   - asked: number of threads, the caller included; at least 1. Fewer will do.
     ///   - processors: the most that may be awake at a time.
     ///   - topology: the nodes that they keep to.
-    init(
+    package init(
         threads asked: Int, processors: Int = Processors.usable, stackSize: Int = ComputePool.stackSize,
         topology: ProcessorTopology = .current
     ) {
@@ -80,13 +80,13 @@ final class ComputePool: Workers {
 
     /// Runs pieces of contiguous memory, long ones first and short ones at the end, so that all threads finish
     /// together. Pieces begin at multiples of `unit`.
-    func runPieces(_ count: Int, unit: Int, _ body: (Range<Int>) -> Void) {
+    package func runPieces(_ count: Int, unit: Int, _ body: (Range<Int>) -> Void) {
         run(count, unit: unit, halving: true, body)
     }
 
     /// Returns the length of the shortest pieces of 0 ..< count: `unit`, which is fastest by itself, unless threads
     /// would then wait longer for the one with the most.
-    func unit(_ unit: Int, of count: Int) -> Int {
+    package func unit(_ unit: Int, of count: Int) -> Int {
         func most(_ unit: Int) -> Int {
             let pieces = (count + unit - 1) / unit
             return (pieces + width - 1) / width * unit

@@ -92,11 +92,6 @@ import Testing
         #expect(units == [[3, 3, 3], [3, 3, 3], [3, 3, 1], [1, 3, 1]])
     }
 
-    @Test(arguments: [2, 5]) func regionsAreTimed(threads: Int) {
-        let seconds = RegionBench(threads: threads).seconds()
-        #expect(seconds.empty > 0 && seconds.empty < 1 && seconds.shared > -0.1 && seconds.shared < 1)
-    }
-
     /// A thread that comes when its region is over, and others are under way, takes nothing of any.
     @Test func lateThreadsGetNothing() {
         let shares = RegionShares(count: 2)

@@ -1,8 +1,9 @@
 import BatchEngine
 import CPhiKernels
+import PhiModel
 
 /// Times single products of random 4-bit weights [rows, columns], groups of 64, with quantized rows.
-package final class ProductBench {
+final class ProductBench {
     private let kernels: PhiKernels
     private let pool: ComputePool
     private let weights: PageMemory
@@ -13,7 +14,7 @@ package final class ProductBench {
     private static let bytesInTurn = 512 << 20
 
     /// - Throws: `UserError` of kind `resources`.
-    package init(kernels: Kernels, threads: Int, rows: Int, columns: Int) throws {
+    init(kernels: Kernels, threads: Int, rows: Int, columns: Int) throws {
         self.kernels = kernels.table
         pool = ComputePool(threads: threads)
         let layout = PhiMatrix(
@@ -74,7 +75,7 @@ package final class ProductBench {
 
     /// Returns the seconds of one product with `tokens` rows: the best of some.
     /// - Throws: `UserError` of kind `resources`.
-    package func seconds(tokens: Int) throws -> Double {
+    func seconds(tokens: Int) throws -> Double {
         let rows = try rows(tokens)
         var best = Double.infinity
         var clock = Stopwatch()
@@ -91,7 +92,7 @@ package final class ProductBench {
     /// Returns the instructions per multiply-add of one product with `tokens` rows; nil if the system doesn't allow
     /// counting them.
     /// - Throws: `UserError` of kind `resources`.
-    package func instructions(tokens: Int) throws -> Double? {
+    func instructions(tokens: Int) throws -> Double? {
         let rows = try rows(tokens)
         let count = phi_begin_instructions()
         multiply(rows, turn: 0, 0..<blocks)

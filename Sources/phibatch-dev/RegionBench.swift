@@ -1,18 +1,19 @@
 import BatchEngine
+import PhiModel
 
 /// Measures the cost of starting and ending a region.
-package struct RegionBench {
+struct RegionBench {
     private let pool: ComputePool
     /// Work of each thread in a region: about that of a small product.
     private static let work = 20e-6
     private static let regions = 200
 
     /// - Parameter threads: all are used, even if there are fewer processors.
-    package init(threads: Int) { pool = ComputePool(threads: threads) }
+    init(threads: Int) { pool = ComputePool(threads: threads) }
 
     /// Returns the overhead of a region in seconds, the median of some: without work, and with a share of work for each
     /// thread.
-    package func seconds() -> (empty: Double, shared: Double) {
+    func seconds() -> (empty: Double, shared: Double) {
         let shares = pool.threads
         let turns = (shares + pool.width - 1) / pool.width
         return (
