@@ -204,6 +204,17 @@ package enum Files {
         guard rmdir(folder.cPath) == 0 else { throw .last }
     }
 
+    /// Removes the least recently used of files or folders that are beyond a number of bytes together.
+    package static func removeUnused(
+        _ items: [(path: String, size: Int, used: Int)], beyond limit: Int, but kept: String
+    ) {
+        var total = items.reduce(0) { $0 + $1.size }
+        for item in items.sorted(by: { $0.used < $1.used }) where total > limit && item.path != kept {
+            if kind(of: item.path) == .folder { try? removeFolder(item.path) } else { try? remove(item.path) }
+            total -= item.size
+        }
+    }
+
     /// Renames a file or folder atomically, replacing an existing one.
     package static func rename(_ path: String, to newPath: String) throws(SystemError) {
         guard FoundationShim.rename(path.cPath, newPath.cPath) == 0 else {

@@ -1,6 +1,7 @@
 import CPhiKernels
 import Errors
 import FoundationShim
+import OperatingSystem
 
 /// Compares the memory that a model needs with the available memory, from its configuration and tensor headers alone:
 /// better a message now than a process killed in an hour.

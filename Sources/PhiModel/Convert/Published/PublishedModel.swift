@@ -216,10 +216,6 @@ package struct PublishedModel {
         }
         let folders = all.filter { $0.name.wholeMatch(of: /.+-[0-9a-f]{32}/) != nil }
             .map { (path: $0.path, size: size($0.path), used: Files.state(of: $0.path)?.modified ?? 0) }
-        var total = folders.reduce(0) { $0 + $1.size }
-        for folder in folders.sorted(by: { $0.used < $1.used }) where total > limit && folder.path != kept {
-            try? Files.removeFolder(folder.path)
-            total -= folder.size
-        }
+        Files.removeUnused(folders, beyond: limit, but: kept)
     }
 }

@@ -9,7 +9,6 @@ import OperatingSystem
 /// each other, and one that uses a replaced file still has it open.
 struct WeightCache {
     private static let mark = WeightFile.mark
-    private static let ending = ".weights"
 
     let path: String
     /// Bytes of all files together. Beyond it, the least recently used are removed.
@@ -56,7 +55,11 @@ struct WeightCache {
             // Mapped data must be on the disk: some file systems report only here that it is full.
             try new.sync()
         }
-        removeUnused(but: name)
+        let files = own(isFinished).compactMap { path in
+            let state = try? OpenFile.at(path, followsLinks: false).state()
+            return state.map { (path: path, size: $0.size, used: $0.modified) }
+        }
+        Files.removeUnused(files, beyond: limit, but: path)
         guard let open = try? open()?.file(name),
             let file = WeightFile(open, contents: contents, pool: pool)
         else {
@@ -100,9 +103,7 @@ struct WeightCache {
 
     /// Whether a file's name is one of ours: NAME-HASH.weights, HASH in hexadecimal digits.
     private func isFinished(_ name: String) -> Bool {
-        guard name.hasSuffix(Self.ending), let dash = name.lastIndex(at: "-") else { return false }
-        let hash = name[dash...].dropFirst().dropLast(Self.ending.count).utf8
-        return 1...16 ~= hash.count && hash.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+        name.wholeMatch(of: /.*-[0-9a-f]{1,16}\.weights/.dotMatchesNewlines()) != nil
     }
 
     /// Whether a file may be our draft, or that of a killed process.
@@ -114,11 +115,6 @@ struct WeightCache {
     private func own(_ isOurs: (String) -> Bool) -> [String] {
         ((try? Files.names(in: path)) ?? []).filter(isOurs).sorted().map { path + "/" + $0 }
             .filter { Files.begins($0, with: Self.mark) }
-    }
-
-    /// Returns a file's size and last use.
-    private static func size(of path: String) -> (bytes: Int, used: Int)? {
-        (try? OpenFile.at(path, followsLinks: false).state()).map { ($0.size, $0.modified) }
     }
 
     // MARK: Writing
@@ -167,19 +163,5 @@ struct WeightCache {
         try new.write(Self.mark)
         try write(new)
         try new.moveIntoPlace()
-    }
-
-    /// Removes files beyond the limit.
-    private func removeUnused(but kept: String) {
-        let kept = path(of: kept)
-        let files = own(isFinished).compactMap { path in
-            Self.size(of: path).map { (path: path, size: $0.bytes, used: $0.used) }
-        }
-        var total = files.reduce(0) { $0 + $1.size }
-        let unused = files.sorted { $0.used < $1.used }
-        for file in unused where total > limit && file.path != kept {
-            try? Files.remove(file.path)
-            total -= file.size
-        }
     }
 }

@@ -1,11 +1,10 @@
 import Errors
 import FoundationShim
-import OperatingSystem
 
 /// Memory of one kind that this process may still take, and the limit that determines it.
-struct AvailableMemory: Equatable {
+package struct AvailableMemory: Equatable {
     /// Kind of memory that a limit counts.
-    enum Source {
+    package enum Source: Sendable {
         /// Resident memory: pages that were touched.
         case pages
         /// All mapped memory, files included.
@@ -14,15 +13,19 @@ struct AvailableMemory: Equatable {
         case data
     }
 
-    var kind = Source.pages
-    var bytes: Int
+    package var kind: Source
+    package var bytes: Int
     /// For a message, as in "of the machine's 16.0 GB, 2.1 GB are free".
-    var reason: String
+    package var reason: String
+
+    package init(kind: Source = .pages, bytes: Int, reason: String) {
+        (self.kind, self.bytes, self.reason) = (kind, bytes, reason)
+    }
 
     /// Returns all limits, at least one: the machine's free memory, the limits of this process's control groups
     /// (containers, systemd), and those of `ulimit`.
     /// - Parameter root: prefix of /proc and /sys, for tests.
-    static func limits(root: String = "") -> [AvailableMemory] {
+    package static func limits(root: String = "") -> [AvailableMemory] {
         let physical = Int(clamping: ProcessInfo.processInfo.physicalMemory)
         // A system that doesn't report free memory makes room by itself, so all of it counts.
         var found = [AvailableMemory(bytes: physical, reason: "the machine has \(byteText(physical))")]
@@ -64,7 +67,7 @@ struct AvailableMemory: Equatable {
     }
 
     /// Returns the memory that `ulimit` leaves, as far as the system reports its use.
-    static func processLimits() -> [AvailableMemory] {
+    private static func processLimits() -> [AvailableMemory] {
         let status = SystemFile.text("/proc/self/status") ?? ""
         func left(_ kind: Source, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {
             guard let limit else { return nil }

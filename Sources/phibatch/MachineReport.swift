@@ -1,38 +1,39 @@
 import FoundationShim
 import OperatingSystem
+import PhiModel
 
 /// Facts of this machine that matter to the engine.
-package struct MachineReport: Sendable {
+struct MachineReport: Sendable {
     /// The processor's own name; nil if the system doesn't say.
-    package let processor: String?
+    let processor: String?
     /// As in "AMD family 25"; nil if processors have no families. The choice of kernels depends on it.
-    package let family: String?
+    let family: String?
     /// Names of all kernels that run here, best first.
-    package let kernels: [String]
+    let kernels: [String]
     /// The kernels that a model would use.
-    package let chosen: String
+    let chosen: String
     /// Processors that this process may run on, and threads that it would use: fewer if a control group limits the
     /// time.
-    package let processors: Int
+    let processors: Int
     /// Their cores, which may have several processors each, and memory nodes.
-    package let topology: ProcessorTopology
-    package let threads: Int
+    let topology: ProcessorTopology
+    let threads: Int
     /// Bytes.
-    package let physicalMemory: Int
+    let physicalMemory: Int
     /// Bytes that may still be taken, within all limits.
-    package let availableMemory: Int
+    let availableMemory: Int
     /// Limits of memory, each as the end of a sentence, such as "of the machine's 16.0 GB, 2.1 GB are free".
-    package let memoryLimits: [String]
+    let memoryLimits: [String]
     /// Measured limits; nil if `unmeasured` has a reason.
-    package let limits: MachineLimits?
-    package let unmeasured: String?
+    let limits: MachineLimits?
+    let unmeasured: String?
 
     /// Bytes that a thread reads.
     private static let probedBytes = 1 << 28
 
     /// Measures for a second.
     /// - Throws: `UserError` if `PHIBATCH_KERNELS` names kernels that this machine lacks.
-    package init() throws {
+    init() throws {
         let chosen = try Kernels.chosen()
         processor = ProcessorName.current
         family = ProcessorFamily.current.name
@@ -66,7 +67,7 @@ package struct MachineReport: Sendable {
     }
 
     /// Facts that results depend on besides model and job.
-    package static var identity: String {
+    static var identity: String {
         PhiEngine.identity(EngineOptions()).map { "\($0.name) \($0.value)" }.joined(separator: ", ")
     }
 }

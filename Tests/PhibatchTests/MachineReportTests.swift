@@ -1,6 +1,7 @@
+import OperatingSystem
 import Testing
 
-@testable import PhiModel
+@testable import phibatch
 
 @Suite struct MachineReportTests {
     @Test func onlyWhatLimitsIsSaid() {
