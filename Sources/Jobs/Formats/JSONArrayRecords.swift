@@ -4,8 +4,7 @@ import JSON
 /// A JSON array, in any layout, whose elements correspond to lines.
 ///
 /// Elements are split by brackets and quotes, one at a time, so that memory depends only on the longest element. An
-/// invalid element fails alone. If brackets or quotes don't match, the next element is found only if its beginning is
-/// unambiguous (`Layout`); otherwise the rest is not read, as in a truncated file.
+/// invalid element fails alone. If brackets or quotes don't match, the rest is not read, as in a truncated file.
 ///
 /// An element without an id is identified by its number in the array, from 1, as several may begin on one line.
 package struct JSONArrayRecords: InputFormat {
@@ -34,7 +33,6 @@ package struct JSONArrayRecords: InputFormat {
         let limit: Int
         private var place = Position.beforeArray
         private var scan = JSONElementScan()
-        private var layout = Layout()
         /// Number of bytes of a byte order mark skipped so far.
         private var markLength = 0
         private var count = 0
@@ -116,7 +114,6 @@ package struct JSONArrayRecords: InputFormat {
 
         private mutating func element(_ fault: LineError? = nil) throws -> InputRecord {
             var record = makeRecord(fault)
-            let column = scan.column
             scan.begin()
             var length = 0
             var state = JSONElementScan.Position.within
@@ -140,38 +137,16 @@ package struct JSONArrayRecords: InputFormat {
             if length > limit { record.excessLength = length }
             place = .afterElement
             switch state {
-            case .ended: layout.add(column, inner: scan.innerColumn)
+            case .ended: break
             case .within where scan.isBare: break
             case .within: breakOff(&record, "the array's element that begins here has no end.")
             case .wrong(let what):
-                let line = scan.line
-                if layout.isKnown(column), let column, try find(column) {
-                    self.fault = LineError(
-                        .invalidJSON,
-                        "The element is not valid JSON: \(what) in line \(line). Reading continues in line \(scan.line)."
-                    )
-                } else {
-                    breakOff(
-                        &record,
-                        "the array's element that begins here is not valid JSON: \(what) in line \(line). Nothing tells where the next one begins."
-                    )
-                }
+                breakOff(
+                    &record,
+                    "the array's element that begins here is not valid JSON: \(what) in line \(scan.line). Nothing tells where the next one begins."
+                )
             }
             return record
-        }
-
-        /// Advances to the next element, or to the end of the array.
-        /// - Returns: false if there is neither.
-        private mutating func find(_ column: Int) throws -> Bool {
-            while let byte = try nextByte() {
-                if byte == UInt8(ascii: "{"), scan.column == column {
-                    place = .afterComma
-                    return true
-                }
-                if byte == UInt8(ascii: "]"), scan.column ?? .max <= column { return true }
-                while try bytes.take({ piece in scan.passToLineEnd(piece) }), scan.column == nil {}
-            }
-            return false
         }
 
         // MARK: Bytes
@@ -195,56 +170,18 @@ package struct JSONArrayRecords: InputFormat {
         }
 
         /// Takes a byte between elements.
-        private mutating func pass() throws {
-            _ = try bytes.take { _ in 1 }
-            scan.column = nil
-        }
+        private func pass() throws { _ = try bytes.take { _ in 1 } }
 
         // MARK: The last record
 
         func content(of record: InputRecord) throws(LineError) -> LineContent {
             if let fault { throw fault }
-            guard UTF8Check.isValid(record.bytes) else {
-                throw LineError(.invalidUTF8, "The element is not valid UTF-8.")
-            }
-            let value: JSONValue
-            do throws(JSONFault) {
-                value = try JSONValue(parsing: record.bytes, limits: .line)
-            } catch {
-                throw LineError(
-                    .invalidJSON,
-                    "The element is not valid JSON: \(error.message) in line \(record.number + error.line - 1)."
-                )
-            }
-            guard case .object = value else {
-                throw LineError(.invalidJSON, "The element must be a JSON object, but is \(value.kindName).")
-            }
+            let value = try PromptRecord.parseObject(record.bytes, elementAt: record.number)
             return OpenAILines.orNative.content(of: value)
         }
 
         private static func shown(_ byte: UInt8) -> String {
             (0x21...0x7E).contains(byte) ? String(Unicode.Scalar(byte)) : "byte \(byte)"
         }
-    }
-
-    /// Whether beginnings of elements are unambiguous: so far each has begun a line at the same column, and no object
-    /// within them has done so there.
-    private struct Layout {
-        private var column: Int?
-        private var isRegular = true
-
-        /// - Parameters:
-        ///   - begin: the column where a complete element begins; nil if something stands before it.
-        ///   - inner: the least column of an object within it that begins a line.
-        mutating func add(_ begin: Int?, inner: Int?) {
-            guard let begin, begin == column ?? begin, inner ?? .max > begin else {
-                isRegular = false
-                return
-            }
-            column = begin
-        }
-
-        /// Whether an element that begins there is regular.
-        func isKnown(_ begin: Int?) -> Bool { isRegular && begin != nil && begin == column }
     }
 }

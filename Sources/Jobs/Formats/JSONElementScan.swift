@@ -11,10 +11,6 @@ struct JSONElementScan {
 
     /// Line of the next byte, from 1.
     private(set) var line = 1
-    /// Number of white space bytes before the next byte, if nothing else is in its line; else nil.
-    var column: Int? = 0
-    /// The least column of an object within the value that begins a line.
-    private(set) var innerColumn: Int?
     /// Whether the value has neither brackets nor quotes, and so ends before any of them.
     private(set) var isBare = false
     /// Ends of the open arrays and objects.
@@ -28,7 +24,7 @@ struct JSONElementScan {
 
     /// Begins a value with the next byte.
     mutating func begin() {
-        (innerColumn, isBare, isInString, isEscaped, last) = (nil, false, false, false, 0)
+        (isBare, isInString, isEscaped, last) = (false, false, false, 0)
         open.removeAll(keepingCapacity: true)
     }
 
@@ -53,37 +49,28 @@ struct JSONElementScan {
             switch byte {
             case 0x20, 0x09, 0x0D, 0x0A:
                 if isBare { return (place, .ended) }
-                pass(byte)
+                if byte == 0x0A { line += 1 }
                 place += 1
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 if isBare { return (place, .ended) }
                 if let what = whyNotOpen { return (place, .wrong(what)) }
-                if byte == UInt8(ascii: "{"), !open.isEmpty, let column {
-                    innerColumn = min(innerColumn ?? column, column)
-                }
                 // "}" is two after "{" in ASCII, and so are the others.
                 open.append(byte + 2)
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 if isBare { return (place, .ended) }
-                guard let end = open.popLast() else {
-                    // In place of a value.
-                    column = nil
-                    return (place + 1, .ended)
-                }
+                // In place of a value.
+                guard let end = open.popLast() else { return (place + 1, .ended) }
                 guard end == byte else {
                     return (place, .wrong("\(Unicode.Scalar(byte)) where \(Unicode.Scalar(end)) should be"))
                 }
-                if open.isEmpty {
-                    column = nil
-                    return (place + 1, .ended)
-                }
+                if open.isEmpty { return (place + 1, .ended) }
             case UInt8(ascii: "\"") where !isBare: isInString = true
             case UInt8(ascii: ","):
                 if isBare { return (place, .ended) }
             default: if open.isEmpty { isBare = true }
             }
-            (last, column) = (byte, nil)
+            last = byte
             place += 1
         }
         return (place, .within)
@@ -103,24 +90,8 @@ struct JSONElementScan {
     mutating func passSpace(_ piece: UnsafeRawBufferPointer) -> Int {
         for (place, byte) in piece.enumerated() {
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return place }
-            pass(byte)
+            if byte == 0x0A { line += 1 }
         }
         return piece.count
-    }
-
-    /// - Returns: number of bytes to the end of the line, its line feed included. `column` is nil if there is none.
-    mutating func passToLineEnd(_ piece: UnsafeRawBufferPointer) -> Int {
-        column = nil
-        guard let end = piece.firstIndex(of: 0x0A) else { return piece.count }
-        pass(0x0A)
-        return end + 1
-    }
-
-    private mutating func pass(_ space: UInt8) {
-        if space == 0x0A {
-            (line, column) = (line + 1, 0)
-        } else if let column {
-            self.column = column + 1
-        }
     }
 }

@@ -44,17 +44,22 @@ package struct PromptRecord: Sendable {
         try PromptRecord(fields: parseObject(bytes), .request)
     }
 
+    /// - Parameter start: line in which an array's element begins; nil for a line.
     /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
-    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> JSONValue {
-        guard UTF8Check.isValid(bytes) else { throw LineError(.invalidUTF8, "The line is not valid UTF-8.") }
+    static func parseObject(_ bytes: [UInt8], elementAt start: Int? = nil) throws(LineError) -> JSONValue {
+        let name = start == nil ? "line" : "element"
+        guard UTF8Check.isValid(bytes) else {
+            throw LineError(.invalidUTF8, "The \(name) is not valid UTF-8.")
+        }
         let value: JSONValue
         do throws(JSONFault) {
             value = try JSONValue(parsing: bytes, limits: .line)
         } catch {
-            throw LineError(.invalidJSON, "The line is not valid JSON: \(error.atByte).")
+            let fault = start.map { "\(error.message) in line \($0 + error.line - 1)" } ?? error.atByte
+            throw LineError(.invalidJSON, "The \(name) is not valid JSON: \(fault).")
         }
         guard case .object = value else {
-            throw LineError(.invalidJSON, "The line must be a JSON object, but is \(value.kindName).")
+            throw LineError(.invalidJSON, "The \(name) must be a JSON object, but is \(value.kindName).")
         }
         return value
     }
