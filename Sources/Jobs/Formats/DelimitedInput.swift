@@ -29,9 +29,6 @@ package struct DelimitedInput: InputFormat {
         return format
     }
 
-    /// The end of a record is only known from all of it.
-    package var countingLimit: Int { InputReader.defaultLimit }
-
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
         Cursor(bytes: bytes, limit: limit, separator: separator, hasQuotes: hasQuotes)
     }
@@ -55,11 +52,7 @@ package struct DelimitedInput: InputFormat {
 
         mutating func next() throws -> InputRecord? {
             while var record = try record() {
-                if record.excessLength == nil {
-                    guard record.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
-                        continue
-                    }
-                }
+                if record.excessLength == nil, record.bytes.isBlank { continue }
                 if head == nil {
                     if !isSeparatorKnown { separator = Self.separator(in: record.bytes) }
                     head = (record.bytes, try names(in: record))

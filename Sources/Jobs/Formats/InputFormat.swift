@@ -6,9 +6,6 @@ import JSON
 package protocol InputFormat: Sendable {
     var name: String { get }
 
-    /// Size beyond which a record need not be kept in memory if records are only counted.
-    var countingLimit: Int { get }
-
     /// Whether each line is a JSON object.
     var isJSONLines: Bool { get }
 
@@ -38,7 +35,6 @@ package protocol InputFormat: Sendable {
 }
 
 extension InputFormat {
-    package var countingLimit: Int { 4096 }
     package var isJSONLines: Bool { false }
     package var nameEnds: [String] { [] }
     package func isOf(_ path: String) -> Bool { true }

@@ -3,8 +3,8 @@ import OperatingSystem
 
 /// Reads records from several files in sequence, with at most one record in memory.
 package struct InputReader {
-    /// A longer record is only measured; nil for the limit of counting.
-    let limit: Int?
+    /// A longer record is only measured.
+    let limit: Int
     /// Twice the size of the longest prompts: 128 K tokens of 128 bytes. While a line becomes a prompt there may be
     /// five copies of it.
     package static let defaultLimit = 32 << 20
@@ -22,7 +22,7 @@ package struct InputReader {
 
     /// - Parameter columns: fields that are used, so that tables need not read others. Nil for all.
     package init(
-        paths: [String], format: any InputFormat = InputFormats.standard, limit: Int? = defaultLimit,
+        paths: [String], format: any InputFormat = InputFormats.standard, limit: Int = defaultLimit,
         chunkSize: Int = 1 << 18, columns: Set<String>? = nil, follow: FollowedInput? = nil,
         system: any FileSystem = POSIXFileSystem()
     ) {
@@ -55,7 +55,7 @@ package struct InputReader {
                 let bytes = InputBytes(
                     source, chunkSize: chunkSize, follow: paths.isEmpty && path != "-" ? follow : nil)
                 file = (
-                    source.name, bytes, format.makeCursor(over: bytes, limit: limit ?? format.countingLimit)
+                    source.name, bytes, format.makeCursor(over: bytes, limit: limit)
                 )
             }
             if var record = try file?.cursor.next() {
@@ -78,7 +78,7 @@ package struct InputReader {
     func content(of record: InputRecord) throws(LineError) -> LineContent {
         if let length = record.excessLength {
             throw LineError(
-                .lineTooLong, "The line has \(length) bytes; at most \(limit ?? Self.defaultLimit) are read.")
+                .lineTooLong, "The line has \(length) bytes; at most \(limit) are read.")
         }
         guard let file else { preconditionFailure("only the record that came last is asked for") }
         return try file.cursor.content(of: record)
@@ -136,56 +136,22 @@ package final class FollowedInput {
 }
 
 /// Ids seen so far, by 96 bits of a hash: enough that no two ids collide by chance (with a billion, once in 10^11
-/// runs).
-///
-/// Several tables with open addressing, at most five sixths full: 15 to 18 bytes an id. They grow one after the other,
-/// so that at most one is in memory twice.
+/// runs). Several sets grow one after the other, so that at most one is in memory twice.
 package struct SeenIDs {
-    private struct Digest: Equatable, BitwiseCopyable {
-        /// Position to start searching.
-        var place: UInt32 = 0
-        var table: UInt32 = 0
-        var rest: UInt32 = 0
+    private struct Digest: Hashable, BitwiseCopyable {
+        var words: (UInt32, UInt32, UInt32)
+
+        static func == (a: Digest, b: Digest) -> Bool { a.words == b.words }
+        func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
     }
 
-    private var tables = [Table](repeating: Table(), count: 64)
+    private var sets = [Set<Digest>](repeating: [], count: 64)
 
     package init() {}
 
     /// - Returns: false if the id was seen before.
     package mutating func insert(_ id: String) -> Bool {
         let digest = SHA.sha256(of: id.utf8).withUnsafeBytes { $0.loadUnaligned(as: Digest.self) }
-        return tables[Int(digest.table % 64)].insert(digest)
-    }
-
-    private struct Table {
-        private var slots = [Digest](repeating: Digest(), count: 16)
-        private var count = 0
-
-        mutating func insert(_ digest: Digest) -> Bool {
-            guard let slot = freeSlot(for: digest) else { return false }
-            slots[slot] = digest
-            count += 1
-            if count * 6 > slots.count * 5 { grow() }
-            return true
-        }
-
-        /// Nil if it exists.
-        private func freeSlot(for digest: Digest) -> Int? {
-            var slot = Int((UInt64(digest.place) * UInt64(slots.count)) >> 32)
-            while slots[slot] != Digest() {
-                if slots[slot] == digest { return nil }
-                slot = slot + 1 == slots.count ? 0 : slot + 1
-            }
-            return slot
-        }
-
-        private mutating func grow() {
-            let full = slots
-            slots = [Digest](repeating: Digest(), count: full.count + full.count / 4)
-            for digest in full where digest != Digest() {
-                if let slot = freeSlot(for: digest) { slots[slot] = digest }
-            }
-        }
+        return sets[Int(digest.words.1 % 64)].insert(digest).inserted
     }
 }

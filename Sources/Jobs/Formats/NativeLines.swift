@@ -10,30 +10,35 @@ package struct NativeLines: InputFormat {
     package init() {}
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        Cursor(bytes: bytes, limit: limit)
-    }
-
-    private struct Cursor: InputCursor {
-        let bytes: InputBytes
-        let limit: Int
-
-        mutating func next() throws -> InputRecord? {
-            while let line = try bytes.nextLine(limit: limit) {
-                var record = InputRecord(
-                    bytes: line.bytes, excessLength: line.length > limit ? line.length : nil,
-                    number: bytes.lineCount, isUnterminated: !line.isComplete)
-                if record.bytes.last == 0x0D { record.bytes.removeLast() }
-                if record.excessLength != nil || record.bytes.contains(where: { !isBlank($0) }) {
-                    return record
-                }
-            }
-            return nil
-        }
-
-        func content(of record: InputRecord) throws(LineError) -> LineContent {
+        LineCursor(bytes: bytes, limit: limit) { record throws(LineError) in
             LineContent(fields: try PromptRecord.parseObject(record.bytes))
         }
-
-        private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
     }
+}
+
+/// Cursor over a file whose records are its lines that are not blank.
+struct LineCursor: InputCursor {
+    let bytes: InputBytes
+    let limit: Int
+    /// Whether any text is complete, as a last line without an end is.
+    var isText = false
+    let parse: (InputRecord) throws(LineError) -> LineContent
+
+    mutating func next() throws -> InputRecord? {
+        while let line = try bytes.nextLine(limit: limit) {
+            var record = InputRecord(
+                bytes: line.bytes, excessLength: line.length > limit ? line.length : nil,
+                number: bytes.lineCount, isUnterminated: !line.isComplete && !isText)
+            if record.bytes.last == 0x0D { record.bytes.removeLast() }
+            if record.excessLength != nil || !record.bytes.isBlank { return record }
+        }
+        return nil
+    }
+
+    func content(of record: InputRecord) throws(LineError) -> LineContent { try parse(record) }
+}
+
+extension [UInt8] {
+    /// Whether there are only spaces, tabs and carriage returns.
+    var isBlank: Bool { allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
 }

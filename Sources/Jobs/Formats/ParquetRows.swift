@@ -15,25 +15,13 @@ package struct ParquetRows: InputFormat {
     package init() {}
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        Rows(lines: NativeLines().makeCursor(over: bytes, limit: limit))
-    }
-
-    private struct Rows: InputCursor {
-        var lines: any InputCursor
-
-        func content(of record: InputRecord) throws(LineError) -> LineContent {
-            try lines.content(of: record)
-        }
-
-        mutating func next() throws -> InputRecord? {
-            guard var record = try lines.next() else { return nil }
+        LineCursor(bytes: bytes, limit: limit) { record throws(LineError) in
+            var row = record.bytes
             let words: [StaticString] = ["NaN", "Infinity"]
-            if words.contains(where: { word in
-                record.bytes.withUnsafeBytes { word.firstOffset(in: $0) != nil }
-            }) {
-                record.bytes = BareWords.quoted(record.bytes) { $0 == 0x4E || $0 == 0x49 }
+            if words.contains(where: { word in row.withUnsafeBytes { word.firstOffset(in: $0) != nil } }) {
+                row = BareWords.quoted(row) { $0 == 0x4E || $0 == 0x49 }
             }
-            return record
+            return LineContent(fields: try PromptRecord.parseObject(row))
         }
     }
 }

@@ -9,25 +9,14 @@ package struct PlainLines: InputFormat {
     package init() {}
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        Cursor(lines: NativeLines().makeCursor(over: bytes, limit: limit))
+        LineCursor(bytes: bytes, limit: limit, isText: true, parse: Self.content)
     }
 
-    private struct Cursor: InputCursor {
-        var lines: any InputCursor
-
-        mutating func next() throws -> InputRecord? {
-            var record = try lines.next()
-            // Any text is complete.
-            record?.isUnterminated = false
-            return record
+    fileprivate static func content(of record: InputRecord) throws(LineError) -> LineContent {
+        guard let text = String(validating: record.bytes, as: UTF8.self) else {
+            throw LineError(.invalidUTF8, "The line is not valid UTF-8.")
         }
-
-        func content(of record: InputRecord) throws(LineError) -> LineContent {
-            guard let text = String(validating: record.bytes, as: UTF8.self) else {
-                throw LineError(.invalidUTF8, "The line is not valid UTF-8.")
-            }
-            return LineContent(fields: ["prompt": .string(text)])
-        }
+        return LineContent(fields: ["prompt": .string(text)])
     }
 }
 
@@ -61,19 +50,18 @@ struct Paragraphs: InputFormat {
     let name = "paragraphs"
 
     func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        Cursor(bytes: bytes, limit: limit, lines: PlainLines().makeCursor(over: bytes, limit: limit))
+        Cursor(bytes: bytes, limit: limit)
     }
 
     private struct Cursor: InputCursor {
         let bytes: InputBytes
         let limit: Int
-        let lines: any InputCursor
 
         mutating func next() throws -> InputRecord? {
             var (record, length): (InputRecord?, Int) = (nil, 0)
             while var line = try bytes.nextLine(limit: limit) {
                 if line.bytes.last == 0x0D { line.bytes.removeLast() }
-                if line.length <= limit, line.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) {
+                if line.length <= limit, line.bytes.isBlank {
                     if record != nil { break }
                     continue
                 }
@@ -92,7 +80,7 @@ struct Paragraphs: InputFormat {
         }
 
         func content(of record: InputRecord) throws(LineError) -> LineContent {
-            try lines.content(of: record)
+            try PlainLines.content(of: record)
         }
     }
 }

@@ -40,9 +40,9 @@ extension JobSettings {
     ///   - columns: fields that are read; nil for all.
     ///   - follow: for an input that is read while it grows.
     package func inputReader(
-        limit: Int? = InputReader.defaultLimit, columns: Set<String>? = nil, follow: FollowedInput? = nil
+        limit: Int = InputReader.defaultLimit, columns: Set<String>? = nil, follow: FollowedInput? = nil
     ) -> InputReader {
-        if let rows = madeRows(limit: limit ?? InputReader.defaultLimit) {
+        if let rows = madeRows(limit: limit) {
             return InputReader(cursor: rows, name: MadeRows.name)
         }
         return InputReader(

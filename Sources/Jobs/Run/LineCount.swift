@@ -7,11 +7,10 @@ extension JobSettings {
     package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
         if let rows { return selection.count(of: rows) }
         guard try canReadTwice() else { return nil }
-        // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
-        var reader = inputReader(limit: nil, columns: ["error"])
+        var reader = inputReader(columns: ["error"])
         var count = 0
         while let line = try reader.next() {
-            if line.isUnterminated || line.isBroken, try isHalf(line, by: reader) { continue }
+            if reader.isHalf(line) { continue }
             if errorLines == .skip, carriesError(line, by: reader) { continue }
             count += 1
             if count % 1024 == 0, !goesOn() { return nil }
@@ -19,10 +18,8 @@ extension JobSettings {
         return selection.count(of: count)
     }
 
-    /// Of a line that is too long to keep the beginning tells: our results have their error in front.
     private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
         guard line.has("\"error\"") else { return false }
-        if line.excessLength != nil { return line.has("\"error\":{\"code\":") }
         return (try? reader.fields(of: line)).flatMap(PreviousStep.error) != nil
     }
 
@@ -31,15 +28,6 @@ extension JobSettings {
         try input.allSatisfy { path in
             try path != "-" && POSIXFileSystem().infoIfPresent(path).map { $0.kind == .regular } ?? true
         }
-    }
-
-    private func isHalf(_ line: InputRecord, by reader: InputReader) throws -> Bool {
-        guard line.excessLength != nil, !line.isBroken else { return reader.isHalf(line) }
-        var reader = InputReader(paths: [line.file], format: inputFormat.format)
-        while let whole = try reader.next() {
-            if whole.number == line.number, whole.place == line.place { return reader.isHalf(whole) }
-        }
-        return false
     }
 }
 

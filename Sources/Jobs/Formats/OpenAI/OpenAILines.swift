@@ -25,17 +25,8 @@ package struct OpenAILines: InputFormat {
     }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        Cursor(format: self, lines: NativeLines().makeCursor(over: bytes, limit: limit))
-    }
-
-    private struct Cursor: InputCursor {
-        let format: OpenAILines
-        var lines: any InputCursor
-
-        mutating func next() throws -> InputRecord? { try lines.next() }
-
-        func content(of record: InputRecord) throws(LineError) -> LineContent {
-            format.content(of: try lines.content(of: record).fields)
+        LineCursor(bytes: bytes, limit: limit) { record throws(LineError) in
+            content(of: try PromptRecord.parseObject(record.bytes))
         }
     }
 }
