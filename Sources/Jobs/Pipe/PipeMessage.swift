@@ -19,75 +19,56 @@ package enum PipeMessage {
         }
     }
 
-    fileprivate struct Parts {
-        var request: Int?
-        var cancel: Int?
-        var line: [UInt8]?
-        var settings: [UInt8] = []
-        var index = 0
-        var streams = false
-    }
+    private static let names: Set = ["request", "cancel", "index", "stream", "line", "settings"]
 
-    /// - Parameter bytes: a JSON object. The members `line` and `settings` are kept as written.
+    /// - Parameter bytes: a JSON object.
     /// - Throws: `Problem`.
     package init(_ bytes: [UInt8]) throws(Problem) {
-        var parts = Parts()
-        do {
-            try bytes.withUnsafeBytes { text in
-                try JSONScanner.scan(text, limits: .ownLine) { scanner in
-                    try scanner.object { scanner, name in try parts.read(name, &scanner, text) }
-                }
-            }
-        } catch let problem as Problem {
-            throw problem
-        } catch {
-            throw Problem(request: parts.request, text: "The message is no JSON of a request: \(error).")
+        let message: JSONValue
+        do throws(JSONFault) { message = try JSONValue(parsing: bytes, limits: .ownLine) } catch {
+            throw Problem(text: "The message is no JSON of a request: \(error).")
         }
-        if let request = parts.cancel {
-            self = .cancel(request)
-        } else if let request = parts.request, let line = parts.line {
-            self = .request(
-                PipedLines.Line(request: request, index: parts.index, bytes: line, streams: parts.streams),
-                settings: parts.settings)
-        } else {
+        let request = message.int("request")
+        func object(_ name: String) throws(Problem) -> [UInt8]? {
+            guard let value = message[name] else { return nil }
+            guard case .object = value else {
+                throw Problem(request: request, text: "`\(name)` must be an object.")
+            }
+            return Array(JSONWriter.text(of: value).utf8)
+        }
+        func known<Value>(_ name: String, _ right: String, _ read: (JSONValue) -> Value?) throws(Problem)
+            -> Value?
+        {
+            guard let value = message[name] else { return nil }
+            guard let known = read(value) else {
+                throw Problem(request: request, text: "`\(name)` must be \(right).")
+            }
+            return known
+        }
+        if case .object(let members) = message,
+            let other = members.first(where: { !Self.names.contains($0.name) })
+        {
             throw Problem(
-                request: parts.request, text: "A message has `request` and `line`, or `cancel`.")
-        }
-    }
-}
-
-extension PipeMessage.Parts {
-    fileprivate mutating func read(
-        _ name: UnsafeBufferPointer<UInt8>, _ scanner: inout JSONScanner, _ text: UnsafeRawBufferPointer
-    ) throws {
-        func object(_ scanner: inout JSONScanner, _ name: String) throws -> [UInt8] {
-            guard try scanner.peek() == .object else {
-                throw PipeMessage.Problem(request: request, text: "`\(name)` must be an object.")
-            }
-            let start = scanner.position
-            try scanner.skip()
-            return Array(text[start..<scanner.position])
-        }
-        if name.spells("request") {
-            request = try scanner.integer()
-        } else if name.spells("cancel") {
-            cancel = try scanner.integer()
-        } else if name.spells("index") {
-            index = try scanner.integer()
-            guard index >= 0 else { throw scanner.fault("`index` is counted from 0") }
-        } else if name.spells("stream") {
-            streams = try scanner.bool()
-        } else if name.spells("line") {
-            line = try object(&scanner, "line")
-        } else if name.spells("settings") {
-            settings = try object(&scanner, "settings")
-        } else {
-            let name = String(decoding: name.prefix(64), as: UTF8.self)
-            throw PipeMessage.Problem(
                 request: request,
                 text:
-                    "A message has no member `\(name)`; it has request, line, settings, index and stream, or cancel."
+                    "A message has no member `\(other.name.prefix(64))`; it has request, line, settings, index and stream, or cancel."
             )
+        }
+        let (line, settings) = (try object("line"), try object("settings"))
+        let index = try known("index", "a number, counted from 0") {
+            $0.integer.flatMap { $0 < 0 ? nil : $0 }
+        }
+        let streams = try known("stream", "true or false") {
+            if case .bool(let flag) = $0 { flag } else { nil }
+        }
+        if let cancelled = message.int("cancel") {
+            self = .cancel(cancelled)
+        } else if let request, let line {
+            self = .request(
+                PipedLines.Line(request: request, index: index ?? 0, bytes: line, streams: streams ?? false),
+                settings: settings ?? [])
+        } else {
+            throw Problem(request: request, text: "A message has `request` and `line`, or `cancel`.")
         }
     }
 }

@@ -6,17 +6,12 @@ import JSON
 /// Unsupported ones are an error if the answer would be to another question without them, and otherwise listed.
 struct OpenAIBody {
     private(set) var fields: [(String, JSONValue)] = []
-    private(set) var choices: Int?
-    private(set) var logprobs: Int?
-    private(set) var prompts: [JSONValue] = []
-    private(set) var (echoes, asksNothing) = (false, false)
-    private(set) var unsupported: [OpenAIRequest.Unsupported] = []
+    private(set) var request = OpenAIRequest()
     private let body: JSONObject
-    private let endpoint: OpenAIRequest.Endpoint
 
     init(_ body: JSONObject, of endpoint: OpenAIRequest.Endpoint) {
         self.body = body
-        self.endpoint = endpoint
+        request.endpoint = endpoint
     }
 
     mutating func read() throws(LineError) {
@@ -56,7 +51,7 @@ struct OpenAIBody {
     }
 
     private mutating func miss(_ name: String, _ what: String) {
-        unsupported.append(.init(name: name, message: "`\(name)` \(what)\(Self.instead(name))"))
+        request.unsupported.append(.init(name: name, message: "`\(name)` \(what)\(Self.instead(name))"))
     }
 
     private static func instead(_ name: String) -> String { OpenAIRule.instead[name].map { " \($0)" } ?? "" }
@@ -67,6 +62,7 @@ struct OpenAIBody {
         return "; it may only be \(texts.joined(separator: " or "))"
     }
 
+    private var endpoint: OpenAIRequest.Endpoint { request.endpoint }
     private func value(_ name: String) -> JSONValue? { field[name] }
     private var field: LineField { LineField(.object(body)) }
 
@@ -133,14 +129,14 @@ struct OpenAIBody {
     // MARK: The endpoints
 
     private mutating func readChat() throws(LineError) {
-        choices = try samples()
+        request.choices = try samples()
         try readLimit(["max_completion_tokens", "max_tokens"], unset: OpenAIRequest.defaultMaxTokens)
         switch value("logprobs") {
         case nil, .bool(false)?:
             guard try topLogprobs() == 0 else {
                 throw LineError(.badField, "`top_logprobs` needs `logprobs`: true.")
             }
-        case .bool(true)?: logprobs = try topLogprobs()
+        case .bool(true)?: request.logprobs = try topLogprobs()
         case let other?: throw LineError(.badField, "`logprobs` must be a boolean, but is \(other.kindName).")
         }
         guard case .array(let messages)? = value("messages") else {
@@ -151,25 +147,29 @@ struct OpenAIBody {
     }
 
     private mutating func readCompletion() throws(LineError) {
-        choices = try samples()
+        request.choices = try samples()
         // One token is computed, and not shown.
-        asksNothing = value("max_tokens")?.integer == 0
-        if asksNothing { fields.append(("max_tokens", 1)) } else { try readLimit(["max_tokens"], unset: 16) }
-        logprobs = try logprobs(as: "logprobs")
+        request.asksNothing = value("max_tokens")?.integer == 0
+        if request.asksNothing {
+            fields.append(("max_tokens", 1))
+        } else {
+            try readLimit(["max_tokens"], unset: 16)
+        }
+        request.logprobs = try logprobs(as: "logprobs")
         switch value("echo") {
         case nil: break
-        case .bool(let flag)?: echoes = flag
+        case .bool(let flag)?: request.echoes = flag
         case let other?: throw LineError(.badField, "`echo` must be a boolean, but is \(other.kindName).")
         }
         switch value("prompt") {
         case .array(let parts)? where parts.allSatisfy({ $0.number == nil }) && !parts.isEmpty:
-            guard parts.count <= OpenAIRequest.mostChoices / (choices ?? 1) else {
+            guard parts.count <= OpenAIRequest.mostChoices / (request.choices ?? 1) else {
                 throw LineError(
                     .badField,
-                    "`prompt` holds \(parts.count) prompts, for \(choices ?? 1) answers each (`n`); a request has at most \(OpenAIRequest.mostChoices) answers. Send the others in further requests."
+                    "`prompt` holds \(parts.count) prompts, for \(request.choices ?? 1) answers each (`n`); a request has at most \(OpenAIRequest.mostChoices) answers. Send the others in further requests."
                 )
             }
-            if parts.count > 1 { prompts = parts }
+            if parts.count > 1 { request.prompts = parts }
             fields.append(("prompt", parts.count > 1 ? .array(parts) : parts[0]))
         case let prompt?: fields.append(("prompt", prompt))
         case nil: throw LineError(.missingPrompt, "`prompt` is missing.")
@@ -178,7 +178,7 @@ struct OpenAIBody {
 
     private mutating func readResponse() throws(LineError) {
         // A response has one choice, even if the job has several samples.
-        choices = 1
+        request.choices = 1
         try readLimit(["max_output_tokens"], unset: OpenAIRequest.defaultMaxTokens)
         try readIncluded()
         try readReasoning()
@@ -208,7 +208,7 @@ struct OpenAIBody {
         case let other?: throw LineError(.badField, "`include` must be a list, but is \(other.kindName).")
         }
         if included.contains(shown) {
-            logprobs = try topLogprobs()
+            request.logprobs = try topLogprobs()
         } else if try topLogprobs() > 0 {
             throw LineError(.badField, "`top_logprobs` needs `include`: [\(JSONWriter.text(of: shown))].")
         }

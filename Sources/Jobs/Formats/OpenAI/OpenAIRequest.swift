@@ -87,12 +87,7 @@ package struct OpenAIRequest: Sendable, Equatable {
             var reader = OpenAIBody(body, of: endpoint)
             try reader.read()
             content.fields = .object(JSONObject([("id", id)] + reader.fields))
-            content.request?.choices = reader.choices
-            content.request?.logprobs = reader.logprobs
-            content.request?.prompts = reader.prompts
-            content.request?.echoes = reader.echoes
-            content.request?.asksNothing = reader.asksNothing
-            content.request?.unsupported = reader.unsupported
+            content.request = reader.request
         } catch {
             content.fault = error
         }
