@@ -12,18 +12,16 @@ import JSON
 package struct JSONArrayResults: ResultFormat {
     package let nameEnds = ["json"]
 
-    private let elements: any ResultFormat
-    package var inner: (any ResultFormat)? { elements }
+    private let detail: ResultDetail
 
-    package init() { self.init(of: NativeResults()) }
+    package init(_ detail: ResultDetail = .full) { self.detail = detail }
 
-    private init(of elements: any ResultFormat) { self.elements = elements }
-
-    package var name: String { "json\(elements.name.dropFirst("jsonl".count))" }
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { Self(of: detail.lines) }
+    package var name: String { "json\(detail.nameEnd)" }
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { Self(detail) }
+    package func problem(with job: JobSettings) -> String? { detail.problem(job) }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
-        Encoder(elements: elements.makeEncoder(for: run))
+        Encoder(elements: NativeResults(detail).makeEncoder(for: run))
     }
 
     private struct Encoder: ResultEncoder {

@@ -5,50 +5,50 @@ import OperatingSystem
 /// A Parquet file with a row a result. Its columns are the members of a JSON line, except times.
 ///
 /// It is written as a whole once all results are there.
-package struct ParquetResults: ResultFormat, TableFormat {
-    private let lines: any ResultFormat
+package struct ParquetResults: ResultFormat {
+    private let detail: ResultDetail
     private let example: JSONValue
     /// SQL types of columns by name, if results don't determine them.
     private let types: JSONObject
 
-    package init() { self.init(of: NativeResults.data, example: [:], types: [:]) }
+    package init() { self.init(.data, example: [:], types: [:]) }
 
-    init(of lines: any ResultFormat, example: JSONValue, types: JSONObject) {
-        (self.lines, self.example, self.types) = (lines, example, types)
+    init(_ detail: ResultDetail, example: JSONValue, types: JSONObject) {
+        (self.detail, self.example, self.types) = (detail, example, types)
     }
 
-    package var table: (any TableFormat)? { self }
+    package var table: ParquetResults? { self }
 
     package func fitting(_ job: JobSettings) -> any ResultFormat {
-        Self(of: lines, example: job.task.exampleRow(job.results), types: job.typesOfKeptFields())
+        Self(detail, example: job.task.exampleRow(job.results), types: job.typesOfKeptFields())
     }
 
+    /// Returns the format with the columns that several outputs share.
     package func joining(_ paths: [String]) -> any ResultFormat {
         let columns = Self.commonColumns(of: paths)
         return Self(
-            of: lines, example: .object(JSONObject(columns.map { ($0.name, .null) })),
+            detail, example: .object(JSONObject(columns.map { ($0.name, .null) })),
             types: JSONObject(columns.map { ($0.name, .string($0.type)) }))
     }
 
+    /// - Throws: `UserError` if a program that it needs is missing.
     package func checkPrograms() throws(UserError) { _ = try DuckDB.program() }
 
-    package var name: String {
-        lines.name == NativeResults.data.name ? "parquet" : "parquet\(lines.name.dropFirst("jsonl".count))"
-    }
+    package var name: String { detail == .data ? "parquet" : "parquet\(detail.nameEnd)" }
     package let nameEnds = ["parquet"]
-    package var carried: CarriedPrompt? { lines.carried }
 
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
-        Self(of: detail == .full ? NativeResults.data : detail.lines, example: [:], types: types)
+        Self(detail == .full ? .data : detail, example: [:], types: types)
     }
 
     package func problem(with job: JobSettings) -> String? {
         if job.output == "-" { return "is no stream; name a file as output" }
         if job.errors != nil { return "has failed lines among its rows, and no file of them (errors)" }
-        guard case .fields(let fields) = job.keep else { return lines.problem(with: job) }
-        return problem(withKeeping: fields.map(\.resultName), of: job.task) ?? lines.problem(with: job)
+        guard case .fields(let fields) = job.keep else { return detail.problem(job) }
+        return problem(withKeeping: fields.map(\.resultName), of: job.task) ?? detail.problem(job)
     }
 
+    /// Returns the reason why it can't keep fields of these names; nil if it can.
     /// DuckDB doesn't distinguish names by case. Fields with a result's own names are not kept.
     package func problem(withKeeping names: [String], of task: JobTask) -> String? {
         let own = KeptFields.resultNames(of: task)
@@ -66,11 +66,12 @@ package struct ParquetResults: ResultFormat, TableFormat {
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {}
     }
 
+    /// Creates the draft of a new output.
     package func makeTable(
         for run: ResultRun, beside path: String, in system: any FileSystem
     ) throws -> TableDraft {
         try TableDraft(
-            lines.makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
+            NativeResults(detail).makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
             beside: path, in: system)
     }
 
@@ -98,7 +99,7 @@ extension JobTask {
     /// Returns a row with the columns that always exist.
     func exampleRow(_ detail: ResultDetail) -> JSONValue {
         guard detail == .full || detail == .data else {
-            return detail == .messages ? [MessagesResults.member: [["role": "", "content": ""]]] : ["id": ""]
+            return detail == .messages ? [Conversations.member: [["role": "", "content": ""]]] : ["id": ""]
         }
         let text =
             self == .generate

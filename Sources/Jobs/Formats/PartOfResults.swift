@@ -6,8 +6,10 @@ package struct PartOfResults: ResultFormat {
 
     package static let nameEnd = "+errors"
     package var name: String { base.name + Self.nameEnd }
-    package var inner: (any ResultFormat)? { base }
+    package var isByLine: Bool { base.isByLine }
+    package var layout: String { base.layout }
 
+    package func problem(with job: JobSettings) -> String? { base.problem(with: job) }
     package func having(layout: String) -> any ResultFormat {
         Self(base: base.having(layout: layout), ofFailedLines: ofFailedLines)
     }

@@ -13,9 +13,6 @@ package protocol ResultFormat: Sendable {
     /// The format of all results, if this one writes only a part of them.
     var base: any ResultFormat { get }
 
-    /// The wrapped format, which handles everything that this one doesn't; nil by default.
-    var inner: (any ResultFormat)? { get }
-
     /// Returns the format with a job's `results`; nil, the default, if it can't have that.
     func showing(_ detail: ResultDetail) -> (any ResultFormat)?
 
@@ -29,10 +26,7 @@ package protocol ResultFormat: Sendable {
     var hasColumns: Bool { get }
 
     /// The format as a table that is written as a whole at the end; nil, the default, if it is text.
-    var table: (any TableFormat)? { get }
-
-    /// Part of the prompt that results carry for this format; nil, the default, if none is needed.
-    var carried: CarriedPrompt? { get }
+    var table: ParquetResults? { get }
 
     /// Returns the reason why it can't write a job's results; nil if it can.
     func problem(with job: JobSettings) -> String?
@@ -50,19 +44,17 @@ package protocol ResultFormat: Sendable {
 }
 
 extension ResultFormat {
-    package var isByLine: Bool { inner?.isByLine ?? false }
+    package var isByLine: Bool { false }
     package var base: any ResultFormat { self }
-    package var inner: (any ResultFormat)? { nil }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
     package func fitting(_ job: JobSettings) -> any ResultFormat { self }
     package func ownNames(of job: JobSettings) -> Set<String> { KeptFields.resultNames(of: job.task) }
     package var hasColumns: Bool { false }
-    package var table: (any TableFormat)? { nil }
-    package var carried: CarriedPrompt? { inner?.carried }
-    package func problem(with job: JobSettings) -> String? { inner?.problem(with: job) }
-    package var layout: String { inner?.layout ?? "" }
+    package var table: ParquetResults? { nil }
+    package func problem(with job: JobSettings) -> String? { nil }
+    package var layout: String { "" }
     package func having(layout: String) -> any ResultFormat { self }
-    package var nameEnds: [String] { inner?.nameEnds ?? [] }
+    package var nameEnds: [String] { [] }
 
     /// Returns an output without results.
     func empty(of run: ResultRun) -> [UInt8] {
@@ -72,21 +64,6 @@ extension ResultFormat {
         encoder.end(&empty)
         return empty
     }
-}
-
-/// Format whose outputs are tables, written as a whole.
-package protocol TableFormat {
-    /// Creates the draft of a new output.
-    func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft
-
-    /// Returns the format with the columns that several outputs share.
-    func joining(_ paths: [String]) -> any ResultFormat
-
-    /// Returns the reason why it can't keep fields of these names; nil if it can.
-    func problem(withKeeping names: [String], of task: JobTask) -> String?
-
-    /// - Throws: `UserError` if a program that it needs is missing.
-    func checkPrograms() throws(UserError)
 }
 
 /// Part of the prompt that a result carries beside kept fields of its line.

@@ -34,7 +34,7 @@ extension JobKey {
                         job.results = try value.word(ResultDetail.self)
                     },
                     // Results with their requests are other results.
-                    text: { $0.results.lines.carried == nil ? nil : $0.results.rawValue },
+                    text: { $0.results.carried == nil ? nil : $0.results.rawValue },
                     words: ResultDetail.allCases.map(\.rawValue)), effect: .ifSet),
             JobKey(
                 "error_lines", "skip|pass",

@@ -18,7 +18,7 @@ package struct LinePreparer: Sendable {
         let builder = try PromptBuilder(job.opening)
         self.builder = builder
         tasks = try job.task.types.map { try $0.init(job, builder) }
-        carried = job.steps.isEmpty ? job.results.lines.carried : nil
+        carried = job.steps.isEmpty ? job.results.carried : nil
         samples = job.sampleCount
     }
 

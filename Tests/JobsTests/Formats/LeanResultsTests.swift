@@ -20,7 +20,7 @@ import Testing
         ], item: "[1]")
 
     private func encoded(
-        _ result: GenerationResult, _ format: any ResultFormat = LeanResults(), samples: Int = 1
+        _ result: GenerationResult, _ format: any ResultFormat = NativeResults(.lean), samples: Int = 1
     ) -> String {
         var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: samples))
         var bytes: [UInt8] = []
@@ -65,7 +65,7 @@ import Testing
     // MARK: Stores
 
     private func format(isArray: Bool, errors: String? = nil) throws -> any ResultFormat {
-        let format = isArray ? try #require(JSONArrayResults().showing(.lean)) : LeanResults()
+        let format = isArray ? try #require(JSONArrayResults().showing(.lean)) : NativeResults(.lean)
         return errors == nil ? format : PartOfResults(base: format, ofFailedLines: false)
     }
 

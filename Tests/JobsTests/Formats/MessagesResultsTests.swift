@@ -13,7 +13,7 @@ import Testing
     }
 
     private func encoded(_ result: GenerationResult) -> String {
-        let format = MessagesResults()
+        let format = NativeResults(.messages)
         var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
         var bytes: [UInt8] = []
         encoder.append(
@@ -24,7 +24,7 @@ import Testing
     private func carried(_ prompt: Prompt) throws -> [GenerationResult.CarriedValue] {
         [
             .init(name: "messages", json: "\"the line's own\""), .init(name: "topic", json: "[1]"),
-            try #require(MessagesResults().carried).value(of: prompt),
+            try #require(ResultDetail.messages.carried).value(of: prompt),
         ]
     }
 

@@ -49,7 +49,7 @@ import Testing
         try folder.write([], to: "made")
         let made = try File.open(folder.path("made"), .readWrite, in: POSIXFileSystem())
         let table = try ParquetResults(
-            of: NativeResults.data, example: ["id": "", "Topic_2": .null], types: ["Topic_2": "VARCHAR"]
+            .data, example: ["id": "", "Topic_2": .null], types: ["Topic_2": "VARCHAR"]
         ).makeTable(for: ResultRun(digest: "", samples: 1), beside: made.path, in: made.system)
         let lines: [[(String, String)]] = [
             [("topic", "1"), ("x_2", "0"), ("s", #"[{"a":1,"A_2":2}]"#)],

@@ -140,7 +140,7 @@ final class StepPlan: Sendable {
         made = Set(steps.map(\.name)).union(steps.contains { $0.fork.items != nil } ? [JobStep.item] : [])
         self.fields = fields.subtracting(made)
         let last = job.parts.lastIndex { $0.task == .generate && $0.choices == nil }
-        carried = job.results.lines.carried.flatMap { prompt in last.map { (prompt, $0) } }
+        carried = job.results.carried.flatMap { prompt in last.map { (prompt, $0) } }
     }
 }
 

@@ -1,22 +1,18 @@
 import JSON
 import PhiText
 
-/// JSON lines to train a model with: each is a conversation that ends with the answer, in the format of trl, axolotl
-/// and OpenAI's fine-tuning.
+/// Results to train a model with: each is a conversation that ends with the answer, in the format of trl, axolotl and
+/// OpenAI's fine-tuning.
 ///
 ///     {"messages":[{"role":"system","content":"…"},{"role":"user",…},{"role":"assistant","content":"…"}]<kept>}
 ///
 /// In a job with steps it is the conversation of the last step that generates text. Failed lines, and rows that were
 /// dropped or skipped that step, are left out.
-package struct MessagesResults: ResultFormat {
+enum Conversations {
     static let member = "messages"
 
-    package let name = "jsonl+messages"
-
-    package init() {}
-
     /// The conversation up to the answer, with the answer's prefix in the last message.
-    package let carried: CarriedPrompt? = CarriedPrompt(name: member) { prompt throws(LineError) in
+    static let carried = CarriedPrompt(name: member) { prompt throws(LineError) in
         let (messages, beginning): ([ChatMessage], String)
         switch prompt {
         case .messages(let asked): (messages, beginning) = (asked, "")
@@ -40,16 +36,14 @@ package struct MessagesResults: ResultFormat {
         }.text
     }
 
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
-
-    package func problem(with job: JobSettings) -> String? {
+    @Sendable static func problem(with job: JobSettings) -> String? {
         if job.errors != nil { return "leaves failed lines out, and can't have a file of them (errors)" }
         if !job.chat { return "needs conversations, and with chat: false there are none" }
         let answers = job.parts.contains {
             $0.task == .generate && (job.steps.isEmpty || $0.choices == nil)
         }
         if !answers { return "needs answers in text, and the job has none" }
-        guard case .fields(let fields) = job.keep, fields.contains(where: { $0.resultName == Self.member })
+        guard case .fields(let fields) = job.keep, fields.contains(where: { $0.resultName == member })
         else { return nil }
         return "has messages of its own; keep the field under another name"
     }
@@ -73,19 +67,10 @@ package struct MessagesResults: ResultFormat {
         return String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self) + rest + "]"
     }
 
-    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
-
-    private struct Encoder: ResultEncoder {
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            guard let conversation = MessagesResults.conversation(of: result) else { return }
-            let writer = JSONWriter.object { writer in
-                writer.raw(MessagesResults.member, conversation)
-                for value in result.kept where value.name != MessagesResults.member {
-                    writer.raw(value.name, value.json)
-                }
-            }
-            output += writer.bytes
-            output.append(0x0a)
-        }
+    @Sendable static func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
+        guard let conversation = conversation(of: result) else { return false }
+        writer.raw(member, conversation)
+        for value in result.kept where value.name != member { writer.raw(value.name, value.json) }
+        return true
     }
 }
