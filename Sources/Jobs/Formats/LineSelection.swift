@@ -1,25 +1,19 @@
 /// Selection of the input's lines for a run, by index among the lines that count. Ids are read of all lines, so that a
 /// line is the same in any selection.
-package enum LineSelection: Sendable, Equatable {
-    case all
-    case shard(Shard)
-    /// The first lines.
-    case first(Int)
-    /// From the first line on, until so many rows are accepted; for a finished output with the number of lines that it
-    /// took. With a shard, these are its own lines and its share of the rows.
-    case accepted(Int, lines: Int?, of: Shard? = nil)
-    /// Joined shards: the number of lines of each, and the number of all accepted rows if they ended with them.
-    case joined(lines: [Int], accepted: Int?)
-    /// Ascending indices, each once.
-    case some([Int])
+package struct LineSelection: Sendable, Equatable {
+    /// The shard that it is a part or all of; nil for the whole input.
+    private(set) var shard: Shard?
+    /// Number of lines from the first on, of the shard, or of each shard of the input; nil for all.
+    private(set) var lines: [Int]?
+    /// Number of accepted rows that end it, in all shards; nil if all lines are wanted.
+    private(set) var wanted: Int?
+    /// Ascending indices, each once, in place of all of these.
+    private var some: [Int]?
 
     /// Every `count`-th line: those whose index modulo `count` is `index`.
     package struct Shard: Sendable, Equatable {
         var index: Int
         var count: Int
-
-        /// Whether a line is in it.
-        func holds(_ place: Int) -> Bool { place % count == index }
 
         /// Returns the number of the first `total` lines that are in it.
         func count(of total: Int) -> Int { (total - index + count - 1) / count }
@@ -31,137 +25,108 @@ package enum LineSelection: Sendable, Equatable {
         func place(of number: Int) -> Int { number * count + index }
     }
 
-    static func shard(index: Int, count: Int) -> Self { .shard(Shard(index: index, count: count)) }
+    package static let all = LineSelection()
 
-    /// The shard that it is a part or all of.
-    var shard: Shard? {
-        switch self {
-        case .shard(let shard), .accepted(_, _, let shard?): shard
-        default: nil
-        }
+    static func shard(index: Int, count: Int) -> Self { Self(shard: Shard(index: index, count: count)) }
+
+    /// The first lines.
+    package static func first(_ count: Int) -> Self { Self(lines: [count]) }
+
+    /// From the first line on, until so many rows are accepted; for a finished output with the number of lines that it
+    /// took. With a shard, these are its own lines and its share of the rows.
+    package static func accepted(_ wanted: Int, lines: Int?, of shard: Shard? = nil) -> Self {
+        Self(shard: shard, lines: lines.map { [$0] }, wanted: wanted)
     }
 
-    /// Number of accepted rows that end it, in all shards; nil if all lines are wanted.
-    var wanted: Int? {
-        switch self {
-        case .accepted(let wanted, _, _): wanted
-        case .joined(_, let wanted): wanted
-        default: nil
-        }
+    /// Joined shards: the number of lines of each, and the number of all accepted rows if they ended with them.
+    static func joined(lines: [Int], accepted: Int?) -> Self { Self(lines: lines, wanted: accepted) }
+
+    package static func some(_ places: [Int]) -> Self { Self(some: places) }
+
+    private init(shard: Shard? = nil, lines: [Int]? = nil, wanted: Int? = nil, some: [Int]? = nil) {
+        (self.shard, self.lines, self.wanted, self.some) = (shard, lines, wanted, some)
     }
 
-    /// This run's share of them.
+    /// This run's share of the accepted rows.
     package var ownWanted: Int? { wanted.map { shard?.share(of: $0) ?? $0 } }
 
-    /// Form in the settings beside an output, such as `2/8` (from 1), `first N`, `accepted N of K lines` or, for a
-    /// shard, `2/8 accepted N of K`; nil for all lines.
-    var name: String? {
-        switch self {
-        case .shard(let shard): "\(shard.index + 1)/\(shard.count)"
-        case .first(let count): "first \(count)"
-        case .accepted(let wanted, let lines?, let shard):
-            (shard.map { "\($0.index + 1)/\($0.count) " } ?? "") + "accepted \(wanted) of \(lines)"
-        case .joined(let lines, let wanted):
-            (wanted.map { "accepted \($0) of " } ?? "joined ") + lines.map { "\($0)" }.joined(separator: "+")
-        case .all, .some, .accepted: nil
-        }
+    var isFirst: Bool { wanted == nil && lines?.count == 1 }
+    var isJoined: Bool { lines?.count ?? 1 > 1 }
+
+    /// The shards in it, each with the number of its lines.
+    private var parts: [(shard: Shard, lines: Int)] {
+        let lines = lines ?? [.max]
+        return lines.indices.map { (shard ?? Shard(index: $0, count: lines.count), lines[$0]) }
     }
 
     /// Returns the selection at the end of a run that needed so many lines; nil for all of them.
     func ended(after lines: Int?) -> LineSelection {
-        if case .accepted(let wanted, _, let shard) = self {
-            .accepted(wanted, lines: lines, of: shard)
-        } else {
-            self
-        }
+        wanted != nil && !isJoined ? Self(shard: shard, lines: lines.map { [$0] }, wanted: wanted) : self
+    }
+
+    // MARK: In the settings beside an output
+
+    /// Form such as `2/8` (from 1), `first N`, `accepted N of K` lines, `joined K+K+K` or, for a shard,
+    /// `2/8 accepted N of K`; nil for all lines.
+    var name: String? {
+        let shard = shard.map { "\($0.index + 1)/\($0.count)" }
+        guard let lines else { return wanted == nil ? shard : nil }
+        let word = wanted.map { "accepted \($0) of " } ?? (isJoined ? "joined " : "first ")
+        return (shard.map { $0 + " " } ?? "") + word + lines.map { "\($0)" }.joined(separator: "+")
     }
 
     init?(name: String) {
-        if let count = name.wholeMatch(of: /first (\d+)/).flatMap({ Int($0.1) }), count > 0 {
-            self = .first(count)
-        } else if let parts = name.wholeMatch(
-            of: /(?:(\d+)\/(\d+) ?)?(?:(?:accepted (\d+) of |joined )([0-9+]+))?/)
-        {
-            var shard: Shard?
-            if let index = parts.1.flatMap({ Int($0) }), let count = parts.2.flatMap({ Int($0) }) {
-                guard index >= 1, index <= count else { return nil }
-                shard = Shard(index: index - 1, count: count)
-            }
-            let wanted = parts.3.flatMap { Int($0) }
-            let lines = parts.4?.split(at: "+").compactMap { Int($0) } ?? []
-            switch (shard, wanted, lines.count) {
-            case (let shard?, nil, 0): self = .shard(shard)
-            case (_, let wanted?, 1) where wanted > 0 && lines[0] > 0:
-                self = .accepted(wanted, lines: lines[0], of: shard)
-            case (nil, _, 2...) where wanted != 0: self = .joined(lines: lines, accepted: wanted)
-            default: return nil
-            }
-        } else {
-            return nil
+        let form = /(?:(\d+)\/(\d+) ?)?(?:(?:accepted (\d+) of |joined |first )([0-9+]+))?/
+        guard let parts = name.wholeMatch(of: form) else { return nil }
+        if let index = parts.1.flatMap({ Int($0) }), let count = parts.2.flatMap({ Int($0) }) {
+            guard index >= 1, index <= count else { return nil }
+            shard = Shard(index: index - 1, count: count)
         }
+        wanted = parts.3.flatMap { Int($0) }
+        lines = parts.4.map { $0.split(at: "+").compactMap { Int($0) } }
+        // A shard has lines of its own only by its accepted rows.
+        let isCut = lines != nil && (shard == nil || wanted != nil && !isJoined)
+        guard self.name == name, isCut || lines == nil, lines?.max() != 0, wanted != 0 else { return nil }
     }
 
+    // MARK: Its lines
+
     package func holds(_ place: Int) -> Bool {
-        switch self {
-        case .all: return true
-        case .shard(let shard): return shard.holds(place)
-        case .first(let count): return place < count
-        case .accepted(_, let lines, let shard):
-            guard let shard else { return place < lines ?? .max }
-            return shard.holds(place) && place / shard.count < lines ?? .max
-        case .joined(let lines, _): return place / lines.count < lines[place % lines.count]
-        case .some(let places):
-            let range = places.partition(below: place)
-            return range < places.count && places[range] == place
+        if let some {
+            let range = some.partition(below: place)
+            return range < some.count && some[range] == place
         }
+        let count = shard?.count ?? lines?.count ?? 1
+        let index = place % count
+        if let shard, shard.index != index { return false }
+        guard let lines else { return true }
+        return place / count < lines[shard == nil ? index : 0]
     }
 
     /// Returns the index in the input of a line with an index among those selected.
     package func place(of number: Int) -> Int {
-        switch self {
-        case .all, .first, .accepted(_, _, nil): return number
-        case .shard(let shard), .accepted(_, _, let shard?): return shard.place(of: number)
-        case .joined(let lines, _):
-            // The first index up to which there are enough, and that one.
-            var (low, high) = (0, lines.count * (lines.max() ?? 0))
-            while low < high {
-                let middle = (low + high) / 2
-                if count(of: middle + 1) > number { high = middle } else { low = middle + 1 }
-            }
-            return low
         // Only an output of another selection asks beyond the last one.
-        case .some(let places): return number < places.count ? places[number] : .max
+        if let some { return number < some.count ? some[number] : .max }
+        guard let lines, isJoined else { return shard?.place(of: number) ?? number }
+        // The first index up to which there are enough, and that one.
+        var (low, high) = (0, lines.count * (lines.max() ?? 0))
+        while low < high {
+            let middle = (low + high) / 2
+            if count(of: middle + 1) > number { high = middle } else { low = middle + 1 }
         }
+        return low
     }
 
     /// Returns the number of the first `total` lines up to the last one selected.
     package func reach(in total: Int) -> Int {
-        switch self {
-        case .all, .shard: return total
-        case .first(let count): return min(count, total)
-        case .accepted(_, let lines, let shard):
-            guard let lines else { return total }
-            return min(shard.map { lines == 0 ? 0 : $0.place(of: lines - 1) + 1 } ?? lines, total)
-        case .joined(let lines, _):
-            return min(
-                lines.enumerated().map { $1 == 0 ? 0 : ($1 - 1) * lines.count + $0 + 1 }.max() ?? 0, total)
-        case .some(let places): return min((places.last ?? -1) + 1, total)
-        }
+        if let some { return min((some.last ?? -1) + 1, total) }
+        guard lines != nil else { return total }
+        return min(parts.map { $0.lines == 0 ? 0 : $0.shard.place(of: $0.lines - 1) + 1 }.max() ?? 0, total)
     }
 
     /// Returns the number of the first `total` lines that are selected.
     package func count(of total: Int) -> Int {
-        switch self {
-        case .all: total
-        case .first(let count): min(count, total)
-        case .accepted(_, let lines, let shard): min(lines ?? total, shard?.count(of: total) ?? total)
-        case .joined(let lines, _):
-            lines.enumerated().reduce(0) { sum, shard in
-                sum + min(shard.element, Shard(index: shard.offset, count: lines.count).count(of: total))
-            }
-        case .shard(let shard): shard.count(of: total)
-        case .some(let places): places.partition(below: total)
-        }
+        some?.partition(below: total) ?? parts.reduce(0) { $0 + min($1.lines, $1.shard.count(of: total)) }
     }
 }
 

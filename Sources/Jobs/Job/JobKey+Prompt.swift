@@ -109,7 +109,7 @@ extension JobKey {
                 },
                 resolve: { job, value throws(SettingProblem) in
                     let (count, isPerLine) = try value.until()
-                    if case .first = job.selection { return }
+                    if job.selection.isFirst { return }
                     if !isPerLine { job.until = count }
                 },
                 problem: { $0.untilProblem }, text: { $0.untilPerLine.map { "\($0) per line" } }),

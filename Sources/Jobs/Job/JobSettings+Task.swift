@@ -85,11 +85,8 @@ extension JobSettings {
 
     /// Returns the settings with the lines of a finished output, if only its end shows them.
     package func asFinished(in output: String) throws -> JobSettings {
-        switch selection {
-        case .all, .accepted(_, lines: nil, _): break
-        default: return self
-        }
-        guard AcceptFilter(self) != nil else { return self }
+        let isOpen = selection == .all || selection.wanted != nil && selection.lines == nil
+        guard isOpen, AcceptFilter(self) != nil else { return self }
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: output, in: system)
         var job = self
@@ -97,12 +94,9 @@ extension JobSettings {
             let ended = try OutputLog.header(at: paths, in: system)?.shard.flatMap(
                 LineSelection.init(name:))
         else { return self }
-        switch ended {
-        case .accepted(until, _, selection.shard): job.selection = ended
-        // Each shard has ended by its own rows.
-        case .joined(_, until): job.selection = ended
-        default: break
-        }
+        // Each of joined shards has ended by its own rows.
+        let isOwn = ended.isJoined || until != nil && ended.shard == selection.shard
+        if isOwn, ended.wanted == until { job.selection = ended }
         return job
     }
 }

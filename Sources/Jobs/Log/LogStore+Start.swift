@@ -4,7 +4,7 @@ import OperatingSystem
 /// Finding out what an earlier run left.
 extension LogStore {
     func load() throws {
-        if case .joined? = settings?.shard.flatMap(LineSelection.init(name:)), !options.restart {
+        if settings?.shard.flatMap(LineSelection.init(name:))?.isJoined == true, !options.restart {
             throw UserError(
                 .mismatch, at: paths.output,
                 "is joined of shards, each of which has decided of its own rows. Run and join those again, or "

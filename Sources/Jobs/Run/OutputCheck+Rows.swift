@@ -21,10 +21,10 @@ struct RowDecisions {
     /// - Returns: nil if nothing is decided so.
     init?(_ job: JobSettings) throws {
         guard let gates = AcceptFilter(job) else { return nil }
-        if case .joined(let lines, let wanted) = job.selection {
+        if let lines = job.selection.lines, job.selection.isJoined {
             parts = lines.indices.map { index in
                 let shard = LineSelection.Shard(index: index, count: lines.count)
-                return Part(gates: gates, wanted: wanted.map(shard.share))
+                return Part(gates: gates, wanted: job.selection.wanted.map(shard.share))
             }
         } else {
             parts = [Part(gates: gates, wanted: gates.wanted)]

@@ -102,7 +102,7 @@ package struct ShardMerge {
                 )
             }
             var wanted = LineSelection.shard(index: index, count: shards.count).count(of: total)
-            if case .accepted(_, let lines?, _) = shard.selection { wanted = lines }
+            if let lines = shard.selection.lines?.first { wanted = lines }
             guard count == wanted else {
                 throw UserError(
                     .mismatch, at: shard.path,
