@@ -11,6 +11,7 @@ package final class ByteSource {
         guard let (packing, unpacker) = unpacking, unpacker.hasRest else { return nil }
         return "\(name) has bytes after the end of its \(packing) data, which are not read."
     }
+    private static let failure = "can't be read"
     private let system: any FileSystem
     private let descriptor: Int32
     private let isOurs: Bool
@@ -40,11 +41,12 @@ package final class ByteSource {
         isOurs = path != "-"
         name = isOurs ? path : "stdin"
         let (name, isOurs) = (name, isOurs)
-        descriptor = try Self.attempt(
-            name, .missingInput, in: system,
-            isOurs ? try system.open(path, isSettings ? .read : .readStream) : 0)
+        descriptor = try system.attempt(
+            Self.failure, name, isOurs ? try system.open(path, isSettings ? .read : .readStream) : 0,
+            kind: .missingInput)
         let descriptor = descriptor
-        let info = try Self.attempt(name, .missingInput, in: system, try system.info(descriptor))
+        let info = try system.attempt(
+            Self.failure, name, try system.info(descriptor), kind: .missingInput)
         if info.kind == .folder { throw UserError(.missingInput, at: name, "is a folder, not a file.") }
         guard info.kind == .regular else {
             guard isSettings else { return }
@@ -52,18 +54,8 @@ package final class ByteSource {
                 .missingInput, at: name, "is a pipe or a device, which can't be read again.")
         }
         expectedEnd = info.size
-        position = try Self.attempt(name, .missingInput, in: system, try system.position(descriptor))
-    }
-
-    private static func attempt<T>(
-        _ name: String, _ kind: UserError.Kind, in system: any FileSystem,
-        _ call: @autoclosure () throws(SystemError) -> T
-    ) throws(UserError) -> T {
-        do {
-            return try system.retrying(try call())
-        } catch {
-            throw UserError(kind, at: name, "can't be read: \(error.reason).")
-        }
+        position = try system.attempt(
+            Self.failure, name, try system.position(descriptor), kind: .missingInput)
     }
 
     deinit { if isOurs { system.close(descriptor) } }
@@ -165,8 +157,7 @@ package final class ByteSource {
     }
 
     private func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try Self.attempt(
-            name, .io, in: system, try system.read(descriptor, into: buffer))
+        let count = try system.attempt(Self.failure, name, try system.read(descriptor, into: buffer))
         position += count
         if count == 0, let expectedEnd, position < expectedEnd {
             throw UserError(
@@ -185,8 +176,8 @@ package final class ByteSource {
             while done < buffer.count {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
                 let position = range.lowerBound + done
-                let count = try Self.attempt(
-                    name, .io, in: system, try system.read(descriptor, into: rest, at: position))
+                let count = try system.attempt(
+                    Self.failure, name, try system.read(descriptor, into: rest, at: position))
                 guard count > 0 else {
                     throw UserError(.io, at: name, "ends before byte \(range.upperBound).")
                 }

@@ -16,22 +16,18 @@ public struct UnfinishedLine: Sendable, Equatable {
 extension UserError {
     /// - Parameter line: an incomplete last line of an input that is not followed.
     init(_ line: UnfinishedLine) {
-        let place = "\(line.file):\(line.line)"
-        if let what = line.what {
-            self.init(halfAt: place, what)
-        } else {
-            self.init(halfAt: place, bytes: line.bytes)
+        self.init(halfAt: "\(line.file):\(line.line)", line.what, bytes: line.bytes)
+    }
+
+    /// - Parameter what: the problem beyond the missing end.
+    fileprivate init(halfAt place: String, _ what: Message?, bytes: Int = 0) {
+        if let what {
+            self.init(
+                .io, at: place,
+                "the input is incomplete: \(what) If it was truncated or is still being written, run the same command again once it is "
+                    + "complete; if it is wrong, correct it. Finished results are kept.")
+            return
         }
-    }
-
-    fileprivate init(halfAt place: String, _ what: Message) {
-        self.init(
-            .io, at: place,
-            "the input is incomplete: \(what) If it was truncated or is still being written, run the same command again once it is "
-                + "complete; if it is wrong, correct it. Finished results are kept.")
-    }
-
-    fileprivate init(halfAt place: String, bytes: Int) {
         self.init(
             .io, at: place,
             "the last line is incomplete: \(counted(bytes, "byte")) that are no complete JSON object or row. If it was cut or "
@@ -55,7 +51,7 @@ extension JobSettings {
             guard format.isJSONLines else { continue }
             guard let line = Self.unterminatedLine(of: path), (try? PromptRecord.parseObject(line)) == nil
             else { continue }
-            throw UserError(halfAt: path, bytes: line.count)
+            throw UserError(halfAt: path, nil, bytes: line.count)
         }
     }
 

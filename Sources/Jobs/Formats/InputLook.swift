@@ -44,7 +44,7 @@ struct InputLook {
 
     /// Returns the reason why the file is no UTF-8 text; nil if it may be.
     func packing(path: String) -> Message? {
-        if let packed { return "is \(packed.name), not lines of text. \(packed.remedy(path))" }
+        if let packed = packed(path) { return packed }
         guard isUTF16 else { return nil }
         return "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
     }
@@ -69,31 +69,22 @@ struct InputLook {
         return try? PromptRecord.parseObject(line)
     }
 
-    private struct Packed {
-        var name: String
-        var remedy: (String) -> Message
-    }
-
-    private var packed: Packed? {
-        func isStart(_ bytes: [UInt8]) -> Bool { start.starts(with: bytes) }
-        func piped(_ program: String) -> (String) -> Message {
-            { path in "\"\(program) \(path) | phibatch run ... --input -\" reads it." }
+    private func packed(_ path: String) -> Message? {
+        let begins = { (bytes: [UInt8]) in start.starts(with: bytes) }
+        func piped(_ program: Message) -> Message {
+            "\"\(program) \(path) | phibatch run ... --input -\" reads it."
         }
-        if isStart([0xfd] + Array("7zXZ".utf8)) {
-            return Packed(name: "compressed with xz", remedy: piped("xz -dc"))
+        if begins([0xfd] + Array("7zXZ".utf8)) {
+            return "is compressed with xz, not lines of text. \(piped("xz -dc"))"
         }
-        if isStart(Array("BZh".utf8)) {
-            return Packed(name: "compressed with bzip2", remedy: piped("bunzip2 -c"))
+        if begins(Array("BZh".utf8)) {
+            return "is compressed with bzip2, not lines of text. \(piped("bunzip2 -c"))"
         }
-        if isStart(Array("PK\u{3}\u{4}".utf8)) {
-            return Packed(name: "a ZIP archive", remedy: piped("unzip -p"))
+        if begins(Array("PK\u{3}\u{4}".utf8)) {
+            return "is a ZIP archive, not lines of text. \(piped("unzip -p"))"
         }
-        if isStart(Array("PAR1".utf8)) {
-            return Packed(name: "a truncated Parquet file") { _ in
-                "It does not end as it begins, with PAR1."
-            }
-        }
-        return nil
+        guard begins(ParquetFile.magic) else { return nil }
+        return "is a truncated Parquet file, not lines of text. It does not end as it begins, with PAR1."
     }
 
     private var isUTF16: Bool {

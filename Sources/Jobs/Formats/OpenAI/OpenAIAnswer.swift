@@ -17,20 +17,26 @@ struct OpenAIAnswer {
     /// Whether it is one line of several, so that an error names it.
     var isLine = true
 
+    /// Writes the members of `response`.
     /// - Parameter results: the line's choices, in order; at least one.
     func write(_ results: [GenerationResult], to writer: inout JSONWriter) {
-        let (choices, failure) = Self.choices(of: results)
-        writer.int("status_code", failure.map(Self.status) ?? 200)
+        let (status, body) = alone(results)
+        writer.int("status_code", status)
         writer.string("request_id", "req_\(id)")
-        writer.key("body")
-        writeBody(choices, failure, &writer)
+        writer.raw("body", String(decoding: body, as: UTF8.self))
     }
 
     /// - Returns: status and body.
     func alone(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
         let (choices, failure) = Self.choices(of: results)
-        var writer = JSONWriter()
-        writeBody(choices, failure, &writer)
+        let writer = JSONWriter.object { writer in
+            if let failure { return write(failure, &writer) }
+            switch endpoint {
+            case .chat: writeChoices("chatcmpl", "chat.completion", choices, &writer, writeMessage)
+            case .completions: writeChoices("cmpl", "text_completion", choices, &writer, writeText)
+            case .responses: writeResponse(choices[0], &writer)
+            }
+        }
         return (failure.map(Self.status) ?? 200, writer.bytes)
     }
 
@@ -43,7 +49,7 @@ struct OpenAIAnswer {
             switch result.content {
             case .made(let made):
                 if let completion = made.completion {
-                    choices.append(Choice(completion: completion, result: made))
+                    choices.append((completion, made))
                 } else {
                     // A kept result of an earlier run with another task.
                     let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
@@ -55,24 +61,8 @@ struct OpenAIAnswer {
         return (choices, failure)
     }
 
-    private func writeBody(
-        _ choices: [Choice], _ failure: GenerationResult.Failure?, _ writer: inout JSONWriter
-    ) {
-        writer.object { writer in
-            if let failure { return write(failure, &writer) }
-            switch endpoint {
-            case .chat: writeChoices("chatcmpl", "chat.completion", choices, &writer, writeMessage)
-            case .completions: writeChoices("cmpl", "text_completion", choices, &writer, writeText)
-            case .responses: writeResponse(choices[0], &writer)
-            }
-        }
-    }
-
-    private struct Choice {
-        let completion: GeneratedResult
-        /// The result of the choice.
-        let result: any TaskResult
-    }
+    /// A completion, and the result that has it.
+    private typealias Choice = (completion: GeneratedResult, result: any TaskResult)
 
     // MARK: Errors
 
