@@ -80,6 +80,7 @@ package struct JSONScanner {
         case UInt8(ascii: "-"): return .number
         case let digit? where 0x30...0x39 ~= digit: return .number
         case nil: throw fault("the text ends where a value should be")
+        case UInt8(ascii: "N"): throw fault("NaN and None are not JSON, where null stands for no value")
         default: throw fault("expected a value")
         }
     }

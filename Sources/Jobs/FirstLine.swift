@@ -117,7 +117,16 @@ struct FirstLine {
         }
         // A body's fields are checked line by line.
         if isRequest { return warnings }
-        for field in ownFields where !templateFields.contains(field.name) {
+        let unused = ownFields.filter { !templateFields.contains($0.name) && $0.value != "" }
+        let data = unused.map(\.name).filter { LineReading.names.contains($0) && !reading.reads($0) }
+        if let first = data.first, job.keep != .all {
+            warnings.append(
+                "\(place): \(data.joined(separator: ", ")): data of the line, as the job gives the prompt. line_settings: [\(first)] makes \(first) a setting."
+            )
+        }
+        // Where lines are data, their fields have any name.
+        guard reading.asks, !reading.settings.isEmpty else { return warnings }
+        for field in unused {
             if field.name == "schema" {
                 warnings.append(
                     "\(place): the field schema is \(field.value.kindName), so it is no JSON Schema; it has no effect here."
@@ -153,15 +162,15 @@ extension JobSettings {
     func checkBeginnings() throws {
         try firstRow()?.check()
         for path in input {
-            let line = try firstLine(of: path)
             let isJSON = inputFormat.format.format(for: path).isJSONLines
+            let line = Result { try firstLine(of: path) }
             // A file whose first line is a JSON object is in order.
-            if line == nil || !isJSON, let look = InputLook(path: path),
+            if !isJSON || (try? line.get()) == nil, let look = InputLook(path: path),
                 let problem = isJSON ? look.problem(path: path) : look.packing(path: path)
             {
                 throw UserError(.badJob, at: path, problem)
             }
-            try line?.check()
+            try line.get()?.check()
         }
     }
 

@@ -115,6 +115,23 @@ import Testing
         }
     }
 
+    /// A field with a setting's name is data of a line that doesn't ask, and told so once.
+    @Test func settingsInDataAreNamed() throws {
+        let line =
+            #"{"id":"a","q":"Hi","max_tokens":3,"n":2,"temprature":1,"temperature":-5,"choices":["A"]}"#
+        let asks = { (job: inout JobSettings) in job.prompt = "{{ q }}" }
+        let told = try warnings(line, asks)
+        #expect(told.count == 1)
+        #expect(told[0].contains("max_tokens, temperature, choices: data of the line"), "\(told)")
+        #expect(told[0].contains("line_settings: [max_tokens]"))
+        #expect(
+            try warnings(line) {
+                asks(&$0)
+                $0.keep = .all
+            }.isEmpty)
+        #expect(try warnings(#"{"prompt":"Hi","temprature":1}"#)[0].contains("Is temperature meant?"))
+    }
+
     @Test func aJobMayAskByItself() throws {
         try withJob(#"{"word": "red"}"#) {
             $0.messages = [ChatMessage(role: "user", content: "Say {{ word }}.")]
