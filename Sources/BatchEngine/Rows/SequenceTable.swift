@@ -136,23 +136,26 @@ package struct SequenceTable: Sendable {
         blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
     }
 
-    /// Returns the pairs of blocks to copy so that a sequence has the first `count` tokens of another; empty if more
-    /// than whole blocks would have to be copied.
-    func blocks(missing count: Int, in id: RequestID, from other: RequestID) -> [(from: Int32, to: Int32)] {
-        guard slots == nil, let entry = entries[id], let source = entries[other],
-            source.length >= count, source.longRope == entry.longRope, entry.length < count
-        else { return [] }
-        return (entry.length / blocks.blockLength..<blocks.blocks(for: count)).map {
-            (source.lease.blocks[$0], entry.lease.blocks[$0])
-        }
+    /// Copies the blocks that a sequence lacks of the first `count` tokens of another; see `Engine`.
+    /// - Parameter copy: copies a block; returns false if the engine can't.
+    package mutating func copyBeginning(
+        _ count: Int, of other: RequestID, to id: RequestID, _ copy: (Int32, Int32) -> Bool
+    ) -> Bool {
+        guard slots == nil, var entry = entries[id], let source = entries[other],
+            source.length >= count, source.longRope == entry.longRope, entry.length < count,
+            (entry.length / blocks.blockLength..<blocks.blocks(for: count)).allSatisfy({
+                copy(source.lease.blocks[$0], entry.lease.blocks[$0])
+            })
+        else { return false }
+        entry.grow(by: count - entry.length, in: &blocks)
+        entries[id] = entry
+        return true
     }
 
-    /// Records that the cache holds the first `count` tokens of a sequence.
-    mutating func has(_ count: Int, _ id: RequestID) {
-        guard var entry = entries[id] else { return }
-        entry.length = count
-        blocks.advance(&entry.lease, to: count)
-        entries[id] = entry
+    /// The rotary factors, if the model has two sets.
+    package func provenance(of id: RequestID) -> [String: String] {
+        guard limits.shortRopeLength != nil, let found = entries[id] else { return [:] }
+        return ["rope": found.longRope ? "long" : "short"]
     }
 
     /// Prepares a sequence for the rows of an input, and cuts it first if the input says so.

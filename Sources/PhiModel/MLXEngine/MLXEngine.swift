@@ -116,10 +116,8 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
     }
 
     package func provenance(of id: RequestID) -> [String: String] {
-        var facts = ["engine": "mlx \(MLXLibrary.wantedVersion), \(mlx.device)"]
-        if limits.shortRopeLength != nil, let found = sequences[id] {
-            facts["rope"] = found.longRope ? "long" : "short"
-        }
+        var facts = sequences.provenance(of: id)
+        facts["engine"] = "mlx \(MLXLibrary.wantedVersion), \(mlx.device)"
         return facts
     }
 

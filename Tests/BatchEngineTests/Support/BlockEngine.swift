@@ -4,7 +4,7 @@
 /// next token is a hash of all before it, of the
 /// random stream and the position. Its cache holds a hash of the tokens up to each position, so that a wrong
 /// block, a row that is missing or one too many changes what comes out.
-final class BlockEngine: BlockedEngine, @unchecked Sendable {
+final class BlockEngine: Engine, @unchecked Sendable {
     let limits = ModelLimits(contextLength: 1 << 20, vocabularySize: 1000, endOfSequence: [0])
     let identity = [(name: "script", value: "1")]
     var sequences: SequenceTable
@@ -52,12 +52,14 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
         return admission
     }
 
-    func copy(block: Int32, to other: Int32) -> Bool {
-        for place in 0..<blockLength {
-            let (from, to) = (Int(block) * blockLength + place, Int(other) * blockLength + place)
-            (memory[to], texts[to]) = (memory[from], texts[from])
+    func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool {
+        sequences.copyBeginning(count, of: other, to: id) { block, other in
+            for place in 0..<blockLength {
+                let (from, to) = (Int(block) * blockLength + place, Int(other) * blockLength + place)
+                (memory[to], texts[to]) = (memory[from], texts[from])
+            }
+            return true
         }
-        return true
     }
 
     func extend(_ id: RequestID, to length: Int) -> Int? {

@@ -1,7 +1,7 @@
 import BatchEngine
 
 /// Scores for tests and measurements of quality.
-extension RowEngine {
+extension ModelEngine {
     /// Returns the natural-log probability of each of tokens[from...] after those before it; from >= 1.
     /// - Throws: as `admit`; `UserError` of kind `malformed` if a logit is not finite.
     package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {

@@ -2,7 +2,7 @@ import BatchEngine
 
 @testable import PhiModel
 
-extension RowEngine {
+extension ModelEngine {
     /// Logits [vocabularySize] after the last of `tokens`, computed from nothing.
     /// - Throws: as `admit`.
     func logits(_ tokens: [Int32]) throws -> [Float] {

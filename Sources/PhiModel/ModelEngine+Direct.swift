@@ -1,7 +1,7 @@
 import BatchEngine
 
 /// Steps without a loop, for measurements and tests.
-extension RowEngine {
+extension ModelEngine {
     /// Begins a sequence with room for a prompt and `maxTokens` more, all at once.
     /// - Returns: its id, and the number of prompt tokens that are cached and must not be sent; nil if there is no
     ///   room now.
