@@ -5,36 +5,27 @@
 /// prompt and completion.
 package struct LogitRules: Sendable, Equatable {
     /// Added to the logits of these tokens; -100 ... 100.
-    package var bias: [Int32: Float]
+    package var bias: [Int32: Float] = [:]
     /// Subtracted from the logit of each token in the completion; -2 ... 2, 0 is none.
-    package var presencePenalty: Float
+    package var presencePenalty: Float = 0
     /// Subtracted from a token's logit once for each time it is in the completion; -2 ... 2, 0 is none.
-    package var frequencyPenalty: Float
+    package var frequencyPenalty: Float = 0
     /// Divides positive logits of tokens in prompt or completion and multiplies negative ones; above 0, 1 is none.
-    package var repetitionPenalty: Float
+    package var repetitionPenalty: Float = 1
     /// Length of token sequences that may not repeat, as in Hugging Face's NoRepeatNGramLogitsProcessor; 0 is no limit.
-    package var noRepeatNgramSize: Int
+    package var noRepeatNgramSize = 0
     /// Number of tokens before the completion may end.
-    package var minTokens: Int
+    package var minTokens = 0
 
-    package init(
-        bias: [Int32: Float] = [:], presencePenalty: Float = 0, frequencyPenalty: Float = 0,
-        repetitionPenalty: Float = 1, noRepeatNgramSize: Int = 0, minTokens: Int = 0
-    ) {
-        self.bias = bias
-        self.presencePenalty = presencePenalty
-        self.frequencyPenalty = frequencyPenalty
-        self.repetitionPenalty = repetitionPenalty
-        self.noRepeatNgramSize = noRepeatNgramSize
-        self.minTokens = minTokens
-    }
+    package init() {}
 
     package init(_ settings: RequestSettings) {
-        self.init(
-            bias: settings.logitBias ?? [:], presencePenalty: settings.presencePenalty ?? 0,
-            frequencyPenalty: settings.frequencyPenalty ?? 0,
-            repetitionPenalty: settings.repetitionPenalty ?? 1,
-            noRepeatNgramSize: settings.noRepeatNgramSize ?? 0, minTokens: settings.minTokens ?? 0)
+        if let bias = settings.logitBias { self.bias = bias }
+        if let penalty = settings.presencePenalty { presencePenalty = penalty }
+        if let penalty = settings.frequencyPenalty { frequencyPenalty = penalty }
+        if let penalty = settings.repetitionPenalty { repetitionPenalty = penalty }
+        if let size = settings.noRepeatNgramSize { noRepeatNgramSize = size }
+        if let least = settings.minTokens { minTokens = least }
     }
 
     /// Whether the rules depend on the completion.

@@ -29,7 +29,9 @@ package struct Sampler: Sendable {
             _ = kernels.exponentials(left.values, left.count, most, inverse, scratch)
             let u = RandomStream.uniform(stream: request.stream, position: request.position)
             choice.token = left.token(
-                draw(scratch, count: left.count, of: count, parameters: request.parameters, uniform: u))
+                draw(
+                    TokensLeft(scratch, count: left.count, vocabularySize: count), request.parameters.filters,
+                    uniform: u))
         }
         if let wanted = request.parameters.logprobs {
             // The model's own, before any change.
@@ -79,76 +81,27 @@ package struct Sampler: Sendable {
         return kept
     }
 
-    /// Draws from unnormalized weights (the largest is 1) of a vocabulary of `size`. Tokens left out have weight 0.
-    private func draw(
-        _ weights: UnsafePointer<Float>, count: Int, of size: Int, parameters: SamplingParameters,
-        uniform: Double
-    ) -> Int {
-        let filtersRank = (parameters.topK > 0 && parameters.topK < size) || parameters.topP < 1
-        if !filtersRank {
-            return scan(uniform: uniform, ids: 0..<count) {
-                weights[$0] >= parameters.minP ? Double(weights[$0]) : 0
-            }
-        }
-        let ranked = rank(weights, count: count, of: size, parameters: parameters)
-        return scan(uniform: uniform, ids: ranked) { Double(weights[$0]) }
+    /// Draws from the tokens that the filters leave.
+    private func draw(_ left: TokensLeft, _ filters: [any SamplingFilter], uniform: Double) -> Int {
+        var left = left
+        for filter in filters { filter.apply(to: &left) }
+        if let ranked = left.ranked { return scan(left, ranked, uniform: uniform) }
+        return scan(left, 0..<left.count, uniform: uniform)
     }
 
     /// Returns the id at which the running sum exceeds `uniform` times the total.
-    private func scan<Ids: BidirectionalCollection<Int>>(
-        uniform: Double, ids: Ids, weight: (Int) -> Double
+    private func scan(
+        _ left: TokensLeft, _ ids: some BidirectionalCollection<Int>, uniform: Double
     ) -> Int {
         var total = 0.0
-        for id in ids { total += weight(id) }
+        for id in ids { total += left.weight(id) }
         let target = uniform * total
         var sum = 0.0
         for id in ids {
-            sum += weight(id)
+            sum += left.weight(id)
             if sum > target { return id }
         }
         // Rounding has put the target at the total.
-        return ids.last { weight($0) > 0 } ?? 0
-    }
-
-    /// Returns the ids that pass topK, topP and minP, likeliest first.
-    private func rank(
-        _ weights: UnsafePointer<Float>, count: Int, of size: Int, parameters: SamplingParameters
-    ) -> [Int] {
-        let limit = parameters.topK > 0 ? min(parameters.topK, size) : size
-        var total = 0.0
-        for id in 0..<count { total += Double(weights[id]) }
-        // Sorting the whole vocabulary is slow: collect from the top until there are enough.
-        var ids: [Int] = []
-        var threshold: Float = 0x1p-6
-        while true {
-            ids.removeAll(keepingCapacity: true)
-            var mass = 0.0
-            // Weights of 0 are never drawn, and may be most of all.
-            for id in 0..<count where weights[id] >= threshold && weights[id] > 0 {
-                ids.append(id)
-                mass += Double(weights[id])
-            }
-            let all = threshold == 0
-            if all || ids.count >= limit || (limit == size && mass >= Double(parameters.topP) * total) {
-                break
-            }
-            threshold = threshold > 0x1p-60 ? threshold * 0x1p-6 : 0
-        }
-        ids.sort { weights[$0] != weights[$1] ? weights[$0] > weights[$1] : $0 < $1 }
-        if ids.count > limit { ids.removeLast(ids.count - limit) }
-        if parameters.topP < 1 {
-            // topP is a share of the mass that topK left, or of everything.
-            let whole = limit < size ? ids.reduce(0.0) { $0 + Double(weights[$1]) } : total
-            var sum = 0.0
-            var keep = 0
-            for id in ids {
-                keep += 1
-                sum += Double(weights[id])
-                if sum >= Double(parameters.topP) * whole { break }
-            }
-            ids.removeLast(ids.count - keep)
-        }
-        ids.removeAll { weights[$0] < parameters.minP }
-        return ids
+        return ids.last { left.weight($0) > 0 } ?? 0
     }
 }

@@ -1,33 +1,21 @@
 /// Parameters by which a token is chosen from a row of logits. `SamplingRequest` has their order.
-package struct SamplingParameters: Sendable, Equatable {
-    /// 0 is greedy (then topP, topK and minP have no effect).
-    package var temperature: Float
-    /// Keep the smallest set of tokens whose probability reaches this; 1 keeps all.
-    package var topP: Float
-    /// Keep the K most likely tokens; 0 keeps all.
-    package var topK: Int
-    /// Keep tokens whose probability is at least this share of the most likely one's; 0 keeps all.
-    package var minP: Float
+package struct SamplingParameters: Sendable {
+    /// 0 is greedy: then filters have no effect.
+    package var temperature: Float = 0
+    /// Filters that the settings ask for.
+    package var filters: [any SamplingFilter]
     /// Number of the likeliest tokens to report with log-probabilities; 0 reports only the chosen token's, nil none.
     package var logprobs: Int?
     /// Changes to the logits before all that.
     package var rules: LogitRules
+    /// Whether the completion depends on the random stream.
+    package let draws: Bool
 
-    package init(
-        temperature: Float = 0, topP: Float = 1, topK: Int = 0, minP: Float = 0, logprobs: Int? = nil,
-        rules: LogitRules = LogitRules()
-    ) {
-        self.temperature = temperature
-        self.topP = topP
-        self.topK = topK
-        self.minP = minP
-        self.logprobs = logprobs
-        self.rules = rules
-    }
-
-    package init(_ settings: RequestSettings) {
-        self.init(
-            temperature: settings.temperature ?? 0, topP: settings.topP ?? 1, topK: settings.topK ?? 0,
-            minP: settings.minP ?? 0, logprobs: settings.logprobs, rules: LogitRules(settings))
+    package init(_ settings: RequestSettings = RequestSettings()) {
+        if let temperature = settings.temperature { self.temperature = temperature }
+        draws = temperature > 0 && settings.topK != 1
+        filters = temperature > 0 ? SamplingFilters.list.compactMap { $0.init(settings) } : []
+        logprobs = settings.logprobs
+        rules = LogitRules(settings)
     }
 }

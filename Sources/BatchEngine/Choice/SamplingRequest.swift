@@ -4,10 +4,8 @@
 /// 1. the constraint's mask excludes all other tokens
 /// 2. bias and penalties; `LogitRules` has their order
 /// 3. temperature; at 0 the largest logit is chosen (lowest id among equals), and the steps below are skipped
-/// 4. top-k
-/// 5. top-p, of the tokens that top-k left
-/// 6. min-p
-/// 7. the draw
+/// 4. `SamplingFilters.list`, one after the other
+/// 5. the draw
 ///
 /// Log-probabilities are the model's own, before step 1.
 ///

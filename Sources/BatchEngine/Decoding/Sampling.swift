@@ -96,8 +96,3 @@ package struct Sampling: RequestKind {
         SamplingDecoding(self, after: prompt).finished(outcome, vocabularySize: vocabularySize)
     }
 }
-
-extension SamplingParameters {
-    /// Whether the completion depends on the random stream.
-    package var draws: Bool { temperature > 0 && topK != 1 }
-}

@@ -45,7 +45,9 @@ import Testing
                 "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty",
                 "repetition_penalty", "logit_bias", "seed",
             ])
-        #expect(SamplingParameters(settings) == SamplingParameters())
+        settings.temperature = 1
+        #expect(SamplingParameters(settings).filters.isEmpty && LogitRules(settings) == LogitRules())
+        settings.temperature = 0
         (settings.logprobs, settings.stop, settings.minP) = (0, ["x"], 0.1)
         #expect(
             RequestSetting.all.filter { $0.changes(settings) }.map(\.name) == ["min_p", "stop", "logprobs"])

@@ -1,6 +1,7 @@
 import BatchEngine
 import BatchPipeline
 import Foundation
+import TestSupport
 
 @testable import PhiModel
 

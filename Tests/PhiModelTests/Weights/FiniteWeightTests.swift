@@ -1,6 +1,7 @@
 import BatchEngine
 import CPhiKernels
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhiModel

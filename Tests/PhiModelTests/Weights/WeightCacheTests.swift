@@ -1,6 +1,7 @@
 import BatchEngine
 import Foundation
 import OperatingSystem
+import TestSupport
 import Testing
 
 @testable import PhiModel
