@@ -52,7 +52,7 @@ extension BatchLoop {
     private func begin(_ place: Int, cached: Int, room: Int) {
         for older in 0..<place { waiting[older].overtaken += 1 }
         var sequence = waiting.remove(at: place)
-        let isNew = sequence.admittedAt == nil
+        let isNew = sequence.clock.admitted == nil
         sequence.begin(cached: cached, room: room)
         sequence.slot.waiting -= 1
         sequence.slot.load += sequence.load

@@ -23,7 +23,7 @@ extension BatchLoop {
     /// Returns the whole sequence when its first part begins; nil for further parts.
     func beginning(_ sequence: TokenSequence) -> TokenSequence? {
         guard sequence.part != nil else { return sequence }
-        guard divided[sequence.wholeID]?.whole.admittedAt == nil else { return nil }
+        guard divided[sequence.wholeID]?.whole.clock.admitted == nil else { return nil }
         divided[sequence.wholeID]?.whole.begin(with: sequence)
         return divided[sequence.wholeID]?.whole
     }

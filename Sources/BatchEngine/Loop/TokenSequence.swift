@@ -1,5 +1,3 @@
-import Errors
-
 /// A request in a loop, and its progress. The engine knows its KV cache by the same id.
 package struct TokenSequence {
     package let id: RequestID
@@ -9,8 +7,7 @@ package struct TokenSequence {
     private(set) var isDone = false
     /// Number of known tokens, prompt included.
     private(set) var count = 0
-    package private(set) var admittedAt: Moment?
-    package private(set) var firstTokenAt: Moment?
+    package private(set) var clock = RequestClock()
 
     /// Whether an equal request's outcome from another run was taken, so that nothing is computed.
     package let isTaken: Bool
@@ -63,7 +60,7 @@ package struct TokenSequence {
     /// Takes the results of its parts, in any order.
     mutating func join(_ parts: [TokenSequence]) {
         decoding.join(parts.sorted { $0.id < $1.id }.map(\.decoding))
-        firstTokenAt = parts.compactMap(\.firstTokenAt).min()
+        clock.firstToken = parts.compactMap(\.clock.firstToken).min()
     }
 
     /// Load of a sequence that is no part of another. Parts share a worker: nobody waits for the next token of one, and
@@ -75,7 +72,7 @@ package struct TokenSequence {
     var wholeID: RequestID { part ?? id }
 
     /// Records that its first part begins.
-    mutating func begin(with part: TokenSequence) { admittedAt = part.admittedAt }
+    mutating func begin(with part: TokenSequence) { clock.admitted = part.clock.admitted }
 
     /// Creates a sequence whose outcome is known, outside any loop.
     /// - Parameter decoding: must have ended.
@@ -95,6 +92,14 @@ package struct TokenSequence {
         return decoding
     }
 
+    /// Its clock, stopped now.
+    package var stoppedClock: RequestClock {
+        var clock = clock
+        clock.ended = .now
+        clock.tokens = decoding.sampled.count - decoding.savedCount
+        return clock
+    }
+
     /// All known tokens, prompt included.
     var allTokens: [Int32] {
         let more = decoding.following
@@ -109,7 +114,7 @@ package struct TokenSequence {
 
     /// Starts with the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {
-        if admittedAt == nil { admittedAt = .now }
+        if clock.admitted == nil { clock.admitted = .now }
         decoding.begin()
         unsent = allTokens[cached...]
         isDecoding = false
@@ -140,7 +145,7 @@ package struct TokenSequence {
     /// Takes the answer of a pass to the rows that were sent.
     mutating func take(_ answer: PassAnswer) -> PassOutcome {
         if !answer.choices.isEmpty { isDecoding = true }
-        if firstTokenAt == nil, isDecoding || !answer.logprobs.isEmpty { firstTokenAt = .now }
+        if clock.firstToken == nil, isDecoding || !answer.logprobs.isEmpty { clock.firstToken = .now }
         let outcome = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
         slot.report.count(outcome, right: answer.acceptedDrafts)
         goOn(outcome)

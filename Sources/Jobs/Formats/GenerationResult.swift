@@ -37,17 +37,6 @@ package struct GenerationResult: Sendable, Equatable {
         package var value: String
     }
 
-    package struct Timing: Sendable, Equatable {
-        /// Seconds from when the request was ready to its admission, to its first token, and to its end.
-        package var queued: Double
-        package var prefill: Double
-        package var decode: Double
-        /// Tokens per second of the last run, from admission to the end.
-        package var tokensPerSecond: Double
-        /// Its end, in seconds since 1970; nil if no clock was read.
-        package var ended: Double?
-    }
-
     package struct Failure: Sendable, Equatable {
         package var error: LineError
         /// The input's file; nil if there is only one.

@@ -28,7 +28,7 @@ package enum ResultCoding {
         case .failed(let failure): write(failure, &writer)
         }
         if members == .log { writeKept() }
-        if let timing = result.timing { write(timing, &writer) }
+        result.timing?.write(to: &writer)
     }
 
     /// Returns an object of its members.
@@ -55,16 +55,6 @@ package enum ResultCoding {
         guard !provenance.isEmpty else { return }
         writer.object("provenance") { writer in
             for part in provenance { writer.string(part.name, part.value) }
-        }
-    }
-
-    private static func write(_ timing: GenerationResult.Timing, _ writer: inout JSONWriter) {
-        writer.object("timing") { writer in
-            writer.number("queued", timing.queued)
-            writer.number("prefill", timing.prefill)
-            writer.number("decode", timing.decode)
-            writer.number("tokens_per_second", timing.tokensPerSecond)
-            if let ended = timing.ended { writer.number("ended", ended) }
         }
     }
 
@@ -100,16 +90,7 @@ extension ResultCoding {
         let log = JSONValue.object(own)
         if let error = log["error"] { return failure(error).map { .failure($0, kept: kept) } }
         guard let made = JobTask.result(of: log) else { return nil }
-        return GenerationResult(made, timing: log["timing"].flatMap(timing), kept: kept)
-    }
-
-    private static func timing(_ json: JSONValue) -> GenerationResult.Timing? {
-        guard let queued = json.number("queued"), let prefill = json.number("prefill"),
-            let decode = json.number("decode"), let speed = json.number("tokens_per_second")
-        else { return nil }
-        return .init(
-            queued: queued, prefill: prefill, decode: decode, tokensPerSecond: speed,
-            ended: json.number("ended"))
+        return GenerationResult(made, timing: log["timing"].map { .init($0) }, kept: kept)
     }
 
     private static func failure(_ json: JSONValue) -> GenerationResult.Failure? {

@@ -17,13 +17,10 @@ package struct ReportStatistics: Sendable {
     package private(set) var completionTokens = 0
     package private(set) var prompts = Distribution()
     package private(set) var completions = Distribution()
-    // Seconds.
-    package private(set) var queued = Distribution()
-    package private(set) var prefill = Distribution()
-    package private(set) var decode = Distribution()
+    /// Of each of `ResultTime.all` that is no moment, by its name.
+    package private(set) var times: [String: Distribution] = [:]
+    /// Seconds from a request's readiness to its end.
     package private(set) var total = Distribution()
-    /// Completion tokens per second of each result.
-    package private(set) var speed = Distribution()
     package private(set) var throughput = ThroughputSeries()
     /// Results of which an earlier run made a part, without timing.
     package private(set) var resumed = 0
@@ -57,23 +54,25 @@ package struct ReportStatistics: Sendable {
     }
 
     private mutating func add(_ timing: GenerationResult.Timing, tokens: Int) {
-        queued.add(timing.queued)
-        prefill.add(timing.prefill)
-        decode.add(timing.decode)
+        for time in ResultTime.all where time.unit != .moment {
+            guard let value = timing[keyPath: time.path] else { continue }
+            if time.unit == .rate, value == 0 || timing.running == 0 { continue }
+            times[time.name, default: Distribution()].add(value)
+        }
         total.add(timing.seconds)
-        let running = timing.prefill + timing.decode
         // Speed counts the tokens that the last run made, not those of an equal request or of earlier runs.
-        var made = timing.tokensPerSecond == 0 ? 0 : Double(tokens)
-        if timing.tokensPerSecond != 0, running > 0 {
-            speed.add(timing.tokensPerSecond)
-            let measured = (timing.tokensPerSecond * running).rounded()
+        let speed = timing.tokensPerSecond ?? 0
+        var made = speed == 0 ? 0 : Double(tokens)
+        if speed != 0, timing.running > 0 {
+            let measured = (speed * timing.running).rounded()
             if measured < made - max(1, made * 0.02) {
                 made = measured
                 resumed += 1
             }
         }
         if let ended = timing.ended {
-            throughput.add(tokens: made, ended: ended, prefill: timing.prefill, decode: timing.decode)
+            throughput.add(
+                tokens: made, ended: ended, prefill: timing.prefill ?? 0, decode: timing.decode ?? 0)
         }
     }
 
@@ -94,11 +93,6 @@ package struct ReportStatistics: Sendable {
     package func status(of result: ReportedResult) -> Int {
         place(of: result.status, result.isFailed) ?? place(of: "others", result.isFailed) ?? 0
     }
-}
-
-extension GenerationResult.Timing {
-    /// From the request's readiness to its end.
-    package var seconds: Double { queued + prefill + decode }
 }
 
 /// Rows made and dropped by each step, and rows left at the end.

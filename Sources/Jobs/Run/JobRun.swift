@@ -304,7 +304,7 @@ package final class JobRun: RequestSource {
         guard let completion = made.completion else { return }
         statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
         guard isOwn else { return }
-        statistics.firstTokenTimes.add(timing.prefill)
-        statistics.requestTimes.add(timing.prefill + timing.decode)
+        statistics.firstTokenTimes.add(timing.prefill ?? 0)
+        statistics.requestTimes.add(timing.running)
     }
 }

@@ -1,6 +1,5 @@
 import BatchEngine
 import Errors
-import OperatingSystem
 
 extension GenerationResult {
     init(_ error: LineError, _ work: RequestLabel, job: JobSettings, text: String? = nil) {
@@ -17,27 +16,13 @@ extension GenerationResult {
 
 extension GenerationResult.Timing {
     /// A completion computed for an equal request has no times but the wait.
-    /// - Parameter made: the tokens that this run made.
-    init(_ completion: TokenSequence, _ work: RequestLabel, made: Int, end: Moment) {
-        guard completion.isOwn(work) else {
-            self.init(
-                queued: max(0, end - work.readyAt).rounded(toPlaces: 3), prefill: 0, decode: 0,
-                tokensPerSecond: 0, ended: Self.now)
-            return
-        }
-        let admitted = completion.admittedAt ?? end
-        let first = completion.firstTokenAt ?? end
-        let seconds = end - admitted
-        self.init(
-            queued: (admitted - work.readyAt).rounded(toPlaces: 3),
-            prefill: (first - admitted).rounded(toPlaces: 3),
-            decode: (end - first).rounded(toPlaces: 3),
-            tokensPerSecond: seconds > 0 ? (Double(made) / seconds).rounded(toPlaces: 2) : 0,
-            ended: Self.now)
+    /// - Parameter tokens: the tokens that this run made; nil for those sampled.
+    init(_ completion: TokenSequence, _ label: RequestLabel, tokens: Int? = nil) {
+        var clock = completion.isOwn(label) ? completion.stoppedClock : RequestClock()
+        clock.ready = label.readyAt
+        if let tokens { clock.tokens = tokens }
+        self.init(clock)
     }
-
-    /// Seconds since 1970.
-    static var now: Double { (Double(FileState.now) / 1e9).rounded(toPlaces: 3) }
 }
 
 extension Double {

@@ -1,5 +1,4 @@
 import BatchEngine
-import Errors
 
 /// A complete answer and its cost.
 public struct Answer: Sendable, Equatable {
@@ -54,15 +53,13 @@ extension Answer {
     }
 
     init(_ sequence: TokenSequence, _ reasoning: RequestSettings.ReasoningUse?) {
-        let (completion, end) = (sequence.outcome(SamplingDecoding.self), Moment.now)
-        let begin = sequence.admittedAt ?? end
-        let first = sequence.firstTokenAt ?? end
+        let (completion, clock) = (sequence.outcome(SamplingDecoding.self), sequence.stoppedClock)
         self.init(
             text: reasoning == .keep ? completion.reasoning + completion.text : completion.text,
             reasoning: reasoning == .separate ? completion.reasoningContent : nil,
             tokens: completion.sampled, ending: Ending(completion.finishReason),
-            promptTokens: sequence.request.prompt.count, prefillSeconds: first - begin,
-            decodeSeconds: end - first)
+            promptTokens: sequence.request.prompt.count, prefillSeconds: clock.prefill,
+            decodeSeconds: clock.decode)
     }
 }
 

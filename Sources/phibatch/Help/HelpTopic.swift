@@ -24,7 +24,7 @@ struct HelpTopic {
         .init(PackageResources.choices_md), .init(PackageResources.score_md),
         .init(PackageResources.reasoning_md),
         .init(PackageResources.tools_md), .init(PackageResources.steps_md),
-        .init(PackageResources.results_md),
+        .init(PackageResources.results_md, appendix: times),
         .init(PackageResources.resuming_md), .init(PackageResources.reuse_md),
         .init(PackageResources.files_md),
         .init(PackageResources.shards_md), .init(PackageResources.verify_md),
@@ -42,6 +42,13 @@ struct HelpTopic {
             ("Files", JobKey.files), ("Prompts", JobKey.prompt), ("Sampling", JobKey.sampling),
             ("Answers", JobKey.answers), ("Results", JobKey.results), ("Engine", JobKey.engine),
         ].map { title, keys in "\n## \(title)\n\n" + keys.map(item).joined() }.joined()
+    }
+
+    /// Items of the results' topic, one a time.
+    private static var times: String {
+        "\n## Times\n\n"
+            + ResultTime.all.map { "- `\($0.name)`: \($0.title), \($0.about), in \($0.unit.rawValue).\n" }
+            .joined()
     }
 
     /// Adapts the parser's text: settings are in the job's topic, and shells complete topics, too.

@@ -108,7 +108,7 @@ struct ReportPage {
                 + [result.timing.map { Self.rounded($0.seconds) } ?? .null] + values)
     }
 
-    /// `[prompt, answer, error, seed, [queued, prefill, decode, speed, ended], [[name, fact], ...]]`
+    /// `[prompt, answer, error, seed, {time: value, ...}, [[name, fact], ...]]`
     private static func texts(of result: ReportedResult, _ prompt: ReportPrompts.Prompt?) -> JSONValue {
         var facts: [(name: String, value: String)] = []
         func shown(_ text: String?, _ name: String, bytes: Int = 0) -> JSONValue {
@@ -128,16 +128,15 @@ struct ReportPage {
         }
         let texts = [question, shown(result.text, "Answer"), shown(result.message, "Error")]
         facts += result.facts.map { ($0.name, ReportPrompts.cut($0.value)) }
-        let timing = result.timing.map {
-            [$0.queued, $0.prefill, $0.decode, $0.tokensPerSecond, $0.ended ?? .nan].map {
-                JSONValue.double($0)
-            }
+        var timing = JSONObject()
+        for time in ResultTime.all {
+            if let value = result.timing?[keyPath: time.path] { timing[time.name] = .double(value) }
         }
         // Numbers in the page's script have 53 bits.
         let seed = result.seed.map { JSONValue.string("\($0)") } ?? .null
         return .array(
             texts + [
-                seed, .array(timing ?? []), .array(facts.map { [.string($0.name), .string($0.value)] }),
+                seed, .object(timing), .array(facts.map { [.string($0.name), .string($0.value)] }),
             ])
     }
 
@@ -146,13 +145,11 @@ struct ReportPage {
         let (statistics, source) = (report.statistics, report.source)
         let fields = statistics.fields
         let model = model ?? statistics.model ?? ""
-        let distributions = [
-            statistics.prompts, statistics.completions, statistics.queued, statistics.prefill,
-            statistics.decode,
-            statistics.total, statistics.speed,
-        ]
-        let shown = distributions.enumerated().map { Self.json($1, areWhole: $0 < 2) }
-        let all = distributions + fields.all.map(\.numbers) + fields.all.map(\.lengths)
+        var latency: JSONObject = ["total": Self.json(statistics.total, areWhole: false)]
+        for (name, values) in statistics.times { latency[name] = Self.json(values, areWhole: false) }
+        let all =
+            [statistics.prompts, statistics.completions, statistics.total] + statistics.times.values
+            + fields.all.map(\.numbers) + fields.all.map(\.lengths)
         return [
             "name": .string(name.showingBytes), "state": .string(source.state.rawValue),
             "model": model.isEmpty ? .null : .string(model), "made": .int(FileState.now / 1_000_000_000),
@@ -160,11 +157,11 @@ struct ReportPage {
             "lines": .int(statistics.lines), "failed": .int(statistics.failed),
             "resumed": .int(statistics.resumed), "prompt_tokens": .int(statistics.promptTokens),
             "completion_tokens": .int(statistics.completionTokens),
-            "lengths": ["prompt": shown[0], "completion": shown[1]],
-            "latency": [
-                "queued": shown[2], "prefill": shown[3], "decode": shown[4], "total": shown[5],
-                "speed": shown[6],
+            "lengths": [
+                "prompt": Self.json(statistics.prompts, areWhole: true),
+                "completion": Self.json(statistics.completions, areWhole: true),
             ],
+            "times": .array(ResultTime.all.map(Self.json)), "latency": .object(latency),
             "approximate": .bool(!all.allSatisfy(\.isExact)),
             "fields": .array(fields.all.map(json)), "throughput": throughput, "funnel": funnel,
             "statuses": .array(statistics.statuses.map(Self.json)),
@@ -185,6 +182,13 @@ struct ReportPage {
 
     private static func json(_ values: [CommonValues.Entry]) -> JSONValue {
         .array(values.map { [.string($0.text), .int($0.count)] })
+    }
+
+    private static func json(_ time: ResultTime) -> JSONValue {
+        [
+            "name": .string(time.name), "unit": .string(time.unit.rawValue), "title": .string(time.title),
+            "about": .string(time.about),
+        ]
     }
 
     private static func json(_ status: ReportStatistics.Status) -> JSONValue {

@@ -154,7 +154,7 @@ import Testing
         }
         #expect((statistics.promptTokens, statistics.completionTokens) == (10, 100))
         #expect(statistics.total.percentiles([50, 99]) == [2, 4])
-        #expect(statistics.speed.percentiles([50]) == [10])
+        #expect(statistics.times["tokens_per_second"]?.percentiles([50]) == [10])
         #expect(statistics.statuses.map(\.name) == ["stop", "prompt_too_long"])
         #expect(statistics.statuses.map(\.count) == [4, 1])
         #expect(statistics.statuses[1].messages.top(5) == [.init(text: "Too long.", count: 1)])

@@ -215,7 +215,7 @@ private struct ChoicePart: RequestOwner {
             ChosenResult.Probability(text: $0, value: $1)
         }
         return .made(
-            ChosenResult(answer, probabilities), .init(sequence, label, made: tokens.count, end: .now),
+            ChosenResult(answer, probabilities), .init(sequence, label, tokens: tokens.count),
             isOwn: sequence.isOwn(label))
     }
 }

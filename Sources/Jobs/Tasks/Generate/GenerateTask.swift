@@ -163,9 +163,7 @@ struct GenerationPart: RequestOwner {
                 [echo.first] + completion.promptNotes.map(Self.entry) + $0 + end.map(Self.entry)
             }
         }
-        let made = completion.sampled.count - completion.savedCount
-        return .made(
-            result, .init(sequence, label, made: made, end: .now), isOwn: sequence.isOwn(label))
+        return .made(result, .init(sequence, label), isOwn: sequence.isOwn(label))
     }
 
     /// Returns the words of an answer, the calls after them, nil if there are none, and an error in either.

@@ -187,7 +187,7 @@ private final class OpenScores: Sendable {
     private struct CollectedParts {
         var parts: [Result<Score, LineError>?]
         var missing: Int
-        var admittedAt: Moment?
+        var clock = RequestClock()
     }
 
     private let isList: Bool
@@ -205,11 +205,11 @@ private final class OpenScores: Sendable {
     func add(
         _ part: Result<Score, LineError>, _ number: Int, _ label: RequestLabel, _ sequence: TokenSequence?
     ) -> RequestOutcome {
-        let admitted = sequence?.admittedAt
+        let admitted = sequence?.clock.admitted
         let state = state.withLock { state in
             state.parts[number] = part
             state.missing -= 1
-            if let admitted { state.admittedAt = min(state.admittedAt ?? admitted, admitted) }
+            if let admitted { state.clock.admitted = min(state.clock.admitted ?? admitted, admitted) }
             return state
         }
         guard state.missing == 0 else { return .open }
@@ -217,23 +217,11 @@ private final class OpenScores: Sendable {
             var scores: [Score] = []
             for part in state.parts.compactMap({ $0 }) { scores.append(try part.get()) }
             let result = ScoredResult(scores, isList: isList, promptTokens: promptTokens)
-            return .made(result, timing(state, result, label), isOwn: state.admittedAt != nil)
+            var clock = state.clock
+            (clock.ready, clock.ended, clock.tokens) = (label.readyAt, .now, result.completionTokens)
+            return .made(result, .init(clock), isOwn: clock.admitted != nil)
         } catch {
             return .failed(error)
         }
-    }
-
-    private func timing(
-        _ state: CollectedParts, _ result: ScoredResult, _ label: RequestLabel
-    ) -> GenerationResult.Timing {
-        let now = Moment.now
-        let admitted = state.admittedAt ?? now
-        let seconds = now - admitted
-        return GenerationResult.Timing(
-            queued: max(0, admitted - label.readyAt).rounded(toPlaces: 3),
-            prefill: seconds.rounded(toPlaces: 3), decode: 0,
-            tokensPerSecond: seconds > 0
-                ? (Double(result.completionTokens) / seconds).rounded(toPlaces: 2) : 0,
-            ended: GenerationResult.Timing.now)
     }
 }

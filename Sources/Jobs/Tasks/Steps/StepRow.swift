@@ -230,23 +230,6 @@ struct StepRow: Sendable {
     }
 }
 
-extension GenerationResult.Timing {
-    /// Nothing was computed.
-    static let zero = Self(queued: 0, prefill: 0, decode: 0, tokensPerSecond: 0)
-
-    /// The times of two steps, one after the other.
-    fileprivate func followed(by next: Self) -> Self {
-        let (own, seconds) = (prefill + decode, next.prefill + next.decode)
-        let tokens = tokensPerSecond * own + next.tokensPerSecond * seconds
-        return .init(
-            queued: (queued + next.queued).rounded(toPlaces: 3),
-            prefill: (prefill + next.prefill).rounded(toPlaces: 3),
-            decode: (decode + next.decode).rounded(toPlaces: 3),
-            tokensPerSecond: own + seconds > 0 ? (tokens / (own + seconds)).rounded(toPlaces: 2) : 0,
-            ended: next.ended)
-    }
-}
-
 /// A step's request that waits for its constraint.
 private struct WaitingStep: WaitingRequest {
     let waiting: any WaitingRequest

@@ -274,16 +274,18 @@ function showThroughput() {
 }
 
 function showLatency() {
-  const kinds = [["Waiting", "queued", "from when a request was ready to its admission"],
-    ["Prefill", "prefill", "from there to its first token"], ["Decode", "decode", "from there to its end"],
-    ["In all", "total", "from when it was ready to its end"]].filter(([, name]) => report.latency[name]);
+  const { times, latency } = report;
+  const kinds = [...times.filter(({ unit }) => unit === "seconds"),
+    { title: "In all", name: "total", about: "from when it was ready to its end" }].filter(({ name }) => latency[name]);
   if (!kinds.length) return;
   const place = panels("latency");
-  panel(place, "Seconds of each part", kinds.map(([title, , about]) => `${title}: ${about}`).join(". ") + ".",
-    table("Seconds of each part", ["Part", "median", "90%", "99%", "most", "mean"], kinds.map(([title, name]) =>
-      [title, ...["p50", "p90", "p99", "max", "mean"].map((key) => amount(report.latency[name][key]))])));
-  for (const [title, name] of kinds) histogram(place, "Seconds: " + title.toLowerCase(), report.latency[name], "seconds");
-  histogram(place, "Tokens a second of each result", report.latency.speed, "tokens a second");
+  panel(place, "Seconds of each part", kinds.map(({ title, about }) => `${title}: ${about}`).join(". ") + ".",
+    table("Seconds of each part", ["Part", "median", "90%", "99%", "most", "mean"], kinds.map(({ title, name }) =>
+      [title, ...["p50", "p90", "p99", "max", "mean"].map((key) => amount(latency[name][key]))])));
+  for (const { title, name } of kinds) histogram(place, "Seconds: " + title.toLowerCase(), latency[name], "seconds");
+  for (const { title, name } of times.filter(({ unit }) => unit === "tokens a second")) {
+    histogram(place, title + " of each result", latency[name], "tokens a second");
+  }
 }
 
 /* ---- The table's rows: [id, line, sample, status, prompt, completion, seconds, values of fields ...] ---- */
@@ -427,11 +429,13 @@ function openDetail(place) {
   if (!(place in view.order)) return;
   open = place;
   const row = view.order[place];
-  const [prompt, answer, error, seed, [queued, prefill, decode, speed, ended], kept] = textsOf(row);
+  const [prompt, answer, error, seed, timing, kept] = textsOf(row);
   const [, line, , , prompts, completions] = rows[row];
+  const timesOf = (unit) => report.times.filter((time) => time.unit === unit && timing[time.name] !== undefined);
   const facts = [["Line", line], ["Prompt tokens", prompts], ["Completion tokens", completions], ["Seed", seed],
-    ["Seconds", queued === undefined ? null : `${queued} waiting, ${prefill} prefill, ${decode} decode`],
-    ["Tokens a second", speed && amount(speed)], ["Ended", ended && moment(ended)], ...kept].filter((fact) => fact[1] != null);
+    ["Seconds", timesOf("seconds").map(({ title, name }) => `${timing[name]} ${title.toLowerCase()}`).join(", ") || null],
+    ...timesOf("tokens a second").map(({ title, name }) => [title, amount(timing[name])]),
+    ...timesOf("seconds since 1970").map(({ title, name }) => [title, moment(timing[name])]), ...kept].filter((fact) => fact[1] != null);
   const blocks = [["Prompt", prompt], ["Error", error, true], ["Answer", answer]].filter((block) => block[1] !== null);
   byID("detail-title").replaceChildren(idOf(row), " ", columns.find(({ kind }) => kind === "status").cell(row));
   byID("inside").replaceChildren(
