@@ -1,55 +1,56 @@
 import CPhiKernels
 
-/// Weights of differential attention (Ye et al. 2024, arXiv 2410.05258), which combines two adjacent heads into
-/// norm(first - lambda * second), each with the values of both.
-package struct DifferenceWeights: Sendable {
-    let lambda: Float
-    /// RMSNorm [2 * head dimension], with the last factor, 1 - the initial lambda, in its weight.
-    let norm: Norm
+/// Memory of differential attention in a pass, which all layers share.
+private final class DifferenceBuffers {
+    /// [rows][heads][2 * head dimension], and keys and values behind them.
+    let widened = Buffer<Float>()
+    /// [rows][heads][2 * head dimension]
+    let attended = Buffer<Float>()
+}
 
-    /// - Parameters:
-    ///   - exponents: of the two terms of lambda.
-    ///   - layer: from 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
-    init(exponents: (Double, Double), weight: [Float], layer: Int) {
-        let initial = 0.8 - 0.6 * phi_exp(-0.3 * Double(layer))
-        lambda = Float(phi_exp(exponents.0) - phi_exp(exponents.1) + initial)
-        norm = Norm(weight: weight.map { $0 * Float(1 - initial) }, bias: nil, epsilon: 1e-5)
+extension DifferenceTensors: RowMixerTensors {
+    func mixer(_ weights: inout WeightReader) throws -> any RowMixer {
+        try AttentionDifference(self, &weights)
     }
 }
 
-/// Computes differential attention by ordinary attention. The cache stores two adjacent heads of keys as one, and their
-/// values too: a query that is zero in one half gets the scores of the other half's keys, and the values of both.
-final class AttentionDifference {
-    private let kernels: PhiKernels
-    private let pool: ComputePool
+/// Differential attention (Ye et al. 2024, arXiv 2410.05258), which combines two adjacent heads into norm(first - lambda
+/// * second), each with the values of both. Takes queries, and the layer's own keys and values if it has any.
+///
+/// It is computed by ordinary attention. The cache stores two adjacent heads of keys as one, and their values too: a
+/// query that is zero in one half gets the scores of the other half's keys, and the values of both.
+private struct AttentionDifference: RowMixer {
+    let width: Int
+    private let lambda: Float
+    /// RMSNorm [2 * head dimension], with the last factor, 1 - the initial lambda, in its weight.
+    private let norm: Norm
+    private let buffers: DifferenceBuffers
 
-    /// [rows][heads][2 * head dimension], and keys and values behind them.
-    private let widened = Buffer<Float>()
-    /// [rows][heads][2 * head dimension]
-    private let attended = Buffer<Float>()
-
-    init(_ kernels: PhiKernels, _ pool: ComputePool) {
-        (self.kernels, self.pool) = (kernels, pool)
+    init(_ tensors: DifferenceTensors, _ weights: inout WeightReader) throws {
+        let (path, n) = (tensors.path, tensors.shape.headDimension)
+        var exponents: [Double] = []
+        for pair in ["1", "2"] {
+            let queries = try weights.vector("\(path).lambda_q\(pair)", n)
+            let keys = try weights.vector("\(path).lambda_k\(pair)", n)
+            exponents.append(zip(queries, keys).reduce(0) { $0 + Double($1.0) * Double($1.1) })
+        }
+        let initial = 0.8 - 0.6 * phi_exp(-0.3 * Double(tensors.layer))
+        lambda = Float(phi_exp(exponents[0]) - phi_exp(exponents[1]) + initial)
+        let weight = try weights.vector(path + ".subln.weight", 2 * n)
+        norm = Norm(weight: weight.map { $0 * Float(1 - initial) }, bias: nil, epsilon: 1e-5)
+        (width, buffers) = (tensors.shape.queryWidth, weights.shared(DifferenceBuffers()))
     }
 
-    /// out [rows][heads * head dimension] = the differences of the results of `attend` for wide queries.
-    /// - Parameters:
-    ///   - qkv: [rows][stride]: queries, and the layer's own keys and values if it has any.
-    ///   - attend: receives rows of queries, keys and values with wide heads, their stride, and the output.
-    func run(
-        _ weights: DifferenceWeights, _ shape: AttentionShape, qkv: UnsafePointer<Float>, stride: Int,
-        rows: Int, into out: UnsafeMutablePointer<Float>,
-        attend: (UnsafeMutablePointer<Float>, _ stride: Int, UnsafeMutablePointer<Float>) -> Void
-    ) throws(UserError) {
-        let (heads, n) = (shape.headCount, shape.headDimension)
-        let keysAndValues = shape.keysLayer == nil ? 2 * shape.keyWidth : 0
-        let (narrow, wide) = (shape.queryWidth, 2 * shape.queryWidth)
+    func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError) {
+        let (heads, n) = (rows.shape.headCount, rows.shape.headDimension)
+        let keysAndValues = rows.shape.keysLayer == nil ? 2 * rows.shape.keyWidth : 0
+        let (narrow, wide) = (width, 2 * width)
         let length = wide + keysAndValues
-        try widened.reserve(rows * length)
-        try attended.reserve(rows * wide)
-        let (widened, attended) = (widened.pointer, attended.pointer)
-        pool.runRows(rows) { row in
-            let (from, to) = (qkv + row * stride, widened + row * length)
+        try buffers.widened.reserve(rows.count * length)
+        try buffers.attended.reserve(rows.count * wide)
+        let (widened, attended) = (buffers.widened.pointer, buffers.attended.pointer)
+        rows.pool.runRows(rows.count) { row in
+            let (from, to) = (rows.values + row * rows.stride, widened + row * length)
             for head in 0..<heads {
                 let own = to + 2 * head * n
                 own.update(repeating: 0, count: 2 * n)
@@ -57,16 +58,15 @@ final class AttentionDifference {
             }
             (to + wide).update(from: from + narrow, count: keysAndValues)
         }
-        attend(widened, length, attended)
-        let lambda = weights.lambda
-        weights.norm.lend { norm in
-            pool.runRows(rows) { row in
+        rows.attend(widened, length, attended)
+        norm.lend { norm in
+            rows.pool.runRows(rows.count) { row in
                 for pair in 0..<heads / 2 {
                     let first = attended + row * wide + 4 * pair * n
                     let second = first + 2 * n
                     // Each operation rounds once, without fused multiply-adds.
                     for i in 0..<2 * n { first[i] -= lambda * second[i] }
-                    norm.apply(first, 2 * n, out + row * narrow + 2 * pair * n, kernels)
+                    norm.apply(first, 2 * n, out + row * narrow + 2 * pair * n, rows.kernels)
                 }
             }
         }

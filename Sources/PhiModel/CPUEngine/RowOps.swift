@@ -8,8 +8,7 @@ package final class RowOps: RowOperations {
     package typealias Embedding = PhiModel.Embedding
     package typealias Norm = PhiModel.Norm
     package typealias Experts = ExpertLayer
-    package typealias Scan = ScanWeights
-    package typealias Difference = DifferenceWeights
+    package typealias Mixer = any RowMixer
     typealias Input = RowInput<Norm>
 
     let shape: ModelShape
@@ -35,10 +34,6 @@ package final class RowOps: RowOperations {
     private let logitsScratch = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
-    private let selectiveScan: SelectiveScan
-    /// Width of the last scan's results, stored for all kept rows.
-    private var scanWidth = 0
-    private let difference: AttentionDifference
     private let adapters = LowRankRows()
 
     /// Rows of logits computed at a time.
@@ -73,8 +68,6 @@ package final class RowOps: RowOperations {
         attention = Attention(
             shape.layers, rope: rope, slots: self.cache.slots, kernels: kernels.table, pool: pool)
         experts = ExpertRows(weights, kernels.table, pool)
-        selectiveScan = SelectiveScan(kernels.table, pool)
-        difference = AttentionDifference(kernels.table, pool)
     }
 
     /// Runs all rows through a model, and writes their keys and values to the cache.
@@ -147,43 +140,24 @@ package final class RowOps: RowOperations {
         tally.countAttention()
     }
 
-    package func attend(layer: Int, _ weights: DifferenceWeights) throws(UserError) {
+    package func mix(layer: Int, _ mixer: any RowMixer) throws(UserError) {
         precondition(!addsProjected)
-        let shape = shape.layers[layer]
-        precondition(kept.count == rowCount || shape.keysLayer != nil)
-        attendedWidth = shape.queryWidth
+        attendedWidth = mixer.width
         try attended.reserve(kept.count * attendedWidth)
         if !isPrepared {
             try attention.prepare(runs)
             isPrepared = true
         }
-        try difference.run(
-            weights, shape, qkv: UnsafePointer(projected.pointer), stride: projectedWidth, rows: kept.count,
-            into: attended.pointer
-        ) { qkv, stride, out in
-            attention.attend(
-                qkv, stride: stride, norms: nil, layer: layer, cache: cache, runs: runs, out: out)
-        }
-        tally.countAttention()
-    }
-
-    package func scan(layer: Int, _ weights: ScanWeights) throws(UserError) {
-        precondition(kept.count == rowCount && !addsProjected)
-        (attendedWidth, scanWidth) = (weights.width, weights.width)
-        try attended.reserve(rowCount * attendedWidth)
-        try selectiveScan.run(
-            weights, rows: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs,
-            state: { self.cache.state(of: $0, place: $1, layer: layer) }, into: attended.pointer)
-        tally.countAttention()
-    }
-
-    package func recall(_ weights: ScanWeights) throws(UserError) {
-        precondition(!addsProjected && scanWidth == weights.width)
-        attendedWidth = scanWidth
-        try attended.reserve(kept.count * attendedWidth)
-        selectiveScan.gate(
-            UnsafePointer(projected.pointer), stride: projectedWidth, kept.count, scanWidth,
-            into: attended.pointer)
+        let rows = MixerRows(
+            shape: shape.layers[layer], values: UnsafePointer(projected.pointer), stride: projectedWidth,
+            runs: runs, numbers: kept, kernels: kernels, pool: pool,
+            state: { self.cache.state(of: $0, place: $1, layer: layer) },
+            attend: { qkv, stride, out in
+                self.attention.attend(
+                    qkv, stride: stride, norms: nil, layer: layer, cache: self.cache, runs: self.runs,
+                    out: out)
+            })
+        try mixer.run(rows, into: attended.pointer)
         tally.countAttention()
     }
 
@@ -200,8 +174,10 @@ package final class RowOps: RowOperations {
             return end - run.logitRows..<end
         }
         if kept.count == rowCount { return }
-        attended.pointer.keepRows(kept, width: attendedWidth)
-        if scanWidth > 0 { selectiveScan.keep(kept, width: scanWidth) }
+        for (place, row) in kept.enumerated() where place != row {
+            (attended.pointer + place * attendedWidth).update(
+                from: attended.pointer + row * attendedWidth, count: attendedWidth)
+        }
         runs = runs.compactMap(\.withLogits)
         isPrepared = false
     }

@@ -1,135 +1,139 @@
 import BatchEngine
 import CPhiKernels
 
-/// Weights of Mamba's selective scan (Gu and Dao 2023, arXiv 2312.00752) and of its inputs.
-package struct ScanWeights: Sendable {
-    let convolution: ConvolutionWeights
-    /// [rank, then the inputs and outputs of all states; width], and [width, rank]. float32, as their results go into
-    /// exponents.
-    let numbers, steps: FloatLinear
-    /// [width/16][states][16]
-    let rates: [Float]
-    /// [width], both
-    let skips, biases: [Float]
-    let states: Int
-
-    var width: Int { convolution.width }
-    var rank: Int { steps.matrix.columns }
-
-    /// - Parameter rateLogarithms: [width][states] logarithms of the negated rates.
-    init(
-        convolution: ConvolutionWeights, numbers: FloatLinear, steps: FloatLinear, rateLogarithms: [Float],
-        skips: [Float], biases: [Float], states: Int
-    ) {
-        (self.convolution, self.numbers, self.steps) = (convolution, numbers, steps)
-        (self.skips, self.biases, self.states) = (skips, biases, states)
-        rates = (0..<convolution.width * states).map { place in
-            let (block, state) = (place / 16).quotientAndRemainder(dividingBy: states)
-            return -Float(phi_exp(Double(rateLogarithms[(block * 16 + place % 16) * states + state])))
-        }
-    }
-}
-
-/// Computes selective scans of a pass's rows. A row's result depends on the rows of its sequence alone, in their order:
-/// each begins with the state after the one before, in this pass or in the cache.
-///
-/// A state is that of the convolution [length - 1][width] followed by that of the scan [width/16][states][16], after
-/// the sequence's last position in a block.
-final class SelectiveScan {
-    private let kernels: PhiKernels
-    private let pool: ComputePool
-
+/// Memory of the scans of a pass, which all layers share.
+private final class ScanBuffers {
     /// [rows][width]: the convolution's results.
-    private let convolved = Buffer<Float>()
+    let convolved = Buffer<Float>()
     /// [rows][rank, inputs, outputs]
-    private let numbers = Buffer<Float>()
+    let numbers = Buffer<Float>()
     /// [rows][width]
-    private let steps = Buffer<Float>()
+    let steps = Buffer<Float>()
     /// [rows][width]: the last scan's results.
-    private let made = Buffer<Float>()
-    private let input = MatmulInput()
-
-    init(_ kernels: PhiKernels, _ pool: ComputePool) {
-        (self.kernels, self.pool) = (kernels, pool)
-    }
-
-    /// out [rows][width] = the scan of x, times silu(z).
-    /// - Parameters:
-    ///   - rows: [rows][stride]: x and z, each [width].
-    ///   - state: returns this layer's state after a run's block.
-    func run(
-        _ weights: ScanWeights, rows: UnsafePointer<Float>, stride: Int, runs: [RowRun],
-        state: @escaping (RowRun, Int) -> UnsafeMutablePointer<Float>, into out: UnsafeMutablePointer<Float>
-    ) throws(UserError) {
-        let (width, count) = (weights.width, runs.reduce(0) { $0 + $1.tokens.count })
-        for buffer in [convolved, steps, made] { try buffer.reserve(count * width) }
-        ShortConvolution(
-            weights: weights.convolution, rows: rows, stride: stride, runs: runs, state: state,
-            kernels: kernels
-        ).run(into: convolved.pointer, pool)
-        let numberWidth = weights.numbers.matrix.blocks * 16
-        try numbers.reserve(count * numberWidth)
-        try multiply(convolved.pointer, width, by: weights.numbers, count, into: numbers.pointer)
-        try multiply(numbers.pointer, numberWidth, by: weights.steps, count, into: steps.pointer)
-        scan(weights, runs, numberWidth) { state($0, $1) + weights.convolution.stateWidth }
-        gate(rows + width, stride: stride, count, width, into: out)
-    }
+    let made = Buffer<Float>()
+    let input = MatmulInput()
 
     /// out [rows][width] = the last scan's results for the rows, times silu(z).
     /// - Parameter z: [rows][stride]
     func gate(
-        _ z: UnsafePointer<Float>, stride: Int, _ count: Int, _ width: Int,
-        into out: UnsafeMutablePointer<Float>
+        _ rows: MixerRows, _ z: UnsafePointer<Float>, _ width: Int, into out: UnsafeMutablePointer<Float>
     ) {
         let made = made.pointer
-        pool.runRows(count) { row in
-            kernels.silu_multiply(z + row * stride, made + row * width, width, out + row * width)
+        rows.pool.runRows(rows.count) { row in
+            rows.kernels.silu_multiply(
+                z + row * rows.stride, made + rows.numbers[row] * width, width, out + row * width)
         }
     }
+}
 
-    /// Keeps the last scan's results for these rows, in order.
-    func keep(_ rows: [Int], width: Int) { made.pointer.keepRows(rows, width: width) }
+/// Multiplies the results of the last scan by silu of the last product's results.
+private struct GatedMemory: RowMixer {
+    let width: Int
+    let buffers: ScanBuffers
+
+    func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) {
+        buffers.gate(rows, rows.values, width, into: out)
+    }
+}
+
+extension MemoryTensors: RowMixerTensors {
+    func mixer(_ weights: inout WeightReader) -> any RowMixer {
+        GatedMemory(width: width, buffers: weights.shared(ScanBuffers()))
+    }
+}
+
+extension ScanTensors: RowMixerTensors {
+    func mixer(_ weights: inout WeightReader) throws -> any RowMixer { try SelectiveScan(self, &weights) }
+}
+
+/// Mamba's selective scan (Gu and Dao 2023, arXiv 2312.00752). Takes the last product's results x [width] through a
+/// convolution and a scan over positions; the scan's results are multiplied by silu(z), where z follows x.
+///
+/// A row's result depends on the rows of its sequence alone, in their order: each begins with the state after the one
+/// before, in this pass or in the cache. A state is that of the convolution [length - 1][width] followed by that of the
+/// scan [width/16][states][16], after the sequence's last position in a block.
+private struct SelectiveScan: RowMixer {
+    private let convolution: ConvolutionWeights
+    /// [rank, then the inputs and outputs of all states; width], and [width, rank]. float32, as their results go into
+    /// exponents.
+    private let numbers, steps: FloatLinear
+    /// [width/16][states][16]
+    private let rates: [Float]
+    /// [width], both
+    private let skips, biases: [Float]
+    private let states: Int
+    private let buffers: ScanBuffers
+
+    var width: Int { convolution.width }
+    private var rank: Int { steps.matrix.columns }
+
+    init(_ tensors: ScanTensors, _ weights: inout WeightReader) throws {
+        let (path, width, states) = (tensors.path, tensors.width, tensors.states)
+        let rank = tensors.rank
+        (self.states, buffers) = (states, weights.shared(ScanBuffers()))
+        convolution = try weights.convolution(path + ".conv1d", width: width, length: tensors.length)
+        numbers = try FloatLinear(weights.unpacked(path + ".x_proj", rank + 2 * states, width))
+        steps = try FloatLinear(weights.unpacked(path + ".dt_proj", width, rank, hasBias: true))
+        // Logarithms of the negated rates [width][states].
+        let logarithms = try weights.floats(path + ".A_log", [width, states])
+        rates = (0..<width * states).map { place in
+            let (block, state) = (place / 16).quotientAndRemainder(dividingBy: states)
+            return -Float(phi_exp(Double(logarithms[(block * 16 + place % 16) * states + state])))
+        }
+        skips = try weights.vector(path + ".D", width)
+        biases = try weights.vector(path + ".dt_proj.bias", width)
+    }
+
+    func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError) {
+        let count = rows.count
+        for buffer in [buffers.convolved, buffers.steps, buffers.made] { try buffer.reserve(count * width) }
+        ShortConvolution(
+            weights: convolution, rows: rows.values, stride: rows.stride, runs: rows.runs, state: rows.state,
+            kernels: rows.kernels
+        ).run(into: buffers.convolved.pointer, rows.pool)
+        let numberWidth = numbers.matrix.blocks * 16
+        try buffers.numbers.reserve(count * numberWidth)
+        try multiply(buffers.convolved.pointer, width, by: numbers, rows, into: buffers.numbers.pointer)
+        try multiply(buffers.numbers.pointer, numberWidth, by: steps, rows, into: buffers.steps.pointer)
+        scan(rows, numberWidth)
+        buffers.gate(rows, rows.values + width, width, into: out)
+    }
 
     /// out [rows][whole blocks] = x [rows][stride], with as many columns as the matrix has, times the matrix.
     private func multiply(
-        _ x: UnsafePointer<Float>, _ stride: Int, by linear: FloatLinear, _ rows: Int,
+        _ x: UnsafePointer<Float>, _ stride: Int, by linear: FloatLinear, _ rows: MixerRows,
         into out: UnsafeMutablePointer<Float>
     ) throws(UserError) {
-        try input.prepare(rows: rows, for: linear.matrix, keepsFloats: false)
-        pool.runRows(rows) { input.set(row: $0, x + $0 * stride, kernels) }
-        input.multiply(
-            rows: rows, by: linear.matrix, bias: nil, into: out, stride: linear.matrix.blocks * 16, kernels,
-            pool)
+        try buffers.input.prepare(rows: rows.count, for: linear.matrix, keepsFloats: false)
+        rows.pool.runRows(rows.count) { buffers.input.set(row: $0, x + $0 * stride, rows.kernels) }
+        buffers.input.multiply(
+            rows: rows.count, by: linear.matrix, bias: nil, into: out, stride: linear.matrix.blocks * 16,
+            rows.kernels, rows.pool)
     }
 
-    private func scan(
-        _ weights: ScanWeights, _ runs: [RowRun], _ numberWidth: Int,
-        _ state: (RowRun, Int) -> UnsafeMutablePointer<Float>
-    ) {
-        let (width, states) = (weights.width, weights.states)
+    private func scan(_ rows: MixerRows, _ numberWidth: Int) {
+        let runs = rows.runs
         var firsts: [Int] = []
         var count = 0
         for run in runs {
             firsts.append(count)
             count += run.tokens.count
         }
-        weights.rates.withUnsafeBufferPointer { rates in
-            weights.skips.withUnsafeBufferPointer { skips in
-                weights.biases.withUnsafeBufferPointer { biases in
+        rates.withUnsafeBufferPointer { rates in
+            skips.withUnsafeBufferPointer { skips in
+                biases.withUnsafeBufferPointer { biases in
                     let scan = PhiScan(
                         rates: rates.baseAddress, skips: skips.baseAddress, biases: biases.baseAddress,
                         width: UInt32(width), states: UInt32(states))
                     // Channels, in blocks of 16, of one run after the other.
                     let blocks = width / 16
-                    pool.runPieces(runs.count * blocks, unit: 4) { piece in
+                    rows.pool.runPieces(runs.count * blocks, unit: 4) { piece in
                         for number in piece.lowerBound / blocks...(piece.upperBound - 1) / blocks {
                             let some = piece.clamped(to: number * blocks..<(number + 1) * blocks)
                             let channels =
                                 (some.lowerBound - number * blocks) * 16..<(some.upperBound - number * blocks)
                                 * 16
-                            self.scan(
-                                scan, runs[number], first: firsts[number], channels, weights.rank,
-                                numberWidth, state)
+                            self.scan(scan, rows, runs[number], first: firsts[number], channels, numberWidth)
                         }
                     }
                 }
@@ -140,47 +144,40 @@ final class SelectiveScan {
     /// Scans some channels of a run's rows, block after block of the cache.
     /// - Parameter first: index of the run's first row.
     private func scan(
-        _ weights: PhiScan, _ run: RowRun, first: Int, _ channels: Range<Int>, _ rank: Int,
-        _ numberWidth: Int, _ state: (RowRun, Int) -> UnsafeMutablePointer<Float>
+        _ weights: PhiScan, _ rows: MixerRows, _ run: RowRun, first: Int, _ channels: Range<Int>,
+        _ numberWidth: Int
     ) {
-        let (width, states) = (Int(weights.width), Int(weights.states))
         let end = run.start + run.tokens.count
+        func state(_ place: Int) -> UnsafeMutablePointer<Float> {
+            rows.state(run, place) + convolution.stateWidth
+        }
         var position = run.start
         while position < end {
             let (place, within) = position.quotientAndRemainder(dividingBy: KVCache.blockLength)
-            let own = state(run, place)
+            let own = state(place)
             if within == 0 {
                 let (some, length) = (own + channels.lowerBound * states, channels.count * states)
                 if place == 0 {
                     some.update(repeating: 0, count: length)
                 } else {
-                    some.update(
-                        from: state(run, place - 1) + channels.lowerBound * states, count: length)
+                    some.update(from: state(place - 1) + channels.lowerBound * states, count: length)
                 }
             }
             let row = first + position - run.start
             let count = min(end, (place + 1) * KVCache.blockLength) - position
-            let numbers = numbers.pointer + row * numberWidth + rank
             withUnsafePointer(to: weights) { weights in
                 withUnsafePointer(
                     to: PhiScanRows(
-                        x: convolved.pointer + row * width, steps: steps.pointer + row * width,
-                        inputs: numbers, out: made.pointer + row * width, count: count, step_stride: width,
+                        x: buffers.convolved.pointer + row * width,
+                        steps: buffers.steps.pointer + row * width,
+                        inputs: buffers.numbers.pointer + row * numberWidth + rank,
+                        out: buffers.made.pointer + row * width, count: count, step_stride: width,
                         input_stride: numberWidth)
                 ) {
-                    kernels.scan(weights, $0, own, channels.lowerBound, channels.upperBound)
+                    rows.kernels.scan(weights, $0, own, channels.lowerBound, channels.upperBound)
                 }
             }
             position += count
-        }
-    }
-}
-
-extension UnsafeMutablePointer<Float> {
-    /// Moves these rows [width] to the front, in order.
-    func keepRows(_ rows: [Int], width: Int) {
-        for (place, row) in rows.enumerated() where place != row {
-            (self + place * width).update(from: self + row * width, count: width)
         }
     }
 }

@@ -2,7 +2,7 @@ import BatchEngine
 import CPhiKernels
 
 /// Weights of a convolution over positions, separate for each column.
-package struct ConvolutionWeights: Sendable {
+struct ConvolutionWeights: Sendable {
     /// [length][width], earliest position first.
     let values: [Float]
     /// [width], added to the sums.

@@ -48,6 +48,7 @@ package struct WeightReader: WeightReading {
     private(set) var stacks: [String: [String]] = [:]
     /// Routers' matrices, which are not packed, by path.
     private(set) var routers: [String: LinearTensors] = [:]
+    private var memories: [ObjectIdentifier: AnyObject] = [:]
     /// The output's matrix is the embedding's.
     private(set) var isTied = false
 
@@ -83,52 +84,42 @@ package struct WeightReader: WeightReading {
             adapter: part)
     }
 
-    /// An adapter can't change what makes a scan's numbers.
-    package mutating func scan(_ tensors: ScanTensors) throws -> ScanWeights {
-        let (path, width, states) = (tensors.path, tensors.width, tensors.states)
-        func matrix(_ name: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws -> FloatLinear
-        {
-            names.insert("\(path).\(name).weight")
-            return try FloatLinear(
-                store.linear(
-                    "\(path).\(name)", rows: rows, columns: columns, quantization: quantization,
-                    hasBias: hasBias))
+    package mutating func mixer(_ tensors: any MixerTensors) throws -> any RowMixer {
+        guard let tensors = tensors as? any RowMixerTensors else {
+            preconditionFailure("the CPU has all mixers")
         }
-        names.insert(path + ".conv1d.weight")
-        return ScanWeights(
-            convolution: ConvolutionWeights(
-                try store.convolution(path + ".conv1d", width: width, length: tensors.length)
-                    .finiteFloats(), bias: try vector(path + ".conv1d.bias", width), width: width,
-                length: tensors.length),
-            numbers: try matrix("x_proj", tensors.rank + 2 * states, width),
-            steps: try matrix("dt_proj", width, tensors.rank, hasBias: true),
-            rateLogarithms: try floats(path + ".A_log", [width, states]),
-            skips: try vector(path + ".D", width), biases: try vector(path + ".dt_proj.bias", width),
-            states: states)
+        return try tensors.mixer(&self)
     }
 
-    package mutating func difference(
-        _ path: String, layer number: Int, _ headDimension: Int
-    ) throws -> DifferenceWeights {
-        var exponents: [Double] = []
-        for pair in ["1", "2"] {
-            let queries = try vector("\(path).lambda_q\(pair)", headDimension)
-            let keys = try vector("\(path).lambda_k\(pair)", headDimension)
-            exponents.append(zip(queries, keys).reduce(0) { $0 + Double($1.0) * Double($1.1) })
-        }
-        return DifferenceWeights(
-            exponents: (exponents[0], exponents[1]),
-            weight: try vector(path + ".subln.weight", 2 * headDimension), layer: number)
+    /// Returns the memory of this type that a model's mixers share.
+    mutating func shared<Memory: AnyObject>(_ make: @autoclosure () -> Memory) -> Memory {
+        let memory = memories[ObjectIdentifier(Memory.self)] as? Memory ?? make()
+        memories[ObjectIdentifier(Memory.self)] = memory
+        return memory
+    }
+
+    /// A matrix that is not packed, and that an adapter can't change.
+    mutating func unpacked(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws
+        -> LinearTensors
+    {
+        names.insert(path + ".weight")
+        return try store.linear(
+            path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)
+    }
+
+    mutating func convolution(_ path: String, width: Int, length: Int) throws -> ConvolutionWeights {
+        names.insert(path + ".weight")
+        return ConvolutionWeights(
+            try store.convolution(path, width: width, length: length).finiteFloats(),
+            bias: try vector(path + ".bias", width), width: width, length: length)
     }
 
     /// An adapter can't change experts.
     package mutating func experts(_ tensors: ExpertTensors) throws -> ExpertLayer {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
         // In float32, so that a row's input is not rounded to 8 bits.
-        let router = try store.linear(
-            tensors.router, rows: tensors.count, columns: h, quantization: quantization)
+        let router = try unpacked(tensors.router, tensors.count, h)
         routers[tensors.router] = router
-        names.insert(tensors.router + ".weight")
         let experts: [Expert]
         switch (tensors.gate, tensors.up, tensors.down) {
         case (.apart(let gates, let gate), .apart(let ups, let up), .apart(let downs, let down)):
@@ -193,11 +184,11 @@ package struct WeightReader: WeightReading {
             bias: try vector(path + ".bias", count).map { $0 * factor }, epsilon: Float(epsilon))
     }
 
-    private mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
+    mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
         try floats(name, [count])
     }
 
-    private mutating func floats(_ name: String, _ shape: [Int]) throws -> [Float] {
+    mutating func floats(_ name: String, _ shape: [Int]) throws -> [Float] {
         names.insert(name)
         return try store.floats(name, shape: shape).finiteFloats()
     }

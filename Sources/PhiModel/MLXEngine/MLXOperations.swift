@@ -4,9 +4,8 @@ final class MLXOperations: RowOperations {
     typealias Embedding = MLXMatrix
     typealias Norm = MLXNorm
     typealias Experts = MLXExperts
-    /// Models with scans are refused at loading.
-    typealias Scan = Never
-    typealias Difference = Never
+    /// Models with mixers are refused at loading.
+    typealias Mixer = Never
 
     private let rows: MLXRows
     private let cache: MLXCache
@@ -54,9 +53,7 @@ final class MLXOperations: RowOperations {
         attended = cache.attend(rotated(parts[0], norms?.query), layer: layer, rows)
     }
 
-    func attend(layer: Int, _ weights: Never) {}
-    func scan(layer: Int, _ weights: Never) {}
-    func recall(_ weights: Never) {}
+    func mix(layer: Int, _ mixer: Never) {}
 
     func mix(_ experts: MLXExperts, of source: RowInput<MLXNorm>) { projected = [experts(input(source))] }
 

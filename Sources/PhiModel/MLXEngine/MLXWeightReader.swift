@@ -80,12 +80,8 @@ struct MLXWeightReader: WeightReading {
             bias: scaled(try vector(path + ".bias", count)), epsilon: Float(epsilon))
     }
 
-    func scan(_ tensors: ScanTensors) throws -> Never {
-        throw MLXEngine.refusal(Phi4Flash.self, store.folder)
-    }
-
-    func difference(_ path: String, layer number: Int, _ headDimension: Int) throws -> Never {
-        throw MLXEngine.refusal(Phi4Flash.self, store.folder)
+    func mixer(_ tensors: any MixerTensors) throws -> Never {
+        preconditionFailure("models with mixers are refused before")
     }
 
     /// Throws `UserError` of kind `unsupported`, too, if experts differ in precision.

@@ -9,12 +9,7 @@ struct NetworkLayer<Operations: RowOperations> {
     enum Mixer {
         /// Takes queries, keys and values.
         case attention(HeadNorms<Operations.Norm>?)
-        /// Takes queries, and the layer's own keys and values if it has any.
-        case difference(Operations.Difference)
-        /// Takes x, then z.
-        case scan(Operations.Scan)
-        /// Gates the last scan's results.
-        case memory(Operations.Scan)
+        case own(Operations.Mixer)
     }
 
     enum FeedForward {
@@ -38,9 +33,7 @@ struct NetworkLayer<Operations: RowOperations> {
         try rows.project(input, of: .norm(norm))
         switch mixer {
         case .attention(let norms): try rows.attend(layer: number, norms: norms)
-        case .difference(let weights): try rows.attend(layer: number, weights)
-        case .scan(let weights): try rows.scan(layer: number, weights)
-        case .memory(let weights): try rows.recall(weights)
+        case .own(let mixer): try rows.mix(layer: number, mixer)
         }
     }
 

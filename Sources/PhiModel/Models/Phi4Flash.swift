@@ -126,22 +126,20 @@ package struct Phi4Flash: Architecture, Equatable {
         let head =
             tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
         var layers: [NetworkLayer<Weights.Operations>] = []
-        var memory: Weights.Operations.Scan?
-        for number in shape.layers.indices { layers.append(try layer(number, &memory, &weights)) }
+        for number in shape.layers.indices { layers.append(try layer(number, &weights)) }
         return LayeredNetwork(
             embedding: embedding, layers: layers,
             norm: try weights.layerNorm("model.final_layernorm", h, normEpsilon), head: head,
             lastStored: firstShared - 1)
     }
 
-    /// - Parameter memory: the last scan.
     private func layer<Weights: WeightReading>(
-        _ number: Int, _ memory: inout Weights.Operations.Scan?, _ weights: inout Weights
+        _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner) = (shape.hiddenSize, intermediateSize)
         let path = "model.layers.\(number)."
         let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
-        let (input, mixer) = try mixer(number, path + "attn", &memory, &weights)
+        let (input, mixer) = try mixer(number, path + "attn", &weights)
         let isScan = number % 2 == 0
         let width = isScan ? scanWidth : shape.layers[number].queryWidth
         return NetworkLayer(
@@ -154,27 +152,52 @@ package struct Phi4Flash: Architecture, Equatable {
     }
 
     private func mixer<Weights: WeightReading>(
-        _ number: Int, _ path: String, _ memory: inout Weights.Operations.Scan?, _ weights: inout Weights
+        _ number: Int, _ path: String, _ weights: inout Weights
     ) throws -> (Weights.Operations.Linear, NetworkLayer<Weights.Operations>.Mixer) {
         let (h, isShared) = (shape.hiddenSize, number >= firstShared)
         guard number % 2 == 0 else {
             let attention = shape.layers[number]
+            let width = isShared ? attention.queryWidth : attention.qkvWidth
+            let tensors = DifferenceTensors(
+                path: path + ".inner_cross_attn", layer: number, shape: attention)
             return (
-                try weights.linear(
-                    path + ".Wqkv", isShared ? attention.queryWidth : attention.qkvWidth, h, hasBias: true),
-                .difference(
-                    try weights.difference(
-                        path + ".inner_cross_attn", layer: number, attention.headDimension))
+                try weights.linear(path + ".Wqkv", width, h, hasBias: true), .own(try weights.mixer(tensors))
             )
         }
-        if isShared, let memory {
-            return (try weights.linear(path + ".in_proj", scanWidth, h), .memory(memory))
-        }
-        let input = try weights.linear(path + ".in_proj", 2 * scanWidth, h)
-        let scan = try weights.scan(
-            ScanTensors(
-                path: path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength))
-        memory = scan
-        return (input, .scan(scan))
+        let tensors: any MixerTensors =
+            isShared
+            ? MemoryTensors(width: scanWidth)
+            : ScanTensors(
+                path: path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength)
+        let width = isShared ? scanWidth : 2 * scanWidth
+        return (try weights.linear(path + ".in_proj", width, h), .own(try weights.mixer(tensors)))
     }
+}
+
+/// Mamba's selective scan.
+struct ScanTensors: MixerTensors {
+    /// conv1d, x_proj, dt_proj, A_log and D are below it.
+    let path: String
+    /// Channels.
+    let width: Int
+    /// Numbers of state of each channel.
+    let states: Int
+    /// The rank of the matrix that makes steps.
+    let rank: Int
+    /// Positions that the convolution sees.
+    let length: Int
+}
+
+/// A gated memory unit, which has no tensors of its own.
+struct MemoryTensors: MixerTensors {
+    let width: Int
+}
+
+/// Differential attention.
+struct DifferenceTensors: MixerTensors {
+    /// lambda_q1 and so on are below it.
+    let path: String
+    /// From 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
+    let layer: Int
+    let shape: AttentionShape
 }

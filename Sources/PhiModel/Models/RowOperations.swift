@@ -13,10 +13,8 @@ package protocol RowOperations: AnyObject {
     associatedtype Norm
     /// Feed-forward networks of which each row uses some.
     associatedtype Experts
-    /// The weights of Mamba's selective scan.
-    associatedtype Scan
-    /// The weights of differential attention.
-    associatedtype Difference
+    /// An operation over positions that one architecture has in place of attention.
+    associatedtype Mixer
 
     /// hidden = the rows of `embedding` for the step's tokens, times a factor.
     func embed(_ embedding: Embedding, times multiplier: Float) throws(UserError)
@@ -27,16 +25,8 @@ package protocol RowOperations: AnyObject {
     /// values in this order, each by heads.
     /// - Parameter norms: of each head's queries and keys before rotation; nil if there are none.
     func attend(layer: Int, norms: HeadNorms<Norm>?) throws(UserError)
-    /// Computes differential attention, as the results of attention, from the last product: queries, and the layer's
-    /// own keys and values if it has any.
-    func attend(layer: Int, _ weights: Difference) throws(UserError)
-    /// Takes the last product's results x, of the scan's width, through a convolution and a selective scan over
-    /// positions. The scan's results times silu(z), where z follows x, become the results of attention. The layer's
-    /// state carries convolution and scan across steps.
-    func scan(layer: Int, _ weights: Scan) throws(UserError)
-    /// Multiplies the results of the last scan, which was this one, by silu of the last product's results; they become
-    /// the results of attention.
-    func recall(_ weights: Scan) throws(UserError)
+    /// Runs a mixer on the last product. Its results become those of attention.
+    func mix(layer: Int, _ mixer: Mixer) throws(UserError)
     /// Runs each row of a norm through its experts. Their sum becomes the results of the last product.
     func mix(_ experts: Experts, of source: RowInput<Norm>) throws(UserError)
     /// hidden += the results of the last product.
@@ -45,10 +35,6 @@ package protocol RowOperations: AnyObject {
     func keepRowsWithLogits()
     /// Computes the logits of the kept rows at the end: the product of `source` with the head.
     func makeLogits(_ head: Linear, of source: RowInput<Norm>)
-}
-
-extension RowOperations {
-    package func attend(layer: Int) throws(UserError) { try attend(layer: layer, norms: nil) }
 }
 
 /// Input of a product, computed for each row on the fly.

@@ -26,11 +26,7 @@ package protocol WeightReading {
     mutating func layerNorm(
         _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
     ) throws -> Operations.Norm
-    /// The weights of Mamba's selective scan, with its convolution and all that makes its numbers.
-    mutating func scan(_ tensors: ScanTensors) throws -> Operations.Scan
-    /// The weights of differential attention in layer `number`, of heads of `headDimension`.
-    mutating func difference(_ path: String, layer number: Int, _ headDimension: Int) throws
-        -> Operations.Difference
+    mutating func mixer(_ tensors: any MixerTensors) throws -> Operations.Mixer
     /// A layer's experts, all of one shape, and what chooses between them.
     mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
 }
@@ -55,22 +51,11 @@ extension WeightReading {
     }
 }
 
+/// Names and sizes of a mixer's tensors. Engines that have it make it of them.
+package protocol MixerTensors {}
+
 /// The logit of a token that is never to be chosen, where a model says so.
 let hiddenLogit: Float = -1e30
-
-/// Path and sizes of a selective scan's tensors.
-package struct ScanTensors {
-    /// conv1d, x_proj, dt_proj, A_log and D are below it.
-    let path: String
-    /// Channels.
-    let width: Int
-    /// Numbers of state of each channel.
-    let states: Int
-    /// The rank of the matrix that makes steps.
-    let rank: Int
-    /// Positions that the convolution sees.
-    let length: Int
-}
 
 /// Paths of a layer's experts: gated feed-forward networks of which each row uses two.
 package struct ExpertTensors {

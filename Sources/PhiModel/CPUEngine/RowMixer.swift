@@ -1,0 +1,35 @@
+import BatchEngine
+import CPhiKernels
+
+/// Operation over positions that one architecture has in place of attention, with its weights.
+package protocol RowMixer {
+    /// Floats of a row's results.
+    var width: Int { get }
+    /// out [rows][width] = its results.
+    func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError)
+}
+
+/// Tensors of which the CPU makes a mixer.
+protocol RowMixerTensors: MixerTensors {
+    func mixer(_ weights: inout WeightReader) throws -> any RowMixer
+}
+
+/// Rows of a pass for a mixer.
+package struct MixerRows {
+    let shape: AttentionShape
+    /// [rows][stride]: the last product's results.
+    let values: UnsafePointer<Float>
+    let stride: Int
+    let runs: [RowRun]
+    /// Index of each row among the pass's.
+    let numbers: [Int]
+    let kernels: PhiKernels
+    let pool: ComputePool
+    /// Returns the layer's state after a run's block.
+    let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
+    /// Computes attention of rows of queries, keys and values in the cache's shape: [rows][stride] to [rows][heads *
+    /// head dimension].
+    let attend: (UnsafeMutablePointer<Float>, _ stride: Int, UnsafeMutablePointer<Float>) -> Void
+
+    var count: Int { numbers.count }
+}
