@@ -159,7 +159,7 @@ let package = Package(
             swiftSettings: quick),
         // What tests of several parts need.
         .target(
-            name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["BatchEngine", "Errors"], path: "Tests/TestSupport",
             swiftSettings: tests),
         .testTarget(
             name: "ErrorsTests", dependencies: ["Errors"], swiftSettings: tests),

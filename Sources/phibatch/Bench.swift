@@ -46,10 +46,12 @@ struct Bench {
     }
 
     private func admit(prompt: Int, tokens: Int) throws -> (RequestID, [Int32]) {
-        let ids = randomPrompt(prompt)
-        guard let (id, _) = try engine.begin(prompt: ids, maxTokens: tokens) else {
-            throw UserError(.resources, "the KV cache is too small for this batch and length")
-        }
+        // Ids of loops count up from 0.
+        let (id, ids) = (RequestID(.random(in: .min..<0)), randomPrompt(prompt))
+        let ceiling = prompt + tokens
+        guard case .ready = engine.admit(id, tokens: ids, ceiling: ceiling, lookahead: 0, cacheable: 0),
+            engine.extend(id, to: ceiling) != nil
+        else { throw UserError(.resources, "the KV cache is too small for this batch and length") }
         return (id, ids)
     }
 

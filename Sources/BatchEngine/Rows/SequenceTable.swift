@@ -34,7 +34,6 @@ package struct SequenceTable: Sendable {
     private var freeSlots: [Int32]
     package var blocks: KVBlocks
     private var entries: [RequestID: Entry] = [:]
-    private var directCount = 0
 
     /// - Parameters:
     ///   - capacity: number of blocks.
@@ -55,12 +54,6 @@ package struct SequenceTable: Sendable {
     package var sharesBeginnings: Bool { slots == nil }
 
     package subscript(id: RequestID) -> Entry? { entries[id] }
-
-    /// Returns an id for a sequence outside of loops, whose ids count up from 0.
-    package mutating func nextDirectID() -> RequestID {
-        directCount += 1
-        return RequestID(-directCount)
-    }
 
     /// Admits a sequence; see `Engine`.
     package mutating func admit(

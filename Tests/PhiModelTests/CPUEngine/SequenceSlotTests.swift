@@ -1,5 +1,6 @@
 import BatchEngine
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhiModel
