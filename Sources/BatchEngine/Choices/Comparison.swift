@@ -8,13 +8,12 @@ package struct Comparison: RequestKind {
     package var weight: Int { tree.weight }
     package var content: RequestContent? { tree.content }
 
-    package func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
+    package func decoding(after prompt: [Int32]) -> any Decoding {
         LabelTreeScoring(tree, promptCount: prompt.count)
     }
-
     package func decoding(
-        _ outcome: DecodingOutcome, after prompt: [Int32], vocabularySize: Int
+        _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
     ) -> (any Decoding)? {
-        LabelTreeScoring(tree, promptCount: prompt.count).finished(outcome)
+        LabelTreeScoring(tree, promptCount: prompt.count).finished(saved)
     }
 }

@@ -58,16 +58,15 @@ package struct LabelTreeScoring: Decoding {
     }
 
     /// Returns the state with all answers; nil if their number is wrong.
-    func finished(_ outcome: DecodingOutcome) -> LabelTreeScoring? {
-        guard outcome == DecodingOutcome(logprobs: outcome.logprobs),
-            outcome.logprobs.count == tree.questionCount
+    func finished(_ saved: SavedDecoding) -> LabelTreeScoring? {
+        guard saved == SavedDecoding(logprobs: saved.logprobs), saved.logprobs.count == tree.questionCount
         else { return nil }
         var walk = self
-        walk.answers = outcome.logprobs
+        walk.answers = saved.logprobs
         return walk
     }
 
-    package var outcome: DecodingOutcome? { DecodingOutcome(logprobs: answers) }
+    package var saved: SavedDecoding? { SavedDecoding(logprobs: answers) }
     package var following: ArraySlice<Int32> { path[...] }
     /// A branch replaces the one before.
     package var onlyGrows: Bool { false }

@@ -17,12 +17,10 @@ package protocol Decoding: Sendable {
     var sampled: [Int32] { get }
     /// Number of them made by an earlier run. 0 by default.
     var savedCount: Int { get }
-    /// Source's note on each of them, if it makes any. None by default.
-    var notes: [String] { get }
     /// Memory of its outcome beyond the request's own, in tokens. 0 by default.
     var weight: Int { get }
-    /// Outcome to keep once it is done; nil, the default, if it can't be kept.
-    var outcome: DecodingOutcome? { get }
+    /// What is saved of it; nil, the default, if it can't be saved.
+    var saved: SavedDecoding? { get }
     /// Number of draft tokens that may follow the certain ones. 0 by default.
     var draftLimit: Int { get }
 
@@ -67,9 +65,8 @@ extension Decoding {
     package var onlyGrows: Bool { true }
     package var sampled: [Int32] { [] }
     package var savedCount: Int { 0 }
-    package var notes: [String] { [] }
     package var weight: Int { 0 }
-    package var outcome: DecodingOutcome? { nil }
+    package var saved: SavedDecoding? { nil }
     package var draftLimit: Int { 0 }
     package func parts(atMost most: Int) -> [any Decoding] { [] }
     package mutating func join(_ parts: [any Decoding]) {}

@@ -1,17 +1,5 @@
 /// Request to sample a completion token by token.
 package struct Sampling: RequestKind {
-    /// Beginning of a completion, made by an earlier run.
-    package struct Saved: Sendable {
-        package var tokens: [Int32]
-        /// Source's note on each of `tokens`, if it makes any.
-        package var notes: [String]
-
-        package init(tokens: [Int32], notes: [String]) {
-            self.tokens = tokens
-            self.notes = notes
-        }
-    }
-
     /// At least 1, and within the model's context.
     package var maxTokens: Int
     package var sampling: SamplingParameters
@@ -32,7 +20,6 @@ package struct Sampling: RequestKind {
     package var stopsUntil = ""
     /// Decoder of tokens to text, before the first token.
     package var text: any TextStream
-    package var saved: Saved?
     /// Whether the prompt's tokens after the first are scored, too.
     package var scoresPrompt = false
 
@@ -40,7 +27,7 @@ package struct Sampling: RequestKind {
         maxTokens: Int, sampling: SamplingParameters, constraint: (any Constraint)? = nil,
         constraintID: [UInt8]? = nil, reasoning: ReasoningPlan? = nil,
         formAfterReasoning: (@Sendable (Int) -> any Constraint)? = nil, stream: UInt64,
-        endOfSequence: Set<Int32>, stops: StopSet, text: any TextStream, saved: Saved? = nil
+        endOfSequence: Set<Int32>, stops: StopSet, text: any TextStream
     ) {
         self.maxTokens = maxTokens
         self.sampling = sampling
@@ -52,7 +39,6 @@ package struct Sampling: RequestKind {
         self.endOfSequence = endOfSequence
         self.stops = stops
         self.text = text
-        self.saved = saved
     }
 
     /// Constraint on the completion from its first token on.
@@ -62,7 +48,6 @@ package struct Sampling: RequestKind {
     }
 
     package var sampledTokens: Int { maxTokens }
-    package var savedCount: Int { saved?.tokens.count ?? 0 }
     package var weight: Int { 0 }
 
     /// The request's settings cover sampling parameters and stop strings.
@@ -84,15 +69,10 @@ package struct Sampling: RequestKind {
         return content
     }
 
-    /// Saved tokens come from a file; they are dropped if they can't be this request's.
-    package func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
-        let fresh = SamplingDecoding(self, after: prompt)
-        return fresh.resumed(vocabularySize: vocabularySize) ?? fresh
-    }
-
+    package func decoding(after prompt: [Int32]) -> any Decoding { SamplingDecoding(self, after: prompt) }
     package func decoding(
-        _ outcome: DecodingOutcome, after prompt: [Int32], vocabularySize: Int
+        _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
     ) -> (any Decoding)? {
-        SamplingDecoding(self, after: prompt).finished(outcome, vocabularySize: vocabularySize)
+        SamplingDecoding(self, after: prompt).after(saved, vocabularySize: vocabularySize)
     }
 }

@@ -44,45 +44,31 @@ package struct SamplingDecoding: Decoding {
     /// Whether the limit ended the reasoning.
     package var reasoningIsCut: Bool { (sampling.constraint as? ReasoningConstraint)?.isCut ?? false }
 
-    /// Returns the state after the saved tokens, recomputed; nil if there are none or they can't be this request's.
-    func resumed(vocabularySize: Int) -> SamplingDecoding? {
-        guard let saved = kind.saved, !saved.tokens.isEmpty,
-            var decoding = after(saved.tokens, saved.notes, vocabularySize: vocabularySize),
-            decoding.finishReason == nil
-        else { return nil }
-        decoding.savedCount = saved.tokens.count
-        return decoding
-    }
-
-    /// Returns the state after an ended completion; nil if it can't be this request's or would not end so.
-    func finished(_ outcome: DecodingOutcome, vocabularySize: Int) -> SamplingDecoding? {
-        guard outcome.logprobs.isEmpty, hasNotes || outcome.notes.isEmpty,
-            var decoding = after(outcome.tokens, outcome.notes, vocabularySize: vocabularySize)
-        else { return nil }
-        // The last token ends it, or nothing can follow.
-        var last = PassOutcome()
-        if decoding.finishReason == nil { decoding.finish(decoding.ending, &last) }
-        return decoding.finishReason == outcome.finishReason ? decoding : nil
-    }
-
-    package var outcome: DecodingOutcome? {
-        DecodingOutcome(tokens: sampled, notes: notes, finishReason: finishReason)
-    }
-
-    /// Returns the state after the first tokens of a completion. Nil if they can't be this request's.
-    private func after(_ tokens: [Int32], _ notes: [String], vocabularySize: Int) -> SamplingDecoding? {
-        guard !hasNotes || notes.count == tokens.count,
-            tokens.allSatisfy({
+    /// Returns the state after what was saved, recomputed; nil if that can't be this request's or would not end so.
+    func after(_ saved: SavedDecoding, vocabularySize: Int) -> SamplingDecoding? {
+        guard saved.logprobs.isEmpty, hasNotes || saved.notes.isEmpty,
+            !hasNotes || saved.notes.count == saved.tokens.count,
+            saved.tokens.allSatisfy({
                 $0 >= 0 && Int($0) < vocabularySize && !kind.endOfSequence.contains($0)
             })
         else { return nil }
         var decoding = self
         var outcome = PassOutcome()
-        for (index, token) in tokens.enumerated() {
+        for (index, token) in saved.tokens.enumerated() {
             guard decoding.finishReason == nil, decoding.sampling.accept(token) else { return nil }
-            decoding.append(token, note: hasNotes ? notes[index] : nil, &outcome)
+            decoding.append(token, note: hasNotes ? saved.notes[index] : nil, &outcome)
         }
-        return decoding
+        guard saved.finishReason != nil else {
+            decoding.savedCount = saved.tokens.count
+            return decoding.finishReason == nil ? decoding : nil
+        }
+        // The last token ends it, or nothing can follow.
+        if decoding.finishReason == nil { decoding.finish(decoding.ending, &outcome) }
+        return decoding.finishReason == saved.finishReason ? decoding : nil
+    }
+
+    package var saved: SavedDecoding? {
+        SavedDecoding(tokens: sampled, notes: notes, finishReason: finishReason)
     }
 
     /// Whether log-probabilities are wanted, so that the model must compute each token.

@@ -16,14 +16,11 @@ package struct Scoring: RequestKind {
         return content
     }
 
-    package func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
-        ScoringDecoding(tokens)
-    }
-
+    package func decoding(after prompt: [Int32]) -> any Decoding { ScoringDecoding(tokens) }
     package func decoding(
-        _ outcome: DecodingOutcome, after prompt: [Int32], vocabularySize: Int
+        _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
     ) -> (any Decoding)? {
-        ScoringDecoding(tokens).finished(outcome)
+        ScoringDecoding(tokens).finished(saved)
     }
 }
 
@@ -37,15 +34,15 @@ package struct ScoringDecoding: Decoding {
     init(_ tokens: [Int32]) { self.tokens = tokens }
 
     /// Returns the state with all log-probabilities; nil if their number is wrong.
-    func finished(_ outcome: DecodingOutcome) -> ScoringDecoding? {
-        guard outcome == DecodingOutcome(logprobs: outcome.logprobs), outcome.logprobs.count == tokens.count
+    func finished(_ saved: SavedDecoding) -> ScoringDecoding? {
+        guard saved == SavedDecoding(logprobs: saved.logprobs), saved.logprobs.count == tokens.count
         else { return nil }
         var decoding = self
-        decoding.logprobs = outcome.logprobs
+        decoding.logprobs = saved.logprobs
         return decoding
     }
 
-    package var outcome: DecodingOutcome? { DecodingOutcome(logprobs: logprobs) }
+    package var saved: SavedDecoding? { SavedDecoding(logprobs: logprobs) }
     /// Without the last one, which nothing follows.
     package var following: ArraySlice<Int32> { tokens.dropLast() }
     package var cacheable: Int { logprobs.count - 1 }

@@ -3,6 +3,9 @@ package struct Request: Sendable {
     package var prompt: [Int32]
     package var kind: any RequestKind
     package var rope = RopeFactors.byLength
+    /// Beginning of its completion, made by an earlier run. It comes from a file, and is dropped if it can't be this
+    /// request's.
+    package var saved: SavedDecoding?
     /// Digest of the settings that its outcome depends on, `RequestSettings.content`. Nil if unknown; then no request
     /// counts as equal.
     package var asked: [UInt8]?

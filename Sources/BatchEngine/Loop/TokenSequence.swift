@@ -32,7 +32,10 @@ package struct TokenSequence {
         self.request = request
         self.slot = slot
         isTaken = false
-        decoding = request.kind.decoding(after: request.prompt, vocabularySize: vocabularySize)
+        let saved = request.saved.flatMap {
+            request.kind.decoding($0, after: request.prompt, vocabularySize: vocabularySize)
+        }
+        decoding = saved ?? request.kind.decoding(after: request.prompt)
         noteDecoding()
     }
 

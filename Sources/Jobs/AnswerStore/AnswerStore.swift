@@ -193,7 +193,7 @@ package final class AnswerStore {
 
     /// - Returns: whether the outcome will be stored; false if it can't be, or is already.
     func add(_ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey) -> Bool {
-        guard !isReadOnly, index[key.prefix] == nil, let outcome = sequence.decoding.outcome else {
+        guard !isReadOnly, index[key.prefix] == nil, let outcome = sequence.decoding.saved else {
             return false
         }
         do {

@@ -5,13 +5,11 @@ import JSON
 ///
 /// The log has one as pieces: each save adds the tokens that are new since the last one, or begins it again.
 ///
-///     {"sum":"…","from":F,"id":"…","line_hash":"…","sample":S[,"attempt":A][,"row":"…"],"tokens":[…][,"logprobs":[…]]}
+///     {"sum":"…","from":F,"id":"…","line_hash":"…","sample":S[,"attempt":A][,"row":"…"],<saved>}
 package struct InFlightRecord: Sendable, Equatable {
     package var key: ResultKey
-    /// The completion's tokens so far, in order.
-    package var tokens: [Int32]
-    /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
-    package var logprobs: [String] = []
+    /// The completion so far. A note is an encoded log-probability entry.
+    package var saved = SavedDecoding()
     /// Number of completions of the same request that were rejected before this one.
     package var attempt = 0
     /// Results of the steps before, where a row has steps.
@@ -24,7 +22,7 @@ extension InFlightRecord {
     /// The line that brings the log up to date.
     /// - Parameter saved: what the log has of it; nil if nothing.
     func line(after saved: InFlightRecord?) -> [UInt8] {
-        let from = saved.map { goesOn(from: $0) ? $0.tokens.count : 0 } ?? 0
+        let from = saved.map { goesOn(from: $0) ? $0.saved.tokens.count : 0 } ?? 0
         return ChecksummedLine.make { writer in
             writer.int("from", from)
             writer.string("id", key.id)
@@ -32,16 +30,13 @@ extension InFlightRecord {
             writer.int("sample", key.sample)
             if attempt > 0 { writer.int("attempt", attempt) }
             if from == 0, let row { writer.string("row", row) }
-            writer.array("tokens") { writer in for token in tokens[from...] { writer.int(token) } }
-            if !logprobs.isEmpty {
-                writer.array("logprobs") { writer in for entry in logprobs[from...] { writer.string(entry) } }
-            }
+            self.saved.write(from: from, to: &writer)
         }
     }
 
-    private func goesOn(from saved: InFlightRecord) -> Bool {
-        saved.attempt == attempt && saved.row == row && tokens.starts(with: saved.tokens)
-            && logprobs.starts(with: saved.logprobs)
+    private func goesOn(from other: InFlightRecord) -> Bool {
+        other.attempt == attempt && other.row == row && saved.tokens.starts(with: other.saved.tokens)
+            && saved.notes.starts(with: other.saved.notes)
     }
 
     /// Takes such a line into what the lines before it have.
@@ -52,22 +47,46 @@ extension InFlightRecord {
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), let from = json.int("from"),
             let id = json.string("id"), let sample = json.int("sample"),
             let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
-            let tokens = json["tokens"]?.numbers(Int32.self),
-            case let logprobs = json["logprobs"]?.texts ?? [],
-            logprobs.isEmpty || logprobs.count == tokens.count,
-            logprobs.allSatisfy({ LogprobEntry(encoded: $0) != nil }),
+            let more = SavedDecoding(json), more.notes.isEmpty || more.notes.count == more.tokens.count,
             case let attempt = json.int("attempt") ?? 0,
             0...RequestSettings.retriesRange.upperBound ~= attempt
         else { return false }
         let key = ResultKey(id: id, sample: sample, contentHash: hash)
         if from == 0 {
             records[key] = InFlightRecord(
-                key: key, tokens: tokens, logprobs: logprobs, attempt: attempt, row: json.string("row"))
-        } else if records[key]?.tokens.count == from, records[key]?.attempt == attempt {
-            records[key]?.tokens += tokens
-            records[key]?.logprobs += logprobs
+                key: key, saved: more, attempt: attempt, row: json.string("row"))
+        } else if records[key]?.saved.tokens.count == from, records[key]?.attempt == attempt {
+            records[key]?.saved.tokens += more.tokens
+            records[key]?.saved.notes += more.notes
         }
         return true
+    }
+}
+
+/// Members of a line. A log-probability stands as the bits of its number, so that reading is exact.
+extension SavedDecoding {
+    /// - Parameter first: number of tokens that earlier lines have.
+    func write(from first: Int = 0, to writer: inout JSONWriter) {
+        if let finishReason { writer.string("finish", finishReason.rawValue) }
+        writer.array("tokens") { writer in for token in tokens[first...] { writer.int(token) } }
+        if !notes.isEmpty {
+            writer.array("notes") { writer in for note in notes[first...] { writer.string(note) } }
+        }
+        if !logprobs.isEmpty {
+            writer.array("logprobs") { writer in for number in logprobs { writer.int(number.bitPattern) } }
+        }
+    }
+
+    init?(_ json: JSONValue) {
+        guard let tokens = json["tokens"]?.numbers(Int32.self),
+            let notes = (json["notes"] ?? .array([])).texts,
+            notes.allSatisfy({ LogprobEntry(encoded: $0) != nil }),
+            let bits = (json["logprobs"] ?? .array([])).numbers(UInt32.self)
+        else { return nil }
+        let (finish, logprobs) = (json.string("finish"), bits.map(Float.init(bitPattern:)))
+        self.init(
+            tokens: tokens, notes: notes, finishReason: finish.flatMap(FinishReason.init), logprobs: logprobs)
+        if finishReason == nil && json["finish"] != nil || logprobs.contains(where: \.isNaN) { return nil }
     }
 }
 

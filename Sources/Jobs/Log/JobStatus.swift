@@ -72,7 +72,7 @@ package struct JobStatus: Sendable, Equatable {
             status.damagedLines = outcome.damaged
             status.progress = outcome.progress
             status.inFlight = outcome.inFlight.count
-            status.inFlightTokens = outcome.inFlight.values.reduce(0) { $0 + $1.tokens.count }
+            status.inFlightTokens = outcome.inFlight.values.reduce(0) { $0 + $1.saved.tokens.count }
         }
         if !isOpen { status.failures = settings?.failures }
         status.latest = begun?.fingerprint ?? settings?.fingerprint

@@ -117,7 +117,7 @@ extension JobRun {
     func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
         guard let key = key(of: sequence.request) else { return }
         if answers?.verifies == true {
-            verify(key, against: sequence.decoding.outcome.map { AnswerRecord(key: key, $0, provenance) })
+            verify(key, against: sequence.decoding.saved.map { AnswerRecord(key: key, $0, provenance) })
         } else if answers?.store.add(sequence, provenance, key) == true {
             statistics.answersAdded += 1
         }

@@ -27,11 +27,11 @@ extension JobRun {
 
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     func save(_ live: [TokenSequence]) throws {
+        let running = live.map { ($0.request.part, $0.decoding.saved?.copied ?? SavedDecoding()) }
+        let others = (again + waiting.map(\.request)).map { ($0.part, SavedDecoding()) }
         let records =
-            (live.map { ($0.request.part, $0.decoding.sampled.copied, $0.decoding.notes.copied) }
-            + (again + waiting.map(\.request)).map { ($0.part, [], []) })
-            .sorted { $0.0.label.position < $1.0.label.position }
-            .compactMap { part, tokens, notes in part.record(tokens, notes) }
+            (running + others).sorted { $0.0.label.position < $1.0.label.position }
+            .compactMap { part, saved in part.record(saved) }
             + (gates?.held.map(\.record) ?? [])
         let count = feeder.count
         let progress = JobProgress(
@@ -76,9 +76,11 @@ extension JobRun {
     }
 }
 
-extension Array {
-    /// For another thread to read: the next element that is added here would make a copy anyway.
-    fileprivate var copied: [Element] { map(\.self) }
+extension SavedDecoding {
+    /// For another thread to read: the next token that is added here would make a copy anyway.
+    fileprivate var copied: SavedDecoding {
+        SavedDecoding(tokens: tokens.map(\.self), notes: notes.map(\.self))
+    }
 }
 
 /// Number of lines that a run will take up, counted on its own thread while the run lasts, for progress only.

@@ -169,11 +169,11 @@ struct ExpectedLength {
 
     /// In tokens of a completion. What needs no model is soon done, and out of the way.
     func cost(of work: PendingRequest) -> Double {
-        guard let kind = work.request?.kind else { return .infinity }
+        guard let request = work.request, case let kind = request.kind else { return .infinity }
         let given = Double(work.weight) / Self.promptRowsPerToken
         guard kind.sampledTokens > 0 else { return given }
         let share = allowed > 0 ? Double(made) / Double(allowed) : 1
-        let left = Double(kind.sampledTokens) * share - Double(kind.savedCount)
+        let left = Double(kind.sampledTokens) * share - Double(request.saved?.tokens.count ?? 0)
         return given + max(1, left)
     }
 }

@@ -40,7 +40,7 @@ package struct RowReuse {
             steps += row.steps.filter { missing.contains($0.name) }
         }
         guard !steps.isEmpty else { return saved }
-        var saved = saved ?? InFlightRecord(key: label.key, tokens: [])
+        var saved = saved ?? InFlightRecord(key: label.key)
         saved.row = StepsResult(steps).savedText
         return saved
     }

@@ -78,13 +78,16 @@ package struct RequestMaker: Sendable {
     /// Notified when a slow part of a request is ready.
     let waiter: AnswerCompilation.Waiter
 
-    /// - Parameter asked: the settings that change the outcome, `RequestSettings.content`; nil if unknown.
+    /// - Parameters:
+    ///   - asked: the settings that change the outcome, `RequestSettings.content`; nil if unknown.
+    ///   - saved: an earlier run's part of it.
     func request(
-        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, for part: any RequestOwner
+        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil,
+        for part: any RequestOwner
     ) -> Request {
         var request = Request(prompt: prompt, kind: kind, label: part)
         request.rope = rope
-        request.asked = asked
+        (request.asked, request.saved) = (asked, saved?.saved)
         return request
     }
 }
@@ -110,7 +113,7 @@ protocol RequestOwner: Sendable {
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome
 
     /// Returns its record while in flight; nil if there is nothing to save.
-    func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord?
+    func record(_ saved: SavedDecoding) -> InFlightRecord?
 }
 
 extension RequestOwner {
@@ -121,9 +124,9 @@ extension RequestOwner {
     func reasoning(of sequence: TokenSequence) -> String? { nil }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome { .failed(error) }
 
-    func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {
-        guard !tokens.isEmpty || label.attempt > 0 else { return nil }
-        return InFlightRecord(key: label.key, tokens: tokens, logprobs: notes, attempt: label.attempt)
+    func record(_ saved: SavedDecoding) -> InFlightRecord? {
+        guard !saved.tokens.isEmpty || label.attempt > 0 else { return nil }
+        return InFlightRecord(key: label.key, saved: saved, attempt: label.attempt)
     }
 }
 

@@ -127,7 +127,7 @@ import Testing
         for count in 1..<tokens.count {
             for forces in [true, false] {
                 var again = request(forces ? constraint : Unforced(constraint))
-                again.generation.saved = Sampling.Saved(tokens: Array(tokens[..<count]), notes: [])
+                again.saved = SavedDecoding(tokens: Array(tokens[..<count]))
                 let engine = BlockEngine()
                 engine.endOdds = .max
                 let source = TestSource([again], workers: 1)

@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import JSON
 import PhiModel
@@ -123,7 +124,9 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
             }
         }
         for position in open {
-            try store.saveInFlight([InFlightRecord(key: keys[position], tokens: [1, 2])])
+            try store.saveInFlight([
+                InFlightRecord(key: keys[position], saved: SavedDecoding(tokens: [1, 2]))
+            ])
             let result: GenerationResult =
                 position == 1
                 ? .failure(.init(LineError(.badField, "bad"), line: 2))

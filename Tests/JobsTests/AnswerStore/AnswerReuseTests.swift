@@ -250,9 +250,7 @@ import Testing
         struct Own: RequestKind {
             let maxTokens = 1
             let weight = 1
-            func decoding(after prompt: [Int32], vocabularySize: Int) -> any Decoding {
-                Scoring([1]).decoding(after: prompt, vocabularySize: vocabularySize)
-            }
+            func decoding(after prompt: [Int32]) -> any Decoding { Scoring([1]).decoding(after: prompt) }
         }
         request = Request(prompt: [1], kind: Own())
         request.asked = []
@@ -267,7 +265,7 @@ import Testing
             stops: StopSet(["STOP"]), text: model.makeTextStream())
         func isRight(_ tokens: [Int32], _ reason: FinishReason, notes: [String] = []) -> Bool {
             kind.decoding(
-                DecodingOutcome(tokens: tokens, notes: notes, finishReason: reason), after: [1],
+                SavedDecoding(tokens: tokens, notes: notes, finishReason: reason), after: [1],
                 vocabularySize: model.limits.vocabularySize)?.isDone == true
         }
         #expect(isRight([261, 261], .stop) && isRight([], .stop) && isRight([261, 261, 261], .length))
@@ -278,7 +276,7 @@ import Testing
         #expect(!isRight([261], .stop, notes: ["x"]) && !isRight([261], .stopSequence))
         let answer = try MadeAnswer(1)
         for count in [0, 2, 4] {
-            let outcome = DecodingOutcome(logprobs: Array(repeating: -1, count: count))
+            let outcome = SavedDecoding(logprobs: Array(repeating: -1, count: count))
             #expect(answer.request.kind.decoding(outcome, after: [1], vocabularySize: 9) == nil)
         }
     }

@@ -19,12 +19,12 @@ struct MadeAnswer {
         let logprobs = (0..<length).map { -Float(number) - Float($0) / 7 }
         let decoding = try #require(
             request.kind.decoding(
-                DecodingOutcome(logprobs: logprobs), after: request.prompt, vocabularySize: 9))
+                SavedDecoding(logprobs: logprobs), after: request.prompt, vocabularySize: 9))
         sequence = TokenSequence(request, taken: decoding, by: OneRequest(request))
     }
 
     var record: AnswerRecord {
-        AnswerRecord(key: key, sequence.decoding.outcome ?? DecodingOutcome(), ["rope": "\"short\"\n"])
+        AnswerRecord(key: key, sequence.decoding.saved ?? SavedDecoding(), ["rope": "\"short\"\n"])
     }
 
     @discardableResult

@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Testing
 
@@ -158,7 +159,8 @@ import Testing
         let token = LogprobEntry.Token(text: "a\"", id: 7, logprob: -0.1, bytes: [0x61, 0xff])
         let entries = [[], [token], [token, token]].map { LogprobEntry(token: token, top: $0).encoded }
         let records = lines.enumerated().map {
-            InFlightRecord(key: $1.key, tokens: [5, -1, 7], logprobs: entries, attempt: $0 / 2)
+            InFlightRecord(
+                key: $1.key, saved: SavedDecoding(tokens: [5, -1, 7], notes: entries), attempt: $0 / 2)
         }
         var store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
@@ -169,13 +171,13 @@ import Testing
         store = try openStore(folder)
         #expect(try store.claim(lines[0].key, position: 0) == .done(failed: false))
         #expect(try store.claim(lines[1].key, position: 1) == .inFlight(records[1]))
-        try store.saveInFlight([InFlightRecord(key: lines[1].key, tokens: [9])])
+        try store.saveInFlight([InFlightRecord(key: lines[1].key, saved: SavedDecoding(tokens: [9]))])
         try store.suspend()
         store = try openStore(folder)
         _ = try store.claim(lines[0].key, position: 0)
         #expect(
             try store.claim(lines[1].key, position: 1)
-                == .inFlight(InFlightRecord(key: lines[1].key, tokens: [9])))
+                == .inFlight(InFlightRecord(key: lines[1].key, saved: SavedDecoding(tokens: [9]))))
         #expect(try store.claim(lines[2].key, position: 2) == .inFlight(records[2]))
         var changed = lines[3]
         changed.content = "other"
@@ -187,7 +189,7 @@ import Testing
         let lines = TestLine.make(3)
         let store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
-        try store.saveInFlight(lines.map { InFlightRecord(key: $0.key, tokens: [1]) })
+        try store.saveInFlight(lines.map { InFlightRecord(key: $0.key, saved: SavedDecoding(tokens: [1])) })
         try store.suspend()
         let whole = try folder.bytes("out.jsonl.log")
         let header = try #require(whole.firstIndex(of: 0x0A)) + 1
@@ -199,7 +201,7 @@ import Testing
             #expect(store.notes.count == 1)
             for (place, line) in lines.enumerated() {
                 switch try store.claim(line.key, position: place) {
-                case .inFlight(let record): #expect(record.tokens == [1])
+                case .inFlight(let record): #expect(record.saved.tokens == [1])
                 case .new: break
                 case .done: Issue.record("nothing is done")
                 }

@@ -1,3 +1,4 @@
+import BatchEngine
 import Errors
 import Foundation
 import OperatingSystem
@@ -326,7 +327,9 @@ struct TestRun {
             let line = lines[position]
             try store.append(line.result, key: line.key, position: position)
             if count % 3 == 2 {
-                try store.saveInFlight([InFlightRecord(key: line.key, tokens: [1, 2, 3])])
+                try store.saveInFlight([
+                    InFlightRecord(key: line.key, saved: SavedDecoding(tokens: [1, 2, 3]))
+                ])
             }
         }
         if limit == Int.max { try store.finish(count: lines.count) }

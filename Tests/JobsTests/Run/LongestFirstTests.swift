@@ -55,12 +55,13 @@ import Testing
     @Test func costIsWhatIsLeft() {
         let model = ScriptedModel()
         func request(_ prompt: Int, _ most: Int, saved: Int = 0) -> Request {
-            Request(
+            var request = Request(
                 prompt: Array(repeating: 1, count: prompt),
                 kind: Sampling(
                     maxTokens: most, sampling: SamplingParameters(), stream: 0, endOfSequence: [],
-                    stops: .none, text: model.makeTextStream(),
-                    saved: .init(tokens: Array(repeating: 1, count: saved), notes: [])))
+                    stops: .none, text: model.makeTextStream()))
+            request.saved = SavedDecoding(tokens: Array(repeating: 1, count: saved))
+            return request
         }
         var expected = ExpectedLength()
         func cost(_ prompt: Int, _ most: Int, saved: Int = 0) -> Double {

@@ -88,15 +88,15 @@ import Testing
 
     private func sequence(_ model: ScriptedModel, saved: [Int32]? = nil) -> TokenSequence {
         let size = model.limits.vocabularySize
-        let request = Request(
+        var request = Request(
             prompt: [260, 261],
             kind: Sampling(
                 maxTokens: 20,
                 sampling: SamplingParameters(
                     rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
                 constraint: Alternation(size: size), stream: 0, endOfSequence: [], stops: StopSet([]),
-                text: model.makeTextStream(),
-                saved: saved.map { Sampling.Saved(tokens: $0, notes: []) }))
+                text: model.makeTextStream()))
+        request.saved = saved.map { SavedDecoding(tokens: $0) }
         return TokenSequence(
             RequestID(0), request, slot: SourceSlot(NoRequests()), vocabularySize: size)
     }

@@ -102,7 +102,8 @@ import Testing
             init(_ tokens: [Int32]) { self.tokens = tokens }
             func claim(_ key: ResultKey, position: Int) throws -> StoredState {
                 _ = try inner.claim(key, position: position)
-                return .inFlight(InFlightRecord(key: key, tokens: tokens, logprobs: tokens.map { _ in "{}" }))
+                let saved = SavedDecoding(tokens: tokens, notes: tokens.map { _ in "{}" })
+                return .inFlight(InFlightRecord(key: key, saved: saved))
             }
             func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
                 try inner.append(result, key: key, position: position)

@@ -45,7 +45,7 @@ import Testing
                     Ending(
                         tokens: sequence.decoding.sampled,
                         reason: sequence.outcome(SamplingDecoding.self).finishReason,
-                        notes: sequence.decoding.notes)
+                        notes: sequence.decoding.saved?.notes ?? [])
                 }
             }
             let rules = LogitRules(presencePenalty: 0.5, repetitionPenalty: 1.2)

@@ -295,10 +295,10 @@ struct PreparedReasoning: PreparedLine {
             formAfterReasoning: { _ in NothingMore() },
             stream: RandomStream.key(
                 seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample, attempt: 0),
-            endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream(),
-            saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
+            endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
         let part = ReasoningPart(label: label, choice: choice, use: use, maker: maker)
-        return [.request(maker.request(prompt, kind, asked: settings.content(of: .generate), for: part))]
+        let asked = settings.content(of: .generate)
+        return [.request(maker.request(prompt, kind, asked: asked, saved: saved, for: part))]
     }
 }
 

@@ -78,11 +78,10 @@ private struct PreparedGeneration: PreparedLine {
             stream: part.stream,
             endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
             stops: stops,
-            text: maker.text.makeTextStream(showing: part.tools?.shown ?? []),
-            saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
+            text: maker.text.makeTextStream(showing: part.tools?.shown ?? []))
         kind.stopsUntil = part.tools?.opening ?? ""
         kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
-        let request = maker.request(prompt, kind, asked: asked, for: part)
+        let request = maker.request(prompt, kind, asked: asked, saved: saved, for: part)
         guard let answer else { return [.request(request)] }
         return [
             .waiting(
@@ -201,9 +200,8 @@ struct GenerationPart: RequestOwner {
             part.label.attempt += 1
             part.label.readyAt = .now
             kind.stream = part.stream
-            kind.saved = nil
             var request = sequence.request
-            request.kind = kind
+            (request.kind, request.saved) = (kind, nil)
             request.label = part
             return .again(request)
         }

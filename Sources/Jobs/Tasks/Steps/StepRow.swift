@@ -276,13 +276,10 @@ private struct StepPart: RequestOwner {
         }
     }
 
-    func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {
+    func record(_ saved: SavedDecoding) -> InFlightRecord? {
         guard !sharesPrompt else { return nil }
-        let isKept = row.isFirstTry
-        var record = InFlightRecord(
-            key: label.key, tokens: isKept ? tokens : [], logprobs: isKept ? notes : [],
-            attempt: isKept ? label.attempt : 0)
-        record.row = row.savedSteps
-        return record.row == nil && record.tokens.isEmpty && record.attempt == 0 ? nil : record
+        var record = InFlightRecord(key: label.key, row: row.savedSteps)
+        if row.isFirstTry { (record.saved, record.attempt) = (saved, label.attempt) }
+        return record.row == nil && record.saved.tokens.isEmpty && record.attempt == 0 ? nil : record
     }
 }

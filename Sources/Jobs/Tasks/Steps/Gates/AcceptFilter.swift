@@ -186,11 +186,7 @@ package struct HeldRow: Sendable {
     }
 
     /// Its record while it waits.
-    var record: InFlightRecord {
-        var record = InFlightRecord(key: label.key, tokens: [])
-        record.row = row.savedSteps
-        return record
-    }
+    var record: InFlightRecord { InFlightRecord(key: label.key, row: row.savedSteps) }
 }
 
 /// A finished row where texts are compared.

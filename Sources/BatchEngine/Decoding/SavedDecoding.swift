@@ -1,0 +1,17 @@
+/// Decoding as it is saved: the beginning of a completion, from which another run goes on, or an end, so that an equal
+/// request has it without a model. All other state (text, reasoning, constraint, stop strings) follows from it.
+package struct SavedDecoding: Sendable, Equatable {
+    /// Sampled tokens, the source's note on each if it makes any, and the reason why they end; nil at a beginning.
+    package var tokens: [Int32] = []
+    package var notes: [String] = []
+    package var finishReason: FinishReason?
+    /// Log-probabilities, if nothing was sampled.
+    package var logprobs: [Float] = []
+
+    package init(
+        tokens: [Int32] = [], notes: [String] = [], finishReason: FinishReason? = nil, logprobs: [Float] = []
+    ) {
+        (self.tokens, self.notes, self.finishReason) = (tokens, notes, finishReason)
+        self.logprobs = logprobs
+    }
+}
