@@ -32,14 +32,6 @@ public struct EngineOptions: Sendable {
         self.kvBudget = kvBudget
         self.kvPrecision = kvPrecision
     }
-
-    package init(
-        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String?,
-        cache: WeightCacheLocation = .off
-    ) {
-        self.init(threads: threads, kvBudget: kvBudget, kvPrecision: kvPrecision, cache: cache)
-        self.kernels = kernels
-    }
 }
 
 /// A loaded Phi model: weights, KV cache and compute threads. `text` converts text to tokens and back.

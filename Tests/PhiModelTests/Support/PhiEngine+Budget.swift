@@ -14,3 +14,12 @@ extension EngineOptions {
         return options
     }
 }
+
+extension EngineOptions {
+    init(
+        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String?
+    ) {
+        self.init(threads: threads, kvBudget: kvBudget, kvPrecision: kvPrecision)
+        self.kernels = kernels
+    }
+}
