@@ -63,19 +63,15 @@ struct DatasetFiles {
             isNamed($0)
                 || ($0.isDefault || !hasDefault) && (selector.isEmpty || $0.name == selector)
         }
-        let isClear = hasDefault || meant.contains(where: isNamed)
-        if meant.count == 1, isClear {
+        if meant.count == 1, hasDefault || isNamed(meant[0]) {
             if !meant[0].paths.isEmpty { return try ofOneFormat(meant[0].paths) }
             throw UserError(
                 .missing, at: "\(id)", "there are no files of its split \(meant[0].name).\(listing)")
         }
         if !meant.isEmpty {
-            let what: Message =
-                isClear
-                ? "it has several splits; add one of them"
-                : "it has several configurations, and none is the default; add one and a split"
             throw UserError(
-                .badName, at: "\(id)", "\(what) to the address: \(Self.list(meant.map(address))).")
+                .badName, at: "\(id)",
+                "it has several splits; add one of them to the address: \(Self.list(meant.map(address))).")
         }
         let folder = selector.isEmpty ? paths : paths.filter { Paths.isWithin(selector, $0) }
         if !folder.isEmpty { return try ofOneFormat(folder) }

@@ -7,15 +7,8 @@ public struct DownloadProgress: Sendable, Equatable {
     /// Bytes fetched, including an earlier attempt's.
     public var done: Int
     /// Bytes fetched in this attempt.
-    public var fetched: Int
-    public var seconds: Double
-
-    package init(total: Int, done: Int, fetched: Int = 0, seconds: Double = 0) {
-        self.total = total
-        self.done = done
-        self.fetched = fetched
-        self.seconds = seconds
-    }
+    public var fetched = 0
+    public var seconds = 0.0
 
     public var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
     /// Nil while the speed is unknown.

@@ -80,13 +80,8 @@ package struct HubCache: Sendable {
 
     /// - Throws: `UserError` if the folder exists but can't be read.
     package func entries() throws(UserError) -> [Entry] {
-        let names: [String]
-        do {
-            names = try Files.names(in: folder)
-        } catch {
-            if error.isNotFound { return [] }
-            throw UserError(.io, at: folder, "the cache can't be read: \(error.reason).")
-        }
+        guard Files.kind(of: folder) != nil else { return [] }
+        let names = try explaining(.io, at: folder, "the cache can't be read", try Files.names(in: folder))
         return names.sorted().compactMap { name in
             guard let id = RepositoryID(folderName: name) else { return nil }
             return entry(id)
@@ -120,29 +115,17 @@ package struct HubCache: Sendable {
                 throw UserError(.io, at: "\(id)", "it is being fetched by another process; stop that first.")
             }
         }
-        do {
-            try Files.removeFolder(folder)
-            if Files.kind(of: locks) == .folder { try Files.removeFolder(locks) }
-        } catch {
-            throw UserError(.io, at: folder, "can't be removed: \(error.reason).")
+        for folder in [folder, locks] where Files.kind(of: folder) == .folder {
+            try explaining(.io, at: folder, "can't be removed", try Files.removeFolder(folder))
         }
     }
 
-    /// Removes the content of damaged files, so that it is fetched again.
-    /// - Parameters:
-    ///   - names: within the snapshot.
-    /// - Throws: `UserError`, also if one is being fetched.
-    package func removeBlobs(of names: [String], in snapshot: String, _ id: RepositoryID) throws(UserError) {
+    /// Removes the content of damaged files, so that it is fetched again. Who fetches one writes another file.
+    /// - Parameter names: within the snapshot.
+    package static func removeBlobs(of names: [String], in snapshot: String) throws(UserError) {
         for name in names {
             guard let blob = Files.canonicalPath(Paths.join(snapshot, name)) else { continue }
-            guard let lock = try? takeLock(id, Paths.name(of: blob)) else {
-                throw UserError(.io, at: blob, "it is being fetched by another process; stop that first.")
-            }
-            do {
-                try withExtendedLifetime(lock) { () throws(SystemError) in try Files.remove(blob) }
-            } catch {
-                throw UserError(.io, at: blob, "can't be removed: \(error.reason).")
-            }
+            try explaining(.io, at: blob, "can't be removed", try Files.remove(blob))
         }
     }
 

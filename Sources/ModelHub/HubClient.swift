@@ -55,7 +55,9 @@ struct HubClient: Sendable {
         for _ in 0...Self.redirectLimit {
             let isHome = address.origin == home.origin
             if isHome { address.user = home.user }
-            let response = try connections.lend(orMake: connection) { connection in
+            let response = try connections.lend(
+                orMake: { try WebConnection(curl, settings.network, patience, stop) }
+            ) { connection in
                 try connection.perform(
                     address, hub: home.origin, headOnly: headOnly, fields: isHome ? usual + own : usual,
                     seconds: seconds,
@@ -80,10 +82,6 @@ struct HubClient: Sendable {
             address = next
         }
         throw UserError(.network, at: shown, "redirects too often (\(Self.redirectLimit) times).")
-    }
-
-    private func connection() throws -> WebConnection {
-        try WebConnection(curl, settings.network, patience, stop)
     }
 
     /// Retries until it succeeds or patience ends.

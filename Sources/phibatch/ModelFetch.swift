@@ -108,7 +108,7 @@ struct ModelFetch {
         let report = try VerifyReport(folder: folder, console: console)
         guard !report.damaged.isEmpty, !settings.isOffline else { return report }
         for fault in report.faults { console.warn(fault) }
-        try HubCache(folder: settings.cacheFolder).removeBlobs(of: report.damaged, in: folder, id)
+        try HubCache.removeBlobs(of: report.damaged, in: folder)
         return try VerifyReport(folder: fetch(id), console: console)
     }
 

@@ -101,7 +101,7 @@ import Testing
         let check = try #require(SnapshotCheck(folder: model))
         let wrong = zip(check.names, check.verdicts()).filter { if case .wrong = $1 { true } else { false } }
         #expect(wrong.map(\.0) == ["model.safetensors"])
-        try bench.cache.removeBlobs(of: wrong.map(\.0), in: model, TestHub.id)
+        try HubCache.removeBlobs(of: wrong.map(\.0), in: model)
         #expect(bench.cache.folder(of: TestHub.id) == nil)
         #expect(try await bench.fetch(hub) == model)
         #expect(check.verdicts().allSatisfy { $0 == .right })
