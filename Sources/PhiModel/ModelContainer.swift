@@ -73,7 +73,7 @@ public final class ModelContainer: Sendable {
     /// Errors of a prompt or parameter are thrown when the stream is read.
     public func generate(_ prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) -> AnswerStream
     {
-        AnswerStream(hold: ask(prompt, parameters, keepsParts: true))
+        ask(prompt, parameters, keepsParts: true)
     }
 
     /// Returns the whole answer to a prompt.
@@ -94,10 +94,10 @@ public final class ModelContainer: Sendable {
         AnswerList(model: self, prompts: prompts, parameters: parameters)
     }
 
-    func ask(_ prompt: Prompt, _ parameters: AnswerParameters, keepsParts: Bool) -> AnswerHold {
-        let feed = AnswerFeed(keepsParts: keepsParts)
+    func ask(_ prompt: Prompt, _ parameters: AnswerParameters, keepsParts: Bool) -> AnswerStream {
+        let (feed, parts) = AnswerFeed.make(keepsParts: keepsParts)
         threads.ask(prompt, parameters, feed)
-        return AnswerHold(feed, of: self)
+        return AnswerStream(parts: parts, model: self)
     }
 
     /// Adds a source of requests, such as a job, to the model's loop. From now on the source is called only on the

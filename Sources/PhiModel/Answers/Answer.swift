@@ -35,7 +35,7 @@ public struct Answer: Sendable, Equatable {
 
 /// A piece of an answer while it is generated.
 public enum AnswerPart: Sendable, Equatable {
-    /// More text, in whole characters. A slow reader gets longer parts.
+    /// More text, in whole characters.
     case text(String)
     /// More of the model's reasoning before the answer, with its tags.
     case reasoning(String)

@@ -12,7 +12,7 @@ public struct AnswerList<Prompts: Sequence<Prompt> & Sendable>: AsyncSequence, S
         let parameters: AnswerParameters
         var prompts: Prompts.Iterator
         /// Oldest first.
-        var open: Deque<AnswerHold> = []
+        var open: Deque<AnswerStream> = []
 
         /// - Throws: `UserError` of the first prompt that can't be served, or `CancellationError`.
         public mutating func next() async throws -> Answer? {

@@ -25,12 +25,12 @@ final class AnswerSource: RequestSource {
         return request.map { .request($0) } ?? .end
     }
 
-    func received(_ text: String, of sequence: TokenSequence) { feed.append(text) }
+    func received(_ text: String, of sequence: TokenSequence) { feed.append(.text(text)) }
 
     func received(reasoning text: String, of sequence: TokenSequence) {
         switch reasoning {
-        case .separate: feed.append(reasoning: text)
-        case .keep: feed.append(text)
+        case .separate: feed.append(.reasoning(text))
+        case .keep: feed.append(.text(text))
         case .drop, nil: break
         }
     }
