@@ -266,7 +266,7 @@ struct WebAddress {
     /// - Returns: nil if it is invalid.
     init?(_ text: String) {
         guard let scheme = Addresses.scheme(of: text), scheme.hasPrefix("http") else { return nil }
-        let rest = text.dropFirst(scheme.count + 3).prefix(until: "#")
+        let rest = Substring(text.utf8.dropFirst(scheme.utf8.count + 3)).prefix(until: "#")
         let start = rest.prefix(until: "/", "?")
         let parts = start.split(at: "@", keepingEmpty: true)
         var authority = parts[parts.count - 1].lowercased()
@@ -279,6 +279,8 @@ struct WebAddress {
         self.scheme = scheme
         self.authority = authority
         user = parts.count == 2 ? "\(parts[0])@" : ""
-        path = HubClient.escaped(String(rest.dropFirst(start.count))) { 0x21...0x7E ~= $0 }
+        path = HubClient.escaped(String(Substring(rest.utf8.dropFirst(start.utf8.count)))) {
+            0x21...0x7E ~= $0
+        }
     }
 }
