@@ -38,9 +38,11 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     // MARK: Reading results
 
+    private static let withResults = allCases + [steps]
+
     /// Returns the task of a result that begins with this member.
     static func named(byFirst name: String) -> JobTask? {
-        (allCases + [steps]).first { $0.resultNames.contains(name) }
+        withResults.first { $0.resultNames.contains(name) }
     }
 
     /// Reads a result's own members; nil if they are none.

@@ -10,7 +10,7 @@ struct LineScanner {
     struct Line {
         var offset: Int
         var bytes: UnsafeRawBufferPointer
-        /// False if it is too long; `bytes` then has only its beginning.
+        /// False if it is too long; `bytes` then has only its end.
         var isWhole = true
     }
 
@@ -18,53 +18,33 @@ struct LineScanner {
     /// - Returns: the end of the last line read, after its line feed.
     @discardableResult
     func forEachLine(from start: Int = 0, _ body: (Line) throws -> Bool) throws -> Int {
-        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 8)
-        defer { buffer.deallocate() }
-        var base = start  // file offset of the buffer's first byte
-        var filled = 0
-        var end = start
+        var (base, size, end) = (start, pieceSize, start)
         var overlong: Int?  // start of a line that is being skipped
         while true {
-            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            let count = try file.read(into: room, at: base + filled)
-            if count == 0 { return end }
+            let piece = try file.bytes(base..<base + size)
             var lineStart = 0
-            var searchStart = filled
-            filled += count
-            while searchStart < filled {
-                let unread = UnsafeRawBufferPointer(rebasing: buffer[searchStart..<filled])
-                guard let hit = unread.offset(of: 0x0a) else { break }
-                let lineEnd = searchStart + hit
-                var line = Line(
-                    offset: base + lineStart,
-                    bytes: UnsafeRawBufferPointer(rebasing: buffer[lineStart..<lineEnd]))
-                if let beginning = overlong {
-                    line.offset = beginning
-                    line.isWhole = false
-                    overlong = nil
+            let goesOn = try piece.withUnsafeBytes { bytes in
+                while let hit = UnsafeRawBufferPointer(rebasing: bytes[lineStart...]).offset(of: 0x0a) {
+                    let line = Line(
+                        offset: overlong ?? base + lineStart,
+                        bytes: UnsafeRawBufferPointer(rebasing: bytes[lineStart..<lineStart + hit]),
+                        isWhole: overlong == nil)
+                    (overlong, lineStart) = (nil, lineStart + hit + 1)
+                    end = base + lineStart
+                    if try !body(line) { return false }
                 }
-                end = base + lineEnd + 1
-                if try !body(line) { return end }
-                lineStart = lineEnd + 1
-                searchStart = lineStart
+                return true
             }
-            let kept = filled - lineStart
-            if kept > maximumLength || overlong != nil {
-                if overlong == nil { overlong = base + lineStart }
-                base += filled
-                filled = 0
-                continue
+            if !goesOn || piece.count < size { return end }
+            if lineStart > 0 {
+                // The rest is read again with what follows it.
+                (base, size) = (base + lineStart, pieceSize)
+            } else if overlong != nil || size >= maximumLength {
+                overlong = overlong ?? base
+                (base, size) = (base + size, pieceSize)
+            } else {
+                size *= 2
             }
-            if kept == buffer.count {
-                let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.count * 2, alignment: 8)
-                larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
-                buffer.deallocate()
-                buffer = larger
-            } else if lineStart > 0, kept > 0 {
-                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[lineStart..<filled]))
-            }
-            base += lineStart
-            filled = kept
         }
     }
 }

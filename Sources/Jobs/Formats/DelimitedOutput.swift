@@ -22,22 +22,16 @@ package struct DelimitedOutput: ResultFormat {
         ["id", "sample"] + columns + ["error", "error_message"]
     }
 
-    private init(_ name: String, separator: UInt8) {
-        (self.name, self.separator) = (name, separator)
-        (kept, columns) = ([], GeneratedResult.allColumns)
-        head = Self.row(Self.all(columns), separator)
-    }
-
-    private init(_ other: Self, kept: [String], columns: [String], head: [UInt8]) {
-        (name, separator) = (other.name, other.separator)
-        (self.kept, self.columns, self.head) = (kept, columns, head)
+    private init(
+        _ name: String, separator: UInt8, kept: [String] = [], columns: [String] = GeneratedResult.allColumns
+    ) {
+        (self.name, self.separator, self.kept, self.columns) = (name, separator, kept, columns)
+        head = Self.row(Self.all(columns) + kept, separator)
     }
 
     /// Returns the format with columns for fields of the line, and for another task's results.
     package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
-        let columns = columns ?? self.columns
-        return Self(
-            self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator))
+        Self(name, separator: separator, kept: names, columns: columns ?? self.columns)
     }
 
     /// The header line, with the task's columns between the first two and the errors'.

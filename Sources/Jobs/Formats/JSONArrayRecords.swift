@@ -23,7 +23,7 @@ package struct JSONArrayRecords: InputFormat {
     }
 
     private struct Cursor: InputCursor {
-        private enum Position {
+        enum Position {
             case beforeArray, first, afterComma, afterElement, afterArray
             /// Nothing more is read.
             case over
@@ -31,18 +31,13 @@ package struct JSONArrayRecords: InputFormat {
 
         let bytes: InputBytes
         let limit: Int
-        private var place = Position.beforeArray
-        private var scan = JSONElementScan()
+        var place = Position.beforeArray
+        var scan = JSONElementScan()
         /// Number of bytes of a byte order mark skipped so far.
-        private var markLength = 0
-        private var count = 0
+        var markLength = 0
+        var count = 0
         /// A fault of the last record that its bytes don't show.
-        private var fault: LineError?
-
-        init(bytes: InputBytes, limit: Int) {
-            self.bytes = bytes
-            self.limit = limit
-        }
+        var fault: LineError?
 
         mutating func next() throws -> InputRecord? {
             while place != .over {

@@ -26,34 +26,21 @@ package struct JSONArrayResults: ResultFormat {
 
     private struct Encoder: ResultEncoder {
         var elements: any ResultEncoder
-        private var isEmpty = true
-
-        init(elements: any ResultEncoder) { self.elements = elements }
+        var isEmpty = true
 
         mutating func begin(_ output: inout [UInt8]) { output.append(UInt8(ascii: "[")) }
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            let (start, wasEmpty) = (output.count, isEmpty)
-            separate(&output)
-            let before = output.count
-            elements.append(result, at: place, to: &output)
-            if output.count == before {
-                output.removeSubrange(start...)
-                isEmpty = wasEmpty
-                return
-            }
+            var row: [UInt8] = []
+            elements.append(result, at: place, to: &row)
+            if row.isEmpty { return }
             // Its line feed belongs to the next one.
-            output.removeLast()
+            output += (isEmpty ? "\n" : ",\n").utf8 + row.dropLast()
+            isEmpty = false
         }
 
         mutating func end(_ output: inout [UInt8]) {
             output += (isEmpty ? "]\n" : "\n]\n").utf8
-        }
-
-        private mutating func separate(_ output: inout [UInt8]) {
-            if !isEmpty { output.append(UInt8(ascii: ",")) }
-            output.append(0x0A)
-            isEmpty = false
         }
     }
 }

@@ -22,13 +22,9 @@ package struct PartOfResults: ResultFormat {
         var encoder: any ResultEncoder
         let ofFailedLines: Bool
         /// State before the current line, and its bytes so far.
-        private var before: (any ResultEncoder)?
-        private var bytes: [UInt8] = []
-        private var hasFailed = false
-
-        init(encoder: any ResultEncoder, ofFailedLines: Bool) {
-            (self.encoder, self.ofFailedLines) = (encoder, ofFailedLines)
-        }
+        var before: (any ResultEncoder)?
+        var bytes: [UInt8] = []
+        var hasFailed = false
 
         var isHolding: Bool { encoder.isHolding }
 

@@ -34,12 +34,7 @@ package struct OpenAIResults: ResultFormat {
         let run: ResultRun
         let model: String
         /// Results of the current line so far.
-        private var held: [GenerationResult] = []
-
-        init(run: ResultRun, model: String) {
-            self.run = run
-            self.model = model
-        }
+        var held: [GenerationResult] = []
 
         var isHolding: Bool { !held.isEmpty }
 
