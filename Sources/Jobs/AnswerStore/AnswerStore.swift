@@ -24,33 +24,23 @@ package final class AnswerStore {
         var known = 0
     }
 
-    private struct Location {
-        var segment: Int
-        var offset: Int
-    }
-
     private var segments: [Segment] = []
-    private var index: [UInt64: Location] = [:]
-    private var open: [Int: File] = [:]
-    /// The file being written, by its number; what it will get next, with the first bytes of each key.
-    private var writer: Int?
+    private(set) var index: [UInt64: (segment: Int, offset: Int)] = [:]
+    /// The file being written; what it will get next, with the first bytes of each key.
+    private var writer: (number: Int, file: File)?
     private var buffer: [UInt8] = []
     private var waiting: [(key: UInt64, offset: Int)] = []
     private var hasWritten = false
     /// Whether nothing is added any more.
     private var isReadOnly = false
-    private var isClosed = false
     private var lastLook = ContinuousClock.now
     /// Number of records that were damaged, or no answer to their request.
     package private(set) var damaged = 0
 
     static let ending = ".answers"
     static let head = ChecksummedLine.make { $0.int("phibatch_answers", 1) } + [0x0A]
-    private static let openLimit = 16
     private static let segmentCountLimit = 10_000
     private static let lookInterval = 60.0
-    /// Silence after which a file is over if locks can't tell whether its writer lives.
-    private static let silenceLimit = 86_400 * 1_000_000_000
 
     /// - Parameter tell: receives messages about the folder for a person.
     /// - Throws: `UserError` if the folder can't be created or read.
@@ -70,8 +60,6 @@ package final class AnswerStore {
         try look()
     }
 
-    package var answerCount: Int { index.count }
-
     // MARK: Reading
 
     /// Adds the records of other processes to the index.
@@ -79,14 +67,10 @@ package final class AnswerStore {
         lastLook = .now
         let numbers = Dictionary(uniqueKeysWithValues: zip(segments.map(\.name), segments.indices))
         for (name, _) in try segmentsByAge() {
-            let number = numbers[name] ?? add(Segment(name: name))
-            if writer != number { learn(number) }
+            if numbers[name] == nil { segments.append(Segment(name: name)) }
+            let number = numbers[name] ?? segments.count - 1
+            if writer?.number != number { learn(number) }
         }
-    }
-
-    private func add(_ segment: Segment) -> Int {
-        segments.append(segment)
-        return segments.count - 1
     }
 
     /// Returns the files in the folder, least recently written first.
@@ -120,7 +104,7 @@ package final class AnswerStore {
                 if line.isWhole, cursor.skip(ChecksummedLine.start), cursor.hex() != nil,
                     cursor.skip("\",\"key\":\""), let key = cursor.hex()
                 {
-                    index[key] = Location(segment: number, offset: line.offset)
+                    index[key] = (number, line.offset)
                 }
                 return true
             }
@@ -130,13 +114,11 @@ package final class AnswerStore {
     }
 
     private func file(_ number: Int) throws -> File {
-        if let file = open[number] { return file }
+        if let writer, writer.number == number { return writer.file }
         let file = try File.open(path(of: segments[number].name), .readOwn, in: system)
         guard try file.info().kind == .regular else {
             throw UserError(.io, at: file.path, "is not a regular file")
         }
-        if open.count >= Self.openLimit { open = open.filter { $0.key == writer } }
-        open[number] = file
         return file
     }
 
@@ -197,7 +179,7 @@ package final class AnswerStore {
             return false
         }
         do {
-            let number = try writer ?? begin()
+            let number = try writer?.number ?? begin()
             waiting.append((key.prefix, segments[number].known + buffer.count))
             buffer += AnswerRecord(key: key, outcome, provenance).line + [0x0A]
             if buffer.count >= pieceSize { write() }
@@ -213,15 +195,14 @@ package final class AnswerStore {
     private var segmentLimit: Int { min(1 << 28, max(limit / 8, 1 << 12)) }
     private var pieceSize: Int { min(1 << 18, segmentLimit) }
 
-    /// Creates a file under a unique name. Its lock shows that its writer lives; without locks, its age decides.
+    /// Creates a file under a unique name.
     private func begin() throws -> Int {
         removeOldest(to: limit - segmentLimit - pieceSize)
         let name = String(UInt64.random(in: 0 ... .max), radix: 16) + Self.ending
         let file = try File.open(path(of: name), .createNew(), in: system)
-        _ = try? file.lock(exclusive: true)
-        let number = add(Segment(name: name))
-        (open[number], writer, buffer, hasWritten) = (file, number, Self.head, true)
-        return number
+        segments.append(Segment(name: name))
+        (writer, buffer, hasWritten) = ((segments.count - 1, file), Self.head, true)
+        return segments.count - 1
     }
 
     /// Writes added answers to the folder, and from time to time reads others' additions. Nothing is synced: answers lost in
@@ -234,32 +215,27 @@ package final class AnswerStore {
     }
 
     private func write() {
-        guard let number = writer, !waiting.isEmpty else { return }
+        guard let (number, file) = writer, !waiting.isEmpty else { return }
         do {
             if let free = DiskSpace.free(at: folder), free < reserve {
                 throw UserError(.io, at: folder, "has less than \(reserve / 1_000_000) MB left.")
             }
-            try file(number).write(buffer, at: segments[number].known)
+            try file.write(buffer, at: segments[number].known)
             segments[number].known += buffer.count
-            for (key, offset) in waiting { index[key] = Location(segment: number, offset: offset) }
+            for (key, offset) in waiting { index[key] = (number, offset) }
             (buffer, waiting) = ([], [])
-            if segments[number].known >= segmentLimit { end(number) }
+            if segments[number].known >= segmentLimit { writer = nil }
         } catch {
             giveUp(error)
         }
     }
 
-    /// The file's last reference holds its lock.
-    private func end(_ number: Int) { (writer, open[number]) = (nil, nil) }
-
     /// Ends the use of the store.
     package func close() {
-        guard !isClosed else { return }
         write()
-        if let writer { end(writer) }
+        writer = nil
         if hasWritten, !isReadOnly { removeOldest(to: limit) }
-        (isReadOnly, isClosed) = (true, true)
-        open = [:]
+        isReadOnly = true
         if damaged > 0 {
             tell(
                 "\(folder): \(counted(damaged, "answer")) could not be used, and \(damaged == 1 ? "was" : "were") computed again: damaged"
@@ -270,25 +246,19 @@ package final class AnswerStore {
     /// Reports once that nothing can be added; existing answers can still be read.
     private func giveUp(_ error: any Error) {
         isReadOnly = true
-        if let writer { end(writer) }
+        writer = nil
         tell("no more answers are added to \(folder): \(error)")
     }
 
-    /// Removes files of ended writers, least recently written first.
+    /// Removes files, least recently written first. A run whose file goes keeps its results, and adds no more to it.
     private func removeOldest(to limit: Int) {
         guard let all = try? segmentsByAge() else { return }
         var (bytes, count) = (all.reduce(0) { $0 + $1.state.size }, all.count)
         for (name, state) in all where bytes > limit || count > Self.segmentCountLimit {
-            guard writer.map({ segments[$0].name }) != name, !isLive(name, state) else { continue }
+            guard writer.map({ segments[$0.number].name }) != name else { continue }
             do throws(SystemError) { try Files.remove(path(of: name)) } catch { continue }
             bytes -= state.size
             count -= 1
         }
-    }
-
-    private func isLive(_ name: String, _ state: FileState) -> Bool {
-        let file = try? File.open(path(of: name), .readOwn, in: system)
-        if let isFree = try? file?.tryLock(exclusive: true) { return !isFree }
-        return FileState.now - state.modified < Self.silenceLimit
     }
 }
