@@ -1,13 +1,14 @@
 import BatchEngine
 
-/// A setting of a job: one declaration serves job files, command-line options, the help and the run's fingerprint.
+/// A setting of a job: its row serves job files, steps, options, help, chats, the fingerprint and Python.
 package struct JobKey: Sendable {
-    package enum Shape: Sendable {
-        case value
-        /// As an option it may be repeated; the values make a list.
-        case list
-        /// True or false in a job file; `--tokens` and `--no-tokens` as options.
-        case flag
+    /// Place beside a job file where it may be set.
+    package enum Place: Sendable {
+        /// An option; `--tokens` and `--no-tokens` for a flag.
+        case option
+        case step, chat
+        /// Keywords of Python's `LLM`, and of its `map`.
+        case llm, map
     }
 
     package let name: String
@@ -16,38 +17,33 @@ package struct JobKey: Sendable {
     /// The value's name in the help; empty for a flag, which has none.
     package let placeholder: String
     package let help: String
-    package let kind: Shape
+    package let places: Set<Place>
     let member: SettingMember
     /// The words that its value may be, for completion by shells; empty if there are other values.
     package var words: [String] { member.words }
-    private let effect: RequestSetting.Effect
+    package var form: SettingMember.Form { member.form }
+    /// Whether it is in the fingerprint: whether results depend on it. It is by default if its member has a text.
+    private let changesResults: Bool
+    /// Its text in the fingerprint where it is not set; nil leaves it out, so that a new setting changes no earlier run.
+    private let unset: String?
 
     init(
-        _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil, kind: Shape = .value,
-        _ member: SettingMember, effect: RequestSetting.Effect = .none
+        _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil,
+        in places: Set<Place> = [.option], _ member: SettingMember, changesResults: Bool = true,
+        unset: String? = nil
     ) {
         self.name = name
         self.letter = letter
         self.placeholder = placeholder
         self.help = help
-        self.kind = kind
+        self.places = places
         self.member = member
-        self.effect = effect
-    }
-
-    /// Returns the setting with another help, where the job's doesn't apply.
-    private func described(_ help: String) -> JobKey {
-        JobKey(name, placeholder, help, kind: kind, member, effect: effect)
+        self.changesResults = changesResults
+        self.unset = unset
     }
 
     /// The setting's value as text; nil if results don't depend on it.
-    func resultValue(_ job: JobSettings) -> String? {
-        switch effect {
-        case .none: nil
-        case .always(let unset): member.text(job) ?? unset
-        case .ifSet: member.text(job)
-        }
-    }
+    func resultValue(_ job: JobSettings) -> String? { changesResults ? member.text(job) ?? unset : nil }
 
     /// `max_tokens` is `max-tokens` on the command line.
     package var optionName: String { String(name.map { $0 == "_" ? "-" : $0 }) }
@@ -57,6 +53,8 @@ package struct JobKey: Sendable {
     package static func named(_ name: String) -> JobKey? {
         all.first { $0.name.utf8.elementsEqual(name.utf8) }
     }
+
+    package static func all(in place: Place) -> [JobKey] { all.filter { $0.places.contains(place) } }
 
     /// Removed settings, each with its replacement.
     package static let removed = [
@@ -86,31 +84,25 @@ extension JobKey {
     package static let answers = AnswerKeys.all.map { JobKey($0) } + ofRequests(.answers)
 
     static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
-        RequestSetting.all.filter { $0.group == group }.map(JobKey.init)
+        RequestSetting.all.filter { $0.group == group }.map { JobKey($0, $0.help) }
     }
 
-    private init(_ setting: RequestSetting) {
-        let kind: Shape =
-            switch setting.kind {
-            case .flag: .flag
-            case .texts, .bias: .list
-            case .int, .number, .word: .value
-            }
+    private init(_ setting: RequestSetting, _ help: String) {
+        let places: Set<Place> = [.option, .step, .llm, .map]
         self.init(
-            setting.name, setting.placeholder, setting.help, kind: kind, SettingMember(setting),
-            effect: setting.effect)
+            setting.name, setting.placeholder, help,
+            in: setting.places.contains(.chat) ? places.union([.chat]) : places, SettingMember(setting),
+            changesResults: setting.changesResults, unset: setting.unset)
     }
 
-    /// Settings of a chat, in the order of the help.
-    package static let ofChats: [JobKey] = {
-        let requests = RequestSetting.all(in: .chat).compactMap { setting in
-            named(setting.name).map { key in setting.chatHelp.map(key.described) ?? key }
+    /// Settings of a chat, with its own help.
+    package static let ofChats = all(in: .chat).map { key in
+        if let setting = RequestSetting.named(key.name) {
+            return JobKey(setting, setting.chatHelp ?? setting.help)
         }
-        func others(_ names: String...) -> [JobKey] { names.compactMap(named) }
-        return others("adapter") + others("system").map { $0.described("system message, as it is") }
-            + requests
-            + others("engine", "threads", "kv_budget", "kv")
-    }()
+        let help = key.name == "system" ? "system message, as it is" : key.help
+        return JobKey(key.name, key.placeholder, help, key.member)
+    }
 }
 
 extension JobSettings {

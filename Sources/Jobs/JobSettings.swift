@@ -13,7 +13,7 @@ extension FailureLimit: LosslessStringConvertible {
 
     /// Reads a whole number, 0 or more, or a percentage such as `5%`.
     public init?(_ text: String) {
-        guard let limit = try? SettingValue(content: .plain(text), isOption: true, folder: "").failureLimit()
+        guard let limit = try? SettingValue(option: text).failureLimit()
         else { return nil }
         self = limit
     }

@@ -26,13 +26,7 @@ public struct JobStep: Sendable, Equatable {
     static let triesRange = 1...1000
 
     /// Settings of the job that a step may have, too.
-    static let keys: [JobKey] = {
-        let others = [
-            "system", "prompt", "prompt_file", "messages", "prefix", "task", "completion",
-        ]
-        let names = others + RequestSetting.all(in: .job).map(\.name) + AnswerKeys.names
-        return JobKey.all.filter { names.contains($0.name) }
-    }()
+    static let keys = JobKey.all(in: .step)
 
     /// Number of rows made of one, all of which go on; at least 1.
     var samples: Int { settings.samples ?? 1 }

@@ -68,8 +68,8 @@ struct RunCommandTests {
     @Test func helpNamesEverySetting() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let help = try Program.run(["run", "--help-hidden"]).output
-        for key in JobKey.all.filter(\.isOption) {
-            let way = key.kind == .flag ? "/--no-\(key.optionName)" : " <\(key.placeholder)>"
+        for key in JobKey.all(in: .option) {
+            let way = key.form == .flag ? "/--no-\(key.optionName)" : " <\(key.placeholder)>"
             #expect(help.contains(key.option + way), "\(key.name)")
         }
         for command in ["run", "status", "verify", "redo"] {

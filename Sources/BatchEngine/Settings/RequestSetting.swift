@@ -18,7 +18,7 @@ package struct RequestSetting: Sendable {
     package enum Group: Sendable { case sampling, answers, results }
 
     /// Place where it may be set.
-    package enum Place: Sendable, CaseIterable {
+    package enum Place: Sendable {
         case job, line
         /// OpenAI's chats and completions; settings allowed there are also allowed in a line.
         case body
@@ -29,7 +29,9 @@ package struct RequestSetting: Sendable {
         /// A program that uses the library.
         case library
 
-        package static let all = Set(allCases)
+        /// Places of most settings.
+        package static let usual: Set<Self> = [.job, .line, .body, .chat, .library]
+        package static let withResponses = usual.union([.responses])
     }
 
     /// Tasks that it applies to.
@@ -46,14 +48,6 @@ package struct RequestSetting: Sendable {
         case both
     }
 
-    /// Whether results depend on it, and its form in the fingerprint if it is not set.
-    package enum Effect: Sendable {
-        case none
-        case always(unset: String = "-")
-        /// Left out if it is not set.
-        case ifSet
-    }
-
     package let name: String
     /// Placeholder of the value in the help; empty for a flag.
     package let placeholder: String
@@ -63,12 +57,15 @@ package struct RequestSetting: Sendable {
     package let tasks: Set<Task>
     package let group: Group
     package let precedence: Precedence
-    package let effect: Effect
+    /// Whether results depend on it, so that the fingerprint has it.
+    package let changesResults: Bool
+    /// Its text in the fingerprint where it is not set; nil leaves it out, so that a new setting changes no earlier run.
+    package let unset: String?
     /// Tasks whose outcomes from the model depend on it. Excludes tasks whose requests express it in another form, and
     /// settings applied to the outcome.
-    let shapes: Set<Task>
-    /// Order of its rule among those that change logits; nil if it changes none.
-    package let rule: Int?
+    let changesOutcomeOf: Set<Task>
+    /// Its place in the order of steps that choose a token; nil if it is none of them.
+    package let order: Int?
     /// Reason why it can't be combined with a constraint; nil if it can.
     package let formConflict: String?
     /// Help of a chat, if it differs from a job's.
@@ -76,9 +73,11 @@ package struct RequestSetting: Sendable {
 
     init(
         _ name: String, _ placeholder: String, _ help: String, _ kind: ValueType,
-        in places: Set<Place> = Place.all.subtracting([.responses]), for tasks: Set<Task> = [.generate],
+        in places: Set<Place> = Place.usual, for tasks: Set<Task> = [.generate],
         group: Group = .sampling, precedence: Precedence = .job,
-        effect: Effect = .ifSet, shapes: Set<Task>? = nil, rule: Int? = nil, formConflict: String? = nil,
+        changesResults: Bool = true, unset: String? = nil, changesOutcomeOf outcomes: Set<Task>? = nil,
+        order: Int? = nil,
+        formConflict: String? = nil,
         chatHelp: String? = nil
     ) {
         self.name = name
@@ -89,9 +88,10 @@ package struct RequestSetting: Sendable {
         self.tasks = tasks
         self.group = group
         self.precedence = precedence
-        self.effect = effect
-        self.shapes = shapes ?? tasks
-        self.rule = rule
+        self.changesResults = changesResults
+        self.unset = unset
+        changesOutcomeOf = outcomes ?? tasks
+        self.order = order
         self.formConflict = formConflict
         self.chatHelp = chatHelp
     }

@@ -30,7 +30,7 @@ extension RequestSettings {
     package func content(of task: RequestSetting.Task) -> [UInt8] {
         var content: [UInt8] = []
         for setting in RequestSetting.all {
-            guard setting.shapes.contains(task), setting.changesResults, setting.changes(self),
+            guard setting.changesOutcomeOf.contains(task), setting.changesResults, setting.changes(self),
                 let value = setting.text(in: self)
             else { continue }
             // Lengths make the encoding unambiguous.
@@ -80,10 +80,6 @@ extension RequestSetting {
         case .bias(let path, _): settings[keyPath: path]?.isEmpty == false
         case .flag, .word, .texts: isSet(in: settings)
         }
-    }
-
-    fileprivate var changesResults: Bool {
-        if case .none = effect { false } else { true }
     }
 
     /// Merges a line's value into the job's, with the given precedence.

@@ -128,60 +128,61 @@ extension RequestSetting {
             "max_tokens", "N",
             "the most tokens of a completion; no line can exceed it (default \(RequestSettings.defaultMaxTokens))",
             .int(\.maxTokens, 1...Int.max, default: RequestSettings.defaultMaxTokens),
-            for: [.generate, .choose], precedence: .least, effect: .always(), shapes: [.generate],
+            for: [.generate, .choose], precedence: .least, unset: "-", changesOutcomeOf: [.generate],
             chatHelp: "the most tokens of an answer (default 1024)"),
         RequestSetting(
             "temperature", "X", "0 is greedy (default 0)",
             .number(\.temperature, NumberRange(0, to: 10), default: 0),
             // A choice is drawn from the probabilities of all.
-            in: Place.all, for: [.generate, .choose], effect: .always(), shapes: [.generate],
+            in: Place.withResponses, for: [.generate, .choose], unset: "-", changesOutcomeOf: [.generate],
+            order: 6,
             chatHelp: "0 is greedy (default 0.7)"),
         RequestSetting(
             "top_p", "X", "keep the likeliest tokens whose probabilities add up to this (default 1: all)",
-            .number(\.topP, NumberRange(above: 0, to: 1), default: 1), in: Place.all,
-            effect: .always()),
+            .number(\.topP, NumberRange(above: 0, to: 1), default: 1), in: Place.withResponses,
+            unset: "-", order: 8),
         RequestSetting(
             "top_k", "N", "keep the N likeliest tokens (default 0: all)",
-            .int(\.topK, 0...Int.max, default: 0), in: Place.all, effect: .always()),
+            .int(\.topK, 0...Int.max, default: 0), in: Place.withResponses, unset: "-", order: 7),
         RequestSetting(
             "min_p", "X", "keep tokens at least this likely, relative to the likeliest (default 0: all)",
-            .number(\.minP, NumberRange(0, to: 1), default: 0), in: Place.all,
-            effect: .always()),
+            .number(\.minP, NumberRange(0, to: 1), default: 0), in: Place.withResponses,
+            unset: "-", order: 9),
         RequestSetting(
             "presence_penalty", "X",
             "subtracted from the logit of each token in the completion, -2 to 2 (default 0)",
-            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0), rule: 2),
+            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0), order: 2),
         RequestSetting(
             "frequency_penalty", "X",
             "subtracted from a token's logit for each time it is in the completion, -2 to 2 (default 0)",
-            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0), rule: 3),
+            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0), order: 3),
         RequestSetting(
             "repetition_penalty", "X",
             "divides positive logits of tokens in prompt or completion, multiplies negative ones "
                 + "(default 1: none)",
             // Hugging Face has no upper limit; a larger number is a mistake.
             .number(\.repetitionPenalty, NumberRange(above: 0, to: 100), default: 1),
-            in: Place.all, rule: 4),
+            in: Place.withResponses, order: 4),
         RequestSetting(
             "no_repeat_ngram_size", "N",
             "no sequence of N tokens is repeated, the prompt's included (default 0: off)",
-            .int(\.noRepeatNgramSize, 0...Int.max, default: 0), in: Place.all, rule: 5,
+            .int(\.noRepeatNgramSize, 0...Int.max, default: 0), in: Place.withResponses, order: 5,
             formConflict: "a constrained answer may have to repeat tokens"),
         RequestSetting(
             "logit_bias", "ID=X",
             "added to the logit of token ID, -100 to 100; may be repeated (a map in a job file)",
-            .bias(\.logitBias, NumberRange(-100, to: 100)), rule: 1,
+            .bias(\.logitBias, NumberRange(-100, to: 100)), order: 1,
             chatHelp: "added to the logit of token ID, -100 to 100; may be repeated"),
         RequestSetting(
             "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",
             .int(\.seed, Int.min...Int.max, default: 0), for: [.generate, .choose], precedence: .line,
             // The random stream depends on it.
-            effect: .always(unset: "0"), shapes: [],
+            unset: "0", changesOutcomeOf: [], order: 10,
             chatHelp: "the same conversation then has the same answers (default: another one for each answer)"
         ),
         RequestSetting(
             "stop", "TEXT", "a string, or a list of them, that ends a completion; a line may add its own",
-            .texts(\.stop, problem: StopSet.problem), precedence: .both, effect: .always(unset: "[]"),
+            .texts(\.stop, problem: StopSet.problem), precedence: .both, unset: "[]",
             formConflict: "a cut answer would break the constraint",
             chatHelp: "a string that ends an answer; may be repeated"),
         RequestSetting(
@@ -195,14 +196,15 @@ extension RequestSetting {
                 + "{{ FIELD }} alone names a field with a list of them (see \"phibatch help choices\")",
             .texts(\.choices, problem: ChoiceList.settingProblem), in: [.job, .line], for: [.choose],
             // They are in the tree of their tokens.
-            shapes: []),
+            changesOutcomeOf: []),
         RequestSetting(
             "samples", "N", "results for each line, each with its own random stream (default 1)",
-            .int(\.samples, 1...10_000, default: 1), in: [.job], for: [.generate, .choose], effect: .none),
+            .int(\.samples, 1...10_000, default: 1), in: [.job], for: [.generate, .choose],
+            changesResults: false),
         RequestSetting(
             "ignore_eos", "",
             "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",
-            .flag(\.ignoreEndOfSequence), in: [.job, .line, .body, .library], effect: .always(unset: "false"),
+            .flag(\.ignoreEndOfSequence), in: [.job, .line, .body, .library], unset: "false",
             formConflict: "a constrained answer ends where the constraint does"),
 
         RequestSetting(
@@ -220,51 +222,52 @@ extension RequestSetting {
                 + "another random stream (default \(RequestSettings.defaultRetries))",
             .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
             in: [.job],
-            for: [.generate, .choose], group: .answers, shapes: []),
+            for: [.generate, .choose], group: .answers, changesOutcomeOf: []),
 
         RequestSetting(
             "tool_choice", "auto|none|required|NAME",
             "whether the model calls tools: as it likes (the default), never, in each answer, or the one of this "
                 + "name",
-            .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line, shapes: []),
+            .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line,
+            changesOutcomeOf: []),
         RequestSetting(
             "max_tool_calls", "N", "the most calls in an answer (default: no limit)",
             .int(\.maxToolCalls, 1...128, default: nil), in: [.job, .line], group: .answers,
-            precedence: .least, shapes: []),
+            precedence: .least, changesOutcomeOf: []),
         RequestSetting(
             "reasoning", "separate|keep|drop",
             "the model's reasoning, between <think> and </think>: apart from the text, in it, or left out "
                 + "(default separate, if the model's files say that it reasons)",
             .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.job, .library],
             for: [.generate, .choose],
-            group: .answers, shapes: []),
+            group: .answers, changesOutcomeOf: []),
         RequestSetting(
             "max_reasoning_tokens", "N",
             "the most tokens of reasoning, 0 for none: then it is ended, and the answer follows within max_tokens "
                 + "(default: no limit; three quarters of max_tokens before a constrained answer)",
-            .int(\.maxReasoningTokens, 0...Int.max, default: nil), in: Place.all.subtracting([.responses]),
-            for: [.generate, .choose], group: .answers, precedence: .least,
-            shapes: [],
+            .int(\.maxReasoningTokens, 0...Int.max, default: nil), for: [.generate, .choose], group: .answers,
+            precedence: .least,
+            changesOutcomeOf: [],
             chatHelp: "the most tokens of reasoning, 0 for none (default: no limit)"),
         RequestSetting(
             "reasoning_effort", "none|minimal|low|medium|high",
             "the same as a share of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
             .word(\.reasoningEffort, RequestSettings.reasoningEfforts.map(\.name)),
             in: [.job, .line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line,
-            shapes: []),
+            changesOutcomeOf: []),
         RequestSetting(
             "reasoning_ending", "TEXT",
             "the sentence that ends reasoning at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
             .word(\.reasoningEnding, []), in: [.job, .library], for: [.generate, .choose], group: .answers,
-            shapes: []),
+            changesOutcomeOf: []),
 
         RequestSetting(
             "tokens", "", "add the completion's token ids to each result (default: leave them out)",
             .flag(\.tokens), in: [.job], for: [.generate, .choose, .score], group: .results,
-            effect: .always(unset: "false"), shapes: []),
+            unset: "false", changesOutcomeOf: []),
         RequestSetting(
             "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
             .int(\.logprobs, 0...20, default: nil), in: [.job, .body], group: .results, precedence: .line,
-            effect: .always()),
+            unset: "-"),
     ]
 }

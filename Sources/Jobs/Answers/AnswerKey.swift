@@ -9,6 +9,8 @@ protocol AnswerKey: Sendable {
     static var help: String { get }
     /// File that a job may name in place of the value, in words of messages; nil, the default, if there is none.
     static var file: String? { get }
+    /// Form of the value; a text by default.
+    static var valueForm: SettingMember.Form { get }
 
     /// Whether a line's field of that name is meant; true by default. If not, it is data.
     static func isAsked(by field: JSONValue) -> Bool
@@ -22,6 +24,7 @@ protocol AnswerKey: Sendable {
 
 extension AnswerKey {
     static var file: String? { nil }
+    static var valueForm: SettingMember.Form { .text }
     static func isAsked(by field: JSONValue) -> Bool { true }
     static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
         preconditionFailure("a job names no file as \(name)")

@@ -53,60 +53,11 @@ package enum JobFile {
                 "must be a mapping of keys to values, like `model: FOLDER`.")
         }
         return try mapping.map { key, value in
-            let line = key.line
             guard case .scalar(let text, _) = key.content else {
-                throw UserError(.badJob, at: "\(name):\(line)", "a key must be a plain word, like `model`.")
+                throw UserError(
+                    .badJob, at: "\(name):\(key.line)", "a key must be a plain word, like `model`.")
             }
-            var setting = SettingValue(value, folder: folder, depth: 0)
-            setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }
-            setting.parts = { () throws(SettingProblem) in try parts(of: value, folder: folder) }
-            return (text, setting, line)
-        }
-    }
-
-    /// The mappings of a list, each with its keys and values.
-    private static func parts(
-        of node: YAMLNode, folder: String
-    ) throws(SettingProblem) -> [[(key: SettingValue, value: SettingValue)]] {
-        guard case .sequence(let elements) = node.content, !elements.isEmpty else {
-            throw SettingProblem("must be a list of mappings, each with a name", line: node.line)
-        }
-        var parts: [[(key: SettingValue, value: SettingValue)]] = []
-        for element in elements {
-            guard case .mapping(let members) = element.content else {
-                throw SettingProblem("must be a list of mappings, each with a name", line: element.line)
-            }
-            parts.append(
-                members.map { key, value in
-                    var setting = SettingValue(value, folder: folder, depth: 0)
-                    setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }
-                    return (SettingValue(key, folder: folder, depth: 2), setting)
-                })
-        }
-        return parts
-    }
-}
-
-extension SettingValue {
-    /// Settings have at most three levels (a list of maps), except those that take any JSON (`json()`).
-    fileprivate init(_ node: YAMLNode, folder: String, depth: Int) {
-        self.init(content: .mapping([]), folder: folder, line: node.line)
-        switch node.content {
-        case .scalar(let text, isPlain: true):
-            content = ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .plain(text)
-        case .scalar(let text, isPlain: false): content = .quoted(text)
-        case .sequence(let elements):
-            content = .list(
-                depth == 0 ? elements.map { SettingValue($0, folder: folder, depth: 1) } : [])
-        case .mapping(let members):
-            content = .mapping(
-                depth <= 1
-                    ? members.map {
-                        (
-                            SettingValue($0.key, folder: folder, depth: depth + 1),
-                            SettingValue($0.value, folder: folder, depth: depth + 1)
-                        )
-                    } : [])
+            return (text, SettingValue(value, folder: folder), key.line)
         }
     }
 }

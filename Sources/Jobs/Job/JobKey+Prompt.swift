@@ -5,21 +5,21 @@ extension JobKey {
             "model", "MODEL",
             "a name of \"phibatch models\", org/name on Hugging Face, a folder, or a GGUF file (required)",
             letter: "m",
-            SettingMember { job, value throws(SettingProblem) in
+            SettingMember(.path) { job, value throws(SettingProblem) in
                 job.model = try value.path()
                 job.modelName = try? value.string()
             }),
         JobKey(
             "adapter", "FOLDER",
             "LoRA or DoRA adapter of the model: a folder of PEFT or MLX (default none)",
-            SettingMember { job, value throws(SettingProblem) in job.adapter = try value.path() }),
+            in: [.option, .chat, .map], .path(\.adapter)),
         JobKey(
             "input", "FILE",
             "file of prompts (JSONL, or see input_format), a pattern such as data/*.jsonl, a list of them, an address "
                 + "(hf://datasets/..., s3://, gs://, az://, https://), or - for stdin (required, unless rows is given)",
-            letter: "i", kind: .list,
+            letter: "i",
             SettingMember(
-                set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },
+                .paths, set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },
                 // Only now the job's own files are known, which are no input.
                 resolve: { job, _ in job.findInputs() })),
         JobKey(
@@ -27,6 +27,7 @@ extension JobKey {
             "jsonl, json (an array), openai (its batch files), csv, tsv, parquet, text (a prompt a line) or "
                 + "paragraphs; by default (auto) the file's name and lines decide",
             SettingMember(
+                .text,
                 set: { job, value throws(SettingProblem) in
                     job.inputFormat = FormatChoice(try value.inputFormat())
                 }, words: InputFormats.all.map(\.name))),
@@ -34,6 +35,7 @@ extension JobKey {
             "delimiter", "auto|,|;|tab||",
             "separator of the cells of a CSV input (auto: found in its first record)",
             SettingMember(
+                .text,
                 set: { job, value throws(SettingProblem) in
                     let word = try value.string()
                     let known = DelimitedInput.separators.first {
@@ -51,6 +53,7 @@ extension JobKey {
             "quotes", "double|none",
             "quote at the beginning of a CSV cell: opens it (double, the default), or is text (none)",
             SettingMember(
+                .text,
                 set: { job, value throws(SettingProblem) in
                     let word = try value.string()
                     guard ["double", "none"].contains(word) else { throw value.wrong("double or none") }
@@ -63,12 +66,13 @@ extension JobKey {
             "output", "FILE",
             "file of results, an address (s3://, gs://, az://) to send it to when complete, or - for stdout (required)",
             letter: "o",
-            SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
+            SettingMember(.path) { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",
             "jsonl, json (an array), openai (its batch files), csv, tsv or parquet; by default (auto) json, csv, tsv or parquet if "
                 + "the output's name ends so, openai if the input's first line is its request, else jsonl",
             SettingMember(
+                .text,
                 set: { job, value throws(SettingProblem) in
                     let format = try value.resultFormat()
                     job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
@@ -77,20 +81,21 @@ extension JobKey {
         JobKey(
             "errors", "FILE",
             "file for the results of failed lines, in the output's format; the output then omits them",
-            SettingMember { job, value throws(SettingProblem) in job.errors = try value.path() }),
+            .path(\.errors)),
         JobKey(
             "shard", "I/N|auto",
             "process each Nth line, from the Ith on, into OUTPUT.shard-I-of-N; auto takes both from Slurm's or "
                 + "Kubernetes' array variables. \"phibatch merge\" joins the shards",
-            SettingMember { job, value throws(SettingProblem) in
+            SettingMember(.text) { job, value throws(SettingProblem) in
                 job.selection = try value.shard()
                 job.isShardScheduled = value.text == SettingValue.scheduledShard
             }),
         JobKey(
             "limit", "N",
             "process only the first N lines, as a preview: a run without it resumes from their results",
+            in: [.option, .map],
             SettingMember(
-                set: { _, value throws(SettingProblem) in _ = try value.int(in: 1...Int.max) },
+                .int, set: { _, value throws(SettingProblem) in _ = try value.int(in: 1...Int.max) },
                 resolve: { job, value throws(SettingProblem) in
                     if job.selection.shard != nil {
                         throw SettingProblem("can't be combined with shard", line: value.line)
@@ -103,6 +108,7 @@ extension JobKey {
                 + "error (exit code 3). A limit goes before it. \"N per line\": end each line once N of its rows "
                 + "are accepted, of at most samples",
             SettingMember(
+                .amount,
                 set: { job, value throws(SettingProblem) in
                     let (count, isPerLine) = try value.until()
                     job.untilPerLine = isPerLine ? count : nil
@@ -112,21 +118,20 @@ extension JobKey {
                     if job.selection.isFirst { return }
                     if !isPerLine { job.until = count }
                 },
-                problem: { $0.untilProblem }, text: { $0.untilPerLine.map { "\($0) per line" } }),
-            effect: .ifSet),
+                problem: { $0.untilProblem }, text: { $0.untilPerLine.map { "\($0) per line" } })),
     ]
 
     package static let prompt = [
         JobKey(
             "system", "TEXT", "system message, a template over the line's fields; overrides a line's own",
-            .string(\.system), effect: .always()),
+            in: [.option, .step, .chat, .llm], .text(\.system), unset: "-"),
         JobKey(
             "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
-            .string(\.prompt), effect: .ifSet),
+            in: [.option, .step], .text(\.prompt)),
         JobKey(
-            "prompt_file", "FILE", "file of the prompt template, in place of prompt",
+            "prompt_file", "FILE", "file of the prompt template, in place of prompt", in: [.option, .step],
             SettingMember(
-                set: { _, value throws(SettingProblem) in _ = try value.path() },
+                .path, set: { _, value throws(SettingProblem) in _ = try value.path() },
                 resolve: { job, value throws(SettingProblem) in
                     job.prompt = try value.promptFile()
                     job.sources.append(SourceFile(path: try value.path(), what: "the prompt file"))
@@ -135,33 +140,31 @@ extension JobKey {
             "messages", "ROLE=TEXT",
             "messages before the line's own, such as examples; also templates. If the last is a user's, it is the "
                 + "question",
-            kind: .list,
+            in: [.option, .step, .map],
             SettingMember(
-                set: { job, value throws(SettingProblem) in job.messages = try value.messages() },
+                .messages, set: { job, value throws(SettingProblem) in job.messages = try value.messages() },
                 text: { job in
                     job.messages.isEmpty
                         ? nil : ResultText.list(job.messages.flatMap { [$0.role, $0.content] })
-                }), effect: .ifSet),
+                })),
         JobKey(
             "prefix", "TEXT",
             "beginning of the answer, a template; the model continues it, and text holds the rest",
-            .string(\.prefix), effect: .ifSet),
+            in: [.option, .step, .llm], .text(\.prefix)),
         JobKey(
             "chat", "",
             "use the model's chat template (the default), or give the model the bare prompt",
-            kind: .flag, .flag(\.chat), effect: .always()),
+            in: [.option, .llm], .flag(\.chat)),
         JobKey(
             "allow_empty", "",
             "allow prompts of white space only; otherwise such a line fails (empty_prompt)",
-            kind: .flag,
-            SettingMember(
-                set: { job, value throws(SettingProblem) in job.allowsEmpty = try value.bool() },
-                text: { $0.allowsEmpty ? "true" : nil }), effect: .ifSet),
+
+            in: [.option, .map], .flag(\.allowsEmpty, unset: false)),
         JobKey(
             "control_tokens", "text|parse",
             "texts such as <|end|> in a line's fields: stay text (the default), or are special tokens as in "
                 + "Hugging Face's tokenizers",
-            .word(\.controlTokens), effect: .always()),
+            in: [.option, .llm], .word(\.controlTokens)),
         task, completion, steps,
     ]
 }

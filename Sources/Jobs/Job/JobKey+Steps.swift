@@ -3,30 +3,30 @@ import Errors
 extension JobKey {
     static let steps = JobKey(
         "steps", "LIST",
-        "questions asked of each line in order, in a job file (see \"phibatch help steps\")",
+        "questions asked of each line in order, in a job file (see \"phibatch help steps\")", in: [],
         SettingMember(
+            .mappings,
             set: { job, value throws(SettingProblem) in job.steps = try value.steps(resolves: false) },
             resolve: { job, value throws(SettingProblem) in
                 job.steps = try value.steps(resolves: true)
                 for step in job.steps { job.sources += step.settings.sources }
             },
-            text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }), effect: .ifSet)
-
-    /// Whether it may be an option; steps and picks have parts, which only a job file can hold.
-    package var isOption: Bool { ![Self.steps.name, Self.pick.name].contains(name) }
+            text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }))
 }
 
 extension SettingValue {
     /// - Parameter resolves: whether files that steps name are read.
     fileprivate func steps(resolves: Bool) throws(SettingProblem) -> [JobStep] {
-        guard let parts else { throw wrong("a list of steps in a job file") }
+        if isOption { throw wrong("a list of steps in a job file") }
+        guard case .list(let given) = content, !given.isEmpty else {
+            throw fault("must be a list of mappings, each with a name")
+        }
         var steps: [JobStep] = []
-        let given = try parts()
         // Checking takes time quadratic in the number of steps.
         guard given.count <= 256 else {
             throw SettingProblem("has \(given.count) steps, but at most 256 are possible")
         }
-        for part in given { steps.append(try JobStep(part, resolves: resolves, line: line)) }
+        for part in given { steps.append(try JobStep(part, resolves: resolves)) }
         return steps
     }
 }
@@ -40,18 +40,18 @@ extension JobStep {
         return hint.isEmpty ? "" : " (d\(hint.dropFirst(2)))"
     }
 
-    fileprivate init(
-        _ members: [(key: SettingValue, value: SettingValue)], resolves: Bool, line: Int?
-    ) throws(SettingProblem) {
-        let name = members.first { $0.key.text == "name" }
-        guard let name else {
-            throw SettingProblem("has a step without a name", line: members.first?.key.line ?? line)
+    fileprivate init(_ step: SettingValue, resolves: Bool) throws(SettingProblem) {
+        guard case .mapping(let members) = step.content else {
+            throw step.fault("must be a list of mappings, each with a name")
+        }
+        guard let name = members.first(where: { $0.key.text == "name" }) else {
+            throw SettingProblem("has a step without a name", line: members.first?.key.line ?? step.line)
         }
         self.init(try name.value.string())
         let given = Set(members.compactMap(\.key.text))
         if given.isSuperset(of: ["prompt", "prompt_file"]) {
             throw SettingProblem(
-                "\(self.name.prefix(64)): prompt and prompt_file are both given; keep one", line: line)
+                "\(self.name.prefix(64)): prompt and prompt_file are both given; keep one", line: step.line)
         }
         for (key, value) in members {
             let text = key.text ?? ""

@@ -20,16 +20,11 @@ extension WrittenSetting {
         }
         return try options.compactMap { option in
             let key = option.key
-            let values = option.texts.map {
-                SettingValue(content: .plain($0), isOption: true, folder: "")
-            }
-            guard let first = values.first else { return nil }
-            if key.kind != .list, values.count > 1 {
+            if !key.form.isList, option.texts.count > 1 {
                 throw UserError(.usage, "\(key.option) is given more than once.")
             }
-            let value =
-                key.kind == .list ? SettingValue(content: .list(values), isOption: true, folder: "") : first
-            return WrittenSetting(key: key, value: value, place: nil)
+            return SettingValue(option: option.texts, isList: key.form.isList)
+                .map { WrittenSetting(key: key, value: $0, place: nil) }
         }
     }
 }

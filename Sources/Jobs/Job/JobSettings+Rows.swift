@@ -55,7 +55,7 @@ extension JobKey {
         "rows", "N",
         "make so many lines in place of an input, each with the fields of pick (see \"phibatch help rows\")",
         SettingMember(
-            set: { job, value throws(SettingProblem) in job.rows = try value.int(in: rowsRange) },
+            .int, set: { job, value throws(SettingProblem) in job.rows = try value.int(in: rowsRange) },
             problem: { job in
                 guard let rows = job.rows, !rowsRange.contains(rows) else { return nil }
                 return "must be \(rowsRange.right), but is \(rows)"
@@ -66,7 +66,8 @@ extension JobKey {
     static let pick = JobKey(
         "pick", "MAPPING",
         "fields of the lines that rows makes, each from a list, a range or a file, in a job file",
+        in: [],
         SettingMember(
-            set: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: false) },
+            .mapping, set: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: false) },
             resolve: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: true) }))
 }

@@ -24,13 +24,13 @@ extension JobKey {
         "task", "generate|score",
         "generate answers (the default), or score: the line's completion's probability, in place of an "
             + "answer (see \"phibatch help score\")",
-        .word(\.task, unset: .generate), effect: .ifSet)
+        in: [.option, .step, .map], .word(\.task, unset: .generate))
 
     static let completion = JobKey(
         "completion", "TEXT",
         "text to score: a template over the line's fields; {{ FIELD }} alone may be a list of strings (default "
             + "{{ completion }}, or {{ text }} in lines without it)",
-        .string(\.completion), effect: .ifSet)
+        in: [.option, .step, .map], .text(\.completion))
 }
 
 extension JobSettings {

@@ -1,12 +1,38 @@
 import BatchEngine
 
-/// The member of `JobSettings` that a key sets: its parser, its range, and its text in the fingerprint. Job
+/// The member of `JobSettings` that a key sets: its form, its parser, its range, and its text in the fingerprint. Job
 /// files, options and code all use it.
-struct SettingMember: Sendable {
+package struct SettingMember: Sendable {
+    /// Form of a value, with its type in Python.
+    package enum Form: String, Sendable {
+        case int
+        case text = "str"
+        case number = "float"
+        case flag = "bool"
+        /// A number, or a word or a unit.
+        case amount = "int | str"
+        case flagOrText = "bool | str"
+        case path = "str | PathLike[str]"
+        case paths = "str | PathLike[str] | Sequence[str | PathLike[str]]"
+        case texts = "str | Sequence[str]"
+        case bias = "Mapping[int, float]"
+        case messages = "Sequence[Mapping[str, str]]"
+        case fields = "Sequence[str] | Mapping[str, str]"
+        case mapping = "Mapping[str, object]"
+        case mappings = "Sequence[Mapping[str, object]]"
+
+        /// Whether its option may be repeated; the values make a list.
+        package var isList: Bool { [.paths, .texts, .bias, .messages, .fields].contains(self) }
+    }
+
+    typealias Reader =
+        @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
+
+    let form: Form
     /// Changes only the settings.
-    let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
+    let set: Reader
     /// Resolves the value once all settings are known, such as by reading a file; nil if it names nothing.
-    let resolve: (@Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void)?
+    let resolve: Reader?
     /// An error of the value; nil if it is valid.
     let problem: @Sendable (JobSettings) -> String?
     /// The value as text, distinct for distinct values; nil if it is unset.
@@ -15,22 +41,17 @@ struct SettingMember: Sendable {
     let words: [String]
 
     init(
-        set: @escaping @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void,
-        resolve: (@Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void)? = nil,
+        _ form: Form, set: @escaping Reader, resolve: Reader? = nil,
         problem: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
-        text: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
-        words: [String] = []
+        text: @escaping @Sendable (JobSettings) -> String? = { _ in nil }, words: [String] = []
     ) {
-        self.set = set
-        self.resolve = resolve
-        self.problem = problem
-        self.text = text
-        self.words = words
+        (self.form, self.set, self.resolve, self.words) = (form, set, resolve, words)
+        (self.problem, self.text) = (problem, text)
     }
 
     static func int(_ path: WritableKeyPath<JobSettings, Int> & Sendable, _ range: ClosedRange<Int>) -> Self {
         SettingMember(
-            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.int(in: range) },
+            .int, set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.int(in: range) },
             problem: { job in
                 let number = job[keyPath: path]
                 return range.contains(number) ? nil : "must be \(range.right), but is \(number)"
@@ -40,6 +61,7 @@ struct SettingMember: Sendable {
     static func seconds(_ path: WritableKeyPath<JobSettings, Double> & Sendable, upTo limit: Int) -> Self {
         let range = NumberRange(0, to: limit, noun: "a number of seconds")
         return SettingMember(
+            .number,
             set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.number(in: range) },
             problem: { job in
                 let seconds = job[keyPath: path]
@@ -51,6 +73,7 @@ struct SettingMember: Sendable {
         _ path: WritableKeyPath<JobSettings, CountSetting> & Sendable, _ range: ClosedRange<Int>
     ) -> Self {
         SettingMember(
+            .amount,
             set: { job, value throws(SettingProblem) in
                 job[keyPath: path] = try value.countOrAuto(in: range)
             },
@@ -60,16 +83,25 @@ struct SettingMember: Sendable {
             })
     }
 
-    static func flag(_ path: WritableKeyPath<JobSettings, Bool> & Sendable) -> Self {
+    /// The fingerprint omits the value `unset`.
+    static func flag(_ path: WritableKeyPath<JobSettings, Bool> & Sendable, unset: Bool? = nil) -> Self {
         SettingMember(
-            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.bool() },
-            text: { "\($0[keyPath: path])" })
+            .flag, set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.bool() },
+            text: { $0[keyPath: path] == unset ? nil : "\($0[keyPath: path])" })
     }
 
-    static func string(_ path: WritableKeyPath<JobSettings, String?> & Sendable) -> Self {
+    static func text(
+        _ path: WritableKeyPath<JobSettings, String?> & Sendable,
+        shown: @escaping @Sendable (String) -> String = { ResultText.list([$0]) }
+    ) -> Self {
         SettingMember(
-            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.string() },
-            text: { $0[keyPath: path].map { ResultText.list([$0]) } })
+            .text, set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.string() },
+            text: { $0[keyPath: path].map(shown) })
+    }
+
+    /// A file or a folder, which results don't depend on by its name.
+    static func path(_ path: WritableKeyPath<JobSettings, String?> & Sendable) -> Self {
+        SettingMember(.path) { job, value throws(SettingProblem) in job[keyPath: path] = try value.path() }
     }
 
     /// One of a few words. The fingerprint omits the word `unset`.
@@ -77,12 +109,14 @@ struct SettingMember: Sendable {
         _ path: WritableKeyPath<JobSettings, Choice> & Sendable, unset: Choice? = nil
     ) -> Self where Choice.RawValue == String {
         SettingMember(
+            .text,
             set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.word(Choice.self) },
             text: { $0[keyPath: path] == unset ? nil : $0[keyPath: path].rawValue },
             words: Choice.allCases.map(\.rawValue))
     }
 
     static let speculation = SettingMember(
+        .amount,
         set: { job, value throws(SettingProblem) in job.engine.speculation = try value.speculation() },
         problem: { job in
             let range = 1...Speculation.limit
@@ -92,8 +126,17 @@ struct SettingMember: Sendable {
 
     /// One of the requests' settings.
     init(_ setting: RequestSetting) {
+        let form: Form =
+            switch setting.kind {
+            case .int: .int
+            case .number: .number
+            case .flag: .flag
+            case .word: .text
+            case .texts: .texts
+            case .bias: .bias
+            }
         self.init(
-            set: { job, value throws(SettingProblem) in try value.read(setting, into: &job.request) },
+            form, set: { job, value throws(SettingProblem) in try value.read(setting, into: &job.request) },
             problem: { setting.problem(in: $0.request) }, text: { setting.text(in: $0.request) },
             words: setting.words)
     }

@@ -42,8 +42,9 @@ extension SettingValue {
 extension JobKey {
     init(_ key: any AnswerKey.Type) {
         self.init(
-            key.name, key.placeholder, key.help,
+            key.name, key.placeholder, key.help, in: [.option, .step, .llm, .map],
             SettingMember(
+                key.valueForm,
                 set: { job, value throws(SettingProblem) in
                     job.forms[key.name] = try value.form(of: key).map { AskedForm($0) }
                 },
@@ -52,6 +53,6 @@ extension JobKey {
                     job.forms[key.name] = read
                     job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
                 },
-                text: { $0.forms[key.name]?.form.fingerprint }), effect: .ifSet)
+                text: { $0.forms[key.name]?.form.fingerprint }))
     }
 }

@@ -38,10 +38,7 @@ extension SettingValue {
         for option in options {
             let parts = (option.text ?? "").split(at: "=", keepingEmpty: true)
             guard parts.count == 2 else { throw option.wrong("ID=X, a token id and \(range.right)") }
-            func part(_ text: Substring) -> SettingValue {
-                SettingValue(content: .plain(String(text)), isOption: true, folder: "")
-            }
-            pairs.append((part(parts[0]), part(parts[1])))
+            pairs.append((SettingValue(option: String(parts[0])), SettingValue(option: String(parts[1]))))
         }
         return pairs
     }

@@ -5,7 +5,7 @@ extension SettingValue {
     /// Reads names, each with a list or a mapping.
     /// - Parameter reads: whether files are read.
     func picks(reads: Bool) throws(SettingProblem) -> [Pick] {
-        guard case .mapping(let pairs) = content, whole != nil, !pairs.isEmpty else {
+        guard case .mapping(let pairs) = content, !isOption, !pairs.isEmpty else {
             throw wrong("a mapping of fields to what they are picked from, such as topic: [history, physics]")
         }
         let all = try json()

@@ -5,7 +5,7 @@ import OperatingSystem
 
 /// A value of a job file or an option.
 struct SettingValue: WrittenValue {
-    package enum Content {
+    enum Content {
         /// Unquoted text in a job file, or the text of an option: a number, a word, ...
         case plain(String)
         /// Quoted text or a block: always a string.
@@ -15,16 +15,43 @@ struct SettingValue: WrittenValue {
         case null
     }
 
-    var content: Content
+    private let node: YAMLNode
     /// Whether it is a command-line option, where all is text and nothing can be quoted.
-    var isOption = false
+    let isOption: Bool
     /// The folder of relative paths.
-    var folder: String
-    var line: Int?
-    /// Reads a job file's whole value, at any depth.
-    var whole: (() throws(SettingProblem) -> JSONValue)?
-    /// Reads the keys and values of each mapping in a list of a job file.
-    var parts: (() throws(SettingProblem) -> [[(key: SettingValue, value: SettingValue)]])?
+    private let folder: String
+
+    /// - Parameter folder: that of relative paths; nil for a command-line option.
+    init(_ node: YAMLNode, folder: String?) {
+        (self.node, self.folder, isOption) = (node, folder ?? "", folder == nil)
+    }
+
+    init(option text: String) {
+        self.init(YAMLNode(content: .scalar(text, isPlain: true), line: 0), folder: nil)
+    }
+
+    /// - Parameter isList: whether the option may be repeated.
+    init?(option texts: [String], isList: Bool) {
+        let nodes = texts.map { YAMLNode(content: .scalar($0, isPlain: true), line: 0) }
+        guard let first = nodes.first else { return nil }
+        self.init(isList ? YAMLNode(content: .sequence(nodes), line: 0) : first, folder: nil)
+    }
+
+    /// The line of a job file; nil for an option.
+    var line: Int? { isOption ? nil : node.line }
+
+    var content: Content {
+        func part(_ node: YAMLNode) -> SettingValue {
+            SettingValue(node, folder: isOption ? nil : folder)
+        }
+        return switch node.content {
+        case .scalar(let text, isPlain: true):
+            !isOption && YAMLValues.nulls.contains(text) ? .null : .plain(text)
+        case .scalar(let text, isPlain: false): .quoted(text)
+        case .sequence(let elements): .list(elements.map(part))
+        case .mapping(let members): .mapping(members.map { (part($0.key), part($0.value)) })
+        }
+    }
 
     /// The value in errors.
     var shown: String {
@@ -120,8 +147,8 @@ struct SettingValue: WrittenValue {
 
     /// Reads the value as JSON.
     func json() throws(SettingProblem) -> JSONValue {
-        guard let whole else { throw wrong("a value of a job file") }
-        return try whole()
+        if isOption { throw wrong("a value of a job file") }
+        return try YAMLValues.json(of: node)
     }
 
     /// The text of a scalar, quoted or not.

@@ -8,6 +8,8 @@ package struct YAMLValues {
     static let textLimit = 16 << 20
     static let depthLimit = 128
 
+    static let nulls: Set = ["", "~", "null", "Null", "NULL"]
+
     private var values = 0
     private var bytes = 0
 
@@ -53,7 +55,7 @@ package struct YAMLValues {
     }
 
     private static func plain(_ text: String) -> JSONValue {
-        if ["", "~", "null", "Null", "NULL"].contains(text) { return .null }
+        if nulls.contains(text) { return .null }
         switch try? JSONValue(parsing: Array(text.utf8), limits: .line) {
         case let value? where value.isPlain: return value
         default: return .string(text)

@@ -5,7 +5,7 @@ import OperatingSystem
 
 /// Arguments that make a job: its file, and settings that override it.
 struct JobOptions: ParsableArguments {
-    enum All: SettingGroup { static var keys: [JobKey] { JobKey.all.filter(\.isOption) } }
+    enum All: SettingGroup { static var keys: [JobKey] { JobKey.all(in: .option) } }
 
     @Argument(
         help: ArgumentHelp("The job file.", valueName: "job file"),
@@ -23,7 +23,7 @@ struct JobOptions: ParsableArguments {
         var words = ["phibatch", name] + files
         for option in all.given {
             for text in option.texts {
-                guard option.key.kind == .flag else {
+                guard option.key.form == .flag else {
                     words += [option.key.option, Addresses.shown(text)]
                     continue
                 }
@@ -102,7 +102,7 @@ struct JobOptions: ParsableArguments {
 
     /// A flag takes no value: in `--chat false` the word would be a job file. A file of that name is given as `./true`.
     private func refuseValuesOfFlags() throws {
-        let flags = all.given.map(\.key).filter { $0.kind == .flag }
+        let flags = all.given.map(\.key).filter { $0.form == .flag }
         guard let value = files.first(where: { ["true", "false"].contains($0) }), !flags.isEmpty else {
             return
         }

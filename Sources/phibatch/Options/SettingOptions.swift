@@ -27,10 +27,9 @@ struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable
         for key in Group.keys {
             let name = Name(stringValue: key.name)
             let texts =
-                switch key.kind {
-                case .flag: try values.decodeIfPresent(Bool.self, forKey: name).map { ["\($0)"] } ?? []
-                case .value, .list: try values.decode([String].self, forKey: name)
-                }
+                key.form == .flag
+                ? try values.decodeIfPresent(Bool.self, forKey: name).map { ["\($0)"] } ?? []
+                : try values.decode([String].self, forKey: name)
             if !texts.isEmpty { given.append(JobOption(key, texts)) }
         }
     }
@@ -46,28 +45,26 @@ extension JobKey {
         var names: [NameSpecification.Element] = [.customLong(optionName)]
         if let letter { names.insert(.customShort(letter), at: 0) }
         let name = NameSpecification(names)
-        switch kind {
-        case .flag:
+        if form == .flag {
             return Flag<Bool?>(
                 name: name, inversion: .prefixedNo, exclusivity: .exclusive, help: ArgumentHelp(sentence))
-        case .value, .list:
-            // A list in either case, to detect a repeated value. The word after an option is always its value, so that
-            // negative numbers and texts like --x can be given.
-            return Option<[String]>(
-                wrappedValue: [], name: name, parsing: .unconditionalSingleValue,
-                help: ArgumentHelp(sentence, valueName: placeholder), completion: completion)
         }
+        // A list in any case, to detect a repeated value. The word after an option is always its value, so that
+        // negative numbers and texts like --x can be given.
+        return Option<[String]>(
+            wrappedValue: [], name: name, parsing: .unconditionalSingleValue,
+            help: ArgumentHelp(sentence, valueName: placeholder), completion: completion)
     }
 
     /// The option as it is written.
     var way: String {
         let names = (letter.map { "-\($0), " } ?? "") + option
-        return kind == .flag ? "\(names) or --no-\(optionName)" : "\(names) <\(placeholder)>"
+        return form == .flag ? "\(names) or --no-\(optionName)" : "\(names) <\(placeholder)>"
     }
 
     /// The help as a sentence.
     var sentence: String {
-        let several = kind == .list && !help.contains("may be repeated") ? "; may be repeated" : ""
+        let several = form.isList && !help.contains("may be repeated") ? "; may be repeated" : ""
         // A word of the setting's own keeps its case.
         let isWord = words.contains { help.hasPrefix($0) }
         return (isWord ? help.prefix(1) : help.prefix(1).uppercased()[...]) + help.dropFirst() + several + "."

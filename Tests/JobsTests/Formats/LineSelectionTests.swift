@@ -90,7 +90,7 @@ import Testing
     @Test(arguments: ["0/2", "3/2", "1/0", "x", "1/2/3", "-1/2", "1/", "/2"])
     func wrongShardsAreRefused(text: String) {
         #expect(throws: SettingProblem.self) {
-            try SettingValue(content: .plain(text), isOption: true, folder: "").shard()
+            try SettingValue(option: text).shard()
         }
     }
 }

@@ -71,11 +71,11 @@ import Testing
 
     /// Each declared setting is an option, with a value or as a flag; but for what a job file alone can say.
     @Test func everySettingIsAnOption() throws {
-        for key in JobKey.all.filter(\.isOption) {
-            let arguments = key.kind == .flag ? [key.option] : [key.option, "odd value"]
+        for key in JobKey.all(in: .option) {
+            let arguments = key.form == .flag ? [key.option] : [key.option, "odd value"]
             let given = try JobOptions.parse(arguments).all.given
             #expect(given.map(\.key.name) == [key.name])
-            #expect(given.first?.texts == [key.kind == .flag ? "true" : "odd value"])
+            #expect(given.first?.texts == [key.form == .flag ? "true" : "odd value"])
         }
     }
 
@@ -87,7 +87,7 @@ import Testing
         let arguments = ["--generate-completion-script=\(shell)"]
         let script = try HelpTopic.shown(Phibatch.message(for: #require(error)), for: arguments)
         for topic in HelpTopic.all.map(\.name) { #expect(script.contains(" \(topic)"), "\(topic)") }
-        for key in JobKey.all.filter(\.isOption) {
+        for key in JobKey.all(in: .option) {
             #expect(script.contains(key.optionName))
             for word in key.words { #expect(script.contains(word)) }
         }
