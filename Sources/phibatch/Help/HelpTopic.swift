@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchEngine
 import BatchPipeline
 import Errors
 
@@ -18,9 +19,10 @@ struct HelpTopic {
 
     /// In the order of the list.
     static let all: [HelpTopic] = [
-        .init(PackageResources.job_md, appendix: settings), .init(PackageResources.input_md),
+        .init(PackageResources.job_md, appendix: settings),
+        .init(PackageResources.input_md, appendix: ofLines),
         .init(PackageResources.rows_md), .init(PackageResources.templates_md),
-        .init(PackageResources.sampling_md), .init(PackageResources.answers_md),
+        .init(PackageResources.sampling_md, appendix: steps), .init(PackageResources.answers_md),
         .init(PackageResources.choices_md), .init(PackageResources.score_md),
         .init(PackageResources.reasoning_md),
         .init(PackageResources.tools_md), .init(PackageResources.steps_md),
@@ -49,6 +51,18 @@ struct HelpTopic {
         "\n## Times\n\n"
             + ResultTime.all.map { "- `\($0.name)`: \($0.title), \($0.about), in \($0.unit.rawValue).\n" }
             .joined()
+    }
+
+    /// Steps by which a token is chosen, from the table of settings.
+    private static var steps: String {
+        let settings = RequestSetting.all.filter { $0.order != nil }.sorted { $0.order ?? 0 < $1.order ?? 0 }
+        return "\n## The steps\n\n"
+            + settings.enumerated().map { filled("\($0 + 1). `\($1.name)`:", $1.help) }.joined()
+    }
+
+    private static var ofLines: String {
+        let names = LineReading.names.map { "`\($0)`" }.joined(separator: ", ")
+        return "\n" + filled("Settings of lines:", names + ".", indent: "")
     }
 
     /// Adapts the parser's text: settings are in the job's topic, and shells complete topics, too.
@@ -82,13 +96,16 @@ struct HelpTopic {
             + "\ncomplete -c phibatch -n '__phibatch_should_offer_completions_for_positional \"phibatch help\" -ge 1' -fa '\(names)'"
     }
 
-    private static func item(_ key: JobKey) -> String {
-        var lines = ["- `\(key.name)`:"]
-        for word in key.sentence.split(at: " ") {
+    private static func item(_ key: JobKey) -> String { filled("- `\(key.name)`:", key.sentence) }
+
+    /// Returns a text in lines of at most 80 characters.
+    private static func filled(_ start: String, _ text: String, indent: String = "  ") -> String {
+        var lines = [start]
+        for word in text.split(at: " ") {
             if let line = lines.last, line.count + word.count < 80 {
                 lines[lines.count - 1] = line + " " + word
             } else {
-                lines.append("  " + word)
+                lines.append(indent + word)
             }
         }
         return lines.joined(separator: "\n") + "\n"
@@ -107,7 +124,8 @@ struct HelpTopic {
         if arguments.count == 2, named(arguments[1]) == nil,
             let key = JobKey.named(arguments[1].drop { $0 == "-" }.replacing(each: "-", with: "_"))
         {
-            return item(key).dropFirst(2) + (key.isOption ? "\nAs an option: \(key.way)\n" : "")
+            return item(key).dropFirst(2)
+                + (key.places.contains(.option) ? "\nAs an option: \(key.way)\n" : "")
         }
         guard !arguments[1].hasPrefix("-"), arguments[1] != "help" else { return nil }
         let command = Phibatch.configuration.subcommands.first {

@@ -73,10 +73,10 @@ import Testing
         #expect(try items("results", after: "codes\nare:") == LineError.Code.allCases.map(\.rawValue))
         #expect(try items("answers") == AnswerKeys.names)
         #expect(try Set(items("engines")) == Set(EngineKind.allCases.map { "engine: \($0.rawValue)" }))
-        let rules = RequestSetting.all.filter { $0.rule != nil }.sorted { $0.rule ?? 0 < $1.rule ?? 0 }
+        let steps = ["logit_bias", "presence_penalty", "frequency_penalty", "repetition_penalty"]
         #expect(
-            try items("sampling")
-                == rules.map(\.name) + ["temperature", "top_k", "top_p", "min_p", "seed"])
+            try items("sampling", after: "## The steps")
+                == steps + ["no_repeat_ngram_size", "temperature", "top_k", "top_p", "min_p", "seed"])
         let pages = try ["job", "steps", "input", "pipe"].map { try #require(HelpTopic.named($0)).text }
         for key in JobKey.all { #expect(pages[0].contains("\n- `\(key.name)`: "), "\(key.name)") }
         for name in AnswerKeys.names {
