@@ -20,7 +20,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test test-all tests-built readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools model clean docs help format lint check-swift
+.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test test-all tests-built readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools settings model clean docs help format lint check-swift
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -166,6 +166,10 @@ tools: check-swift
 ifndef BUILT
 	@$(SWIFT) build $(FLAGS) --product phibatch-dev
 endif
+
+# Python's list of settings, from the program's table.
+settings: tools
+	@.build/release/phibatch-dev settings > .build/settings.py && mv .build/settings.py Sources/Python/phibatch/_settings.py
 
 # DESTDIR goes before PREFIX, for packages. As root over somebody else's tree it only copies what "make stage" made.
 PREFIX ?= /usr/local
@@ -315,4 +319,5 @@ help:
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
 	@echo "make counts  instructions of each kernel variant beside those that its arithmetic needs (a minute)"
 	@echo "make docs   the DocC pages of the library, with their links checked"
+	@echo "make settings  Python's list of settings, from the program's table"
 	@echo "make lint   check the formatting, the budget, and that no two folders depend on each other; make format formats"

@@ -199,7 +199,7 @@ let package = Package(
             name: "PhibatchTests",
             dependencies: base + [
                 "BatchPipeline", "JSONSchema", "Jobs", "PhiModel", "TestSupport", "TokenConstraints",
-                "phibatch",
+                "phibatch", "phibatch-dev",
             ],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.

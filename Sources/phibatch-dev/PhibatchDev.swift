@@ -9,7 +9,9 @@ struct PhibatchDev: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "phibatch-dev",
         abstract: "Measures kernels, models and schemas, for developers of phibatch.",
-        subcommands: [KernelsCommand.self, PerplexityCommand.self, SchemaSuiteCommand.self])
+        subcommands: [
+            KernelsCommand.self, PerplexityCommand.self, SchemaSuiteCommand.self, SettingsCommand.self,
+        ])
 
     /// Writes a line to stderr, since stdout carries results only.
     static func note(_ line: String) {

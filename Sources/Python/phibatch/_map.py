@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 
 from ._errors import TooManyFailuresError, UsageError
 from ._kinds import ANY, TEXT, Kind, kind, members
-from ._parameters import OF_LINE, MapKeywords, Schema, check_names, json_schema, parsed
+from ._parameters import MapKeywords, Schema, check_names, json_schema, parsed
 from ._process import logger
 from ._results import line_error
 from ._run import run
+from ._settings import LINE
 from ._tables import Column, replaced, table, write_table
 from ._values import fields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: Columns that a line would read as settings.
-_SETTINGS = (*OF_LINE, "logit_bias", "stop", "choices", "schema")
 #: Settings of a job that are templates over a row's fields.
 _TEMPLATES = ("prompt", "system", "prefix", "messages", "choices", "completion")
 
@@ -241,7 +240,7 @@ def _used(columns: Any, job: Mapping[str, Any], id: str | None) -> List[str]:
         texts += " prompt messages"
     used = [name for name in columns if name in texts]
     for name in used:
-        if name in _SETTINGS and not (name == "choices" and "choices" in job):
+        if name in LINE and not (name == "choices" and "choices" in job):
             raise UsageError(
                 f'The column "{name}" would set {name} for its row, as a line\'s setting has its name; rename it.'
             )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, Union
 
 from ._errors import UsageError
 from ._narrow import is_list, is_mapping
+from ._settings import ATTRIBUTES, LINE, Asked, JobSettings, MapSettings
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,20 +25,6 @@ Message = Mapping[str, str]
 #: A text, messages, a line with its own settings, or token ids.
 Prompt = Union[str, Sequence[Message], Mapping[str, Any], Sequence[int]]
 
-#: Settings of answers, as keywords; `SamplingParams` describes each.
-Asked = TypedDict("Asked", {
-    "max_tokens": "int | None", "temperature": "float | None", "top_p": "float | None", "top_k": "int | None",
-    "min_p": "float | None", "presence_penalty": "float | None", "frequency_penalty": "float | None",
-    "repetition_penalty": "float | None", "no_repeat_ngram_size": "int | None", "min_tokens": "int | None",
-    "logit_bias": "Mapping[int, float] | None", "seed": "int | None", "stop": "str | Sequence[str] | None",
-    "regex": "str | None", "grammar": "str | None", "json_mode": "bool | str | None",
-    "response_format": "Mapping[str, object] | None", "tools": "Sequence[Mapping[str, object]] | None",
-    "tool_choice": "str | None", "max_tool_calls": "int | None", "samples": "int | None", "logprobs": "int | None", "tokens": "bool | None", "indent": "int | None",
-    "open_objects": "bool | None", "retries": "int | None", "ignore_eos": "bool | None", "reasoning": "str | None",
-    "max_reasoning_tokens": "int | None", "reasoning_effort": "str | None", "reasoning_ending": "str | None",
-    "chat": "bool | None", "system": "str | None", "prefix": "str | None", "control_tokens": "str | None",
-}, total=False)  # fmt: skip
-
 
 class Settings(Asked, total=False):
     """Keywords of `LLM.generate` and its kin."""
@@ -46,32 +33,11 @@ class Settings(Asked, total=False):
     choices: Sequence[str] | None
 
 
-#: Keywords of `map`, besides its parameters.
-MapSettings = TypedDict("MapSettings", {
-    "adapter": "str | PathLike[str]", "answers": "str | PathLike[str]", "answers_limit": "int | str",
-    "allow_empty": "bool", "messages": "Sequence[Mapping[str, str]]", "task": "str", "completion": "str",
-    "choices": "Sequence[str]", "max_failures": "int | str", "limit": "int", "checkpoint_interval": "float", "keep_old": "int", "provenance": "bool",
-    "engine": "str", "workers": "int", "threads": "int", "kv_budget": "int | str", "kv": "str", "long_rope": "str",
-    "prefill_chunk": "int", "speculate": "int | str",
-}, total=False)  # fmt: skip
-
-
 class MapKeywords(Asked, MapSettings, total=False):
     """All keywords of `map`'s settings."""
 
 
-#: Other settings of a job; "phibatch help job" describes each.
-_JobAlone = TypedDict("_JobAlone", {
-    "model": "str | PathLike[str]", "input": "str | PathLike[str] | Sequence[str | PathLike[str]]", "input_format": "str",
-    "delimiter": "str", "quotes": "str", "rows": "int", "pick": "Mapping[str, object]", "output": "str | PathLike[str]",
-    "output_format": "str", "errors": "str | PathLike[str]", "shard": "str", "until": "int | str", "prompt": "str",
-    "prompt_file": "str | PathLike[str]", "steps": "Sequence[Mapping[str, object]]", "id": "str",
-    "line_settings": "str | Sequence[str]", "keep": "Sequence[str] | Mapping[str, str]", "results": "str",
-    "error_lines": "str", "unsupported": "str",
-}, total=False)  # fmt: skip
-
-
-class JobKeywords(MapKeywords, _JobAlone, total=False):
+class JobKeywords(MapKeywords, JobSettings, total=False):
     """All settings of a job."""
 
     schema: Schema | str | PathLike[str] | None
@@ -90,55 +56,18 @@ def check_names(names: Iterable[str], known: Iterable[str], must_be_known: bool)
             raise UsageError(f'There is no setting "{name}". {hint}')
 
 
-#: Fields that go into the settings; the others into the line.
-_OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "open_objects", "retries", "ignore_eos", "reasoning",
-                "reasoning_ending", "chat", "control_tokens")
-#: Fields that the line has in another form.
-_MADE = ("logit_bias", "stop", "schema", "choices", "system", "prefix")
+#: Fields of a line that have another form there.
+_MADE = ("logit_bias", "stop", "schema", "choices")
+#: Fields that go into the line unchanged.
+OF_LINE = tuple(name for name in LINE if name not in _MADE)
 
 
 class SamplingParams:
-    """Settings of answers. None selects the default, as in a job.
-
-    Attributes:
-        max_tokens: the most tokens of an answer (256).
-        temperature: 0 is greedy (0).
-        top_p: keep the likeliest tokens whose probabilities add up to this (1).
-        top_k: keep this many of the likeliest tokens; 0 keeps all (0).
-        min_p: keep tokens at least this likely, relative to the likeliest (0).
-        presence_penalty: subtracted from the logit of each token in the answer, -2 to 2.
-        frequency_penalty: subtracted from a token's logit for each time it is in the answer, -2 to 2.
-        repetition_penalty: divides positive logits of tokens in prompt or answer, multiplies negative ones; 1 is none.
-        no_repeat_ngram_size: length of token sequences that may not repeat, the prompt's included; 0 is no limit (0).
-        min_tokens: tokens before which neither the end of sequence nor a stop string ends an answer (0).
-        logit_bias: added to the logits of these token ids, -100 to 100.
-        seed: seed of the random streams; the same seed and prompt give the same answer (0).
-        stop: strings that end an answer, which is cut before them.
-        schema: a JSON Schema or a pydantic model for answers.
-        regex: a regular expression of ECMA-262 that matches the whole answer.
-        grammar: the text of a GBNF grammar for answers.
-        json_mode: True for any JSON document, ``object`` or ``array`` for any object or array.
-        response_format: a constraint as in OpenAI's API.
-        tools: functions that the model may call, as in OpenAI's API; the result has the calls.
-        tool_choice: ``auto``, ``none``, ``required`` or the name of a tool (``auto``).
-        max_tool_calls: the most calls in an answer.
-        choices: the answers to choose from; the result has the probability of each.
-        samples: answers for each prompt, each with its own random stream (1).
-        logprobs: add the log-probabilities of each token and of this many of the likeliest, 0 to 20.
-        tokens: add the answer's token ids.
-        indent: spaces per level of JSON; None writes it without white space.
-        open_objects: allow members that a schema neither names nor forbids.
-        retries: how many times an answer that breaks its constraint is generated again (3).
-        reasoning: treatment of the model's reasoning: ``separate``, ``keep`` or ``drop``.
-        max_reasoning_tokens: the most tokens of reasoning; then it is ended, and the answer follows.
-        reasoning_effort: the same as a share of max_tokens: ``none``, ``minimal``, ``low``, ``medium`` or ``high``.
-        reasoning_ending: the sentence that ends reasoning at its limit.
-        ignore_eos: continue after the end of sequence, for measurements.
-        chat: whether prompts go through the model's chat template (True).
-        system: the system message.
-        prefix: the beginning of the answer, which the model continues.
-        control_tokens: treatment of control tokens such as ``<|end|>`` in prompts: ``text`` or ``parse``.
-    """
+    __doc__ = (
+        "Settings of answers. None selects the default, as in a job.\n\n"
+        + ATTRIBUTES
+        + "    schema: a JSON Schema or a pydantic model for answers\n"
+    )
 
     def __init__(self, **settings: Unpack[Settings]) -> None:
         check_names(settings, Settings.__annotations__, True)
@@ -174,14 +103,10 @@ class SamplingParams:
 
     def settings(self) -> Dict[str, Any]:
         """Returns the settings of a job."""
-        settings = {name: self.given[name] for name in _OF_SETTINGS if name in self.given}
+        settings = {name: value for name, value in self.given.items() if name not in (*LINE, "system", "prefix")}
         if self.prefix is not None:
             settings["prefix"] = "{{ prefix }}"
         return settings
-
-
-#: Fields that go into the line unchanged.
-OF_LINE = tuple(name for name in Settings.__annotations__ if name not in (*_OF_SETTINGS, *_MADE))
 
 
 def parameters(base: SamplingParams | None, keywords: Mapping[str, Any]) -> SamplingParams:

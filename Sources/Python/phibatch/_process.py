@@ -19,6 +19,7 @@ from ._errors import PhibatchError, ProcessError, error_of_exit
 from ._parameters import JobKeywords
 from ._program import environment, program
 from ._progress import Bar, shown
+from ._settings import FLAGS
 
 logger = logging.getLogger("phibatch")
 
@@ -26,8 +27,7 @@ Answer = Mapping[str, Any]
 #: Receives a request's answers; an exception is the last.
 Sink = Callable[[int, "Answer | PhibatchError"], None]
 
-_FLAGS = ("restart", "prune", "wait", "offline", "chat", "tokens", "provenance", "ignore_eos", "open_objects",
-          "allow_empty")
+_FLAGS = ("restart", "prune", "wait", "offline", *FLAGS)
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 _all: weakref.WeakSet[PipeProcess] = weakref.WeakSet()

@@ -21,14 +21,13 @@ from ._process import MessageLog, in_python
 from ._program import environment, program
 from ._progress import Bar
 from ._results import Result, Row, Scores, answer, row
+from ._settings import PATHS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: A job file, or its content.
 Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
-
-_PATHS = ("adapter", "answers", "errors", "prompt_file")
 
 
 @dataclass(frozen=True)
@@ -203,16 +202,16 @@ def _absolute(name: str, value: Any) -> Any:
                 raise UsageError("output must be a local file; phibatch push makes a dataset of it.")
             return text
         return os.path.abspath(text)
-    if name in _PATHS or (name == "schema" and isinstance(value, (str, Path))):
+    if name == "model":
+        text = os.path.expanduser(str(value))
+        return os.path.abspath(text) if os.path.isdir(text) or text.startswith((".", "/")) else text
+    if name in PATHS or (name == "schema" and isinstance(value, (str, Path))):
         return os.path.abspath(str(value))
     if name == "schema":
         return json_schema(value)
     # A grammar's text, which has rules, is no file.
     if name == "grammar" and (isinstance(value, Path) or ":" not in str(value)):
         return os.path.abspath(str(value))
-    if name == "model":
-        text = os.path.expanduser(str(value))
-        return os.path.abspath(text) if os.path.isdir(text) or text.startswith((".", "/")) else text
     return value
 
 

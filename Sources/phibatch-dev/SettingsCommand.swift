@@ -1,0 +1,70 @@
+import ArgumentParser
+import Jobs
+
+/// Writes the part of the Python package that lists the settings.
+struct SettingsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings", abstract: "Write the Python package's list of settings, from the program's.")
+
+    func run() throws { print(Self.module, terminator: "") }
+
+    static var module: String {
+        // A schema has types of its own in Python, and `choices` has a method of its own.
+        let own = JobKey.all(in: .llm).filter { $0.name != "schema" }
+        let asked = own.filter { $0.name != "choices" }.map(\.name)
+        let others = JobKey.all.filter { $0.name != "schema" && !asked.contains($0.name) }
+        return """
+            \"""Settings by name. "make settings" writes this file from the program's table: change that.\"""
+
+            from __future__ import annotations
+
+            from typing import TYPE_CHECKING, Mapping, Sequence, TypedDict
+
+            if TYPE_CHECKING:
+                from os import PathLike
+
+            #: Settings of answers.
+            \(dictionary("Asked", own.filter { asked.contains($0.name) }, end: " | None"))
+            #: Others that `map` takes, too.
+            \(dictionary("MapSettings", others.filter { $0.places.contains(.map) }))
+            #: Others of a job; "phibatch help job" describes each.
+            \(dictionary("JobSettings", others.filter { !$0.places.contains(.map) }))
+            #: Fields of a line that are settings.
+            \(tuple("LINE", JobKey.all.filter { LineReading.names.contains($0.name) }))
+            \(tuple("FLAGS", JobKey.all.filter { $0.form == .flag }))
+            \(tuple("PATHS", JobKey.all.filter { $0.form == .path }))
+            ATTRIBUTES = \"""Attributes:
+            \(own.map { filled("    \($0.name):", help(of: $0).split(separator: " ") + [], "        ") }.joined())\"""
+
+            """
+    }
+
+    /// Outside a job a system message is no template.
+    private static func help(of key: JobKey) -> String {
+        key.name == "system" ? JobKey.ofChats.first { $0.name == key.name }?.help ?? "" : key.help
+    }
+
+    private static func dictionary(_ name: String, _ keys: [JobKey], end: String = "") -> String {
+        let members = keys.map { "\"\($0.name)\": \"\($0.form.rawValue)\(end)\"," }
+        return filled("\(name) = TypedDict(\"\(name)\", {\n   ", members, "    ")
+            + "}, total=False)  # fmt: skip"
+    }
+
+    private static func tuple(_ name: String, _ keys: [JobKey]) -> String {
+        filled("\(name) = (\n   ", keys.map { "\"\($0.name)\"," }, "    ") + ")  # fmt: skip"
+    }
+
+    /// Returns words in lines of at most 120 characters.
+    private static func filled(_ start: String, _ words: [some StringProtocol], _ indent: String) -> String {
+        var (text, line) = ("", start)
+        for word in words {
+            if (line.split(separator: "\n").last ?? "").count + word.count < 120 {
+                line += " " + word
+            } else {
+                text += line + "\n"
+                line = indent + word
+            }
+        }
+        return text + line + "\n"
+    }
+}
