@@ -23,11 +23,9 @@ struct SettingsCommand: ParsableCommand {
             if TYPE_CHECKING:
                 from os import PathLike
 
-            #: Settings of answers.
+            #: Settings of answers; others of `map`, and of whole jobs, which "phibatch help job" describes.
             \(dictionary("Asked", own.filter { asked.contains($0.name) }, end: " | None"))
-            #: Others that `map` takes, too.
             \(dictionary("MapSettings", others.filter { $0.places.contains(.map) }))
-            #: Others of a job; "phibatch help job" describes each.
             \(dictionary("JobSettings", others.filter { !$0.places.contains(.map) }))
             #: Fields of a line that are settings.
             \(tuple("LINE", JobKey.all.filter { LineReading.names.contains($0.name) }))
@@ -51,7 +49,7 @@ struct SettingsCommand: ParsableCommand {
     }
 
     private static func tuple(_ name: String, _ keys: [JobKey]) -> String {
-        filled("\(name) = (\n   ", keys.map { "\"\($0.name)\"," }, "    ") + ")  # fmt: skip"
+        filled("\(name) = (", keys.map { "\"\($0.name)\"," } + [")  # fmt: skip"], "    ")
     }
 
     /// Returns words in lines of at most 120 characters.

@@ -56,12 +56,6 @@ def check_names(names: Iterable[str], known: Iterable[str], must_be_known: bool)
             raise UsageError(f'There is no setting "{name}". {hint}')
 
 
-#: Fields of a line that have another form there.
-_MADE = ("logit_bias", "stop", "schema", "choices")
-#: Fields that go into the line unchanged.
-OF_LINE = tuple(name for name in LINE if name not in _MADE)
-
-
 class SamplingParams:
     __doc__ = (
         "Settings of answers. None selects the default, as in a job.\n\n"
@@ -86,19 +80,10 @@ class SamplingParams:
 
     def line(self, prompt: Prompt) -> Dict[str, Any]:
         """Returns the prompt as a line of a job's input."""
-        given = self.given
         line = _line(prompt, self.system)
-        line.update((name, given[name]) for name in OF_LINE if name in given)
-        if self.logit_bias is not None:
-            line["logit_bias"] = {str(token): bias for token, bias in self.logit_bias.items()}
-        if self.stop is not None:
-            line["stop"] = [self.stop] if isinstance(self.stop, str) else list(self.stop)
-        if self.choices is not None:
-            line["choices"] = list(self.choices)
+        line.update((name, value) for name, value in self.given.items() if name in (*LINE, "prefix"))
         if self.schema is not None:
             line["schema"] = json_schema(self.schema)
-        if self.prefix is not None:
-            line["prefix"] = self.prefix
         return line
 
     def settings(self) -> Dict[str, Any]:

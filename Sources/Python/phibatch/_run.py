@@ -170,14 +170,10 @@ def _arguments(job: Job | None, settings: Mapping[str, Any], stack: contextlib.E
     """Returns the arguments of a job."""
     check_names({**(job if isinstance(job, Mapping) else {}), **settings}, JobKeywords.__annotations__, False)
     if job is not None and not isinstance(job, Mapping):
-        plain: Dict[str, Any] = {}
-        for name, value in settings.items():
-            if name == "schema" and not isinstance(value, (str, Path)) and value is not None:
-                file = stack.enter_context(_file(json_schema(value)))
-                plain[name] = file
-            else:
-                plain[name] = value
-        return [os.fspath(job), *options(plain)]
+        schema = settings.get("schema")
+        if schema is not None and not isinstance(schema, (str, Path)):
+            settings = {**settings, "schema": stack.enter_context(_file(json_schema(schema)))}
+        return [os.fspath(job), *options(settings)]
     return [stack.enter_context(_file(_said({**(job or {}), **settings})))]
 
 

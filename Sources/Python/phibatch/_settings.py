@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence, TypedDict
 if TYPE_CHECKING:
     from os import PathLike
 
-#: Settings of answers.
+#: Settings of answers; others of `map`, and of whole jobs, which "phibatch help job" describes.
 Asked = TypedDict("Asked", {
     "system": "str | None", "prefix": "str | None", "chat": "bool | None", "control_tokens": "str | None",
     "max_tokens": "int | None", "temperature": "float | None", "top_p": "float | None", "top_k": "int | None",
@@ -21,7 +21,6 @@ Asked = TypedDict("Asked", {
     "reasoning": "str | None", "max_reasoning_tokens": "int | None", "reasoning_effort": "str | None",
     "reasoning_ending": "str | None", "tokens": "bool | None", "logprobs": "int | None",
 }, total=False)  # fmt: skip
-#: Others that `map` takes, too.
 MapSettings = TypedDict("MapSettings", {
     "adapter": "str | PathLike[str]", "limit": "int", "messages": "Sequence[Mapping[str, str]]", "allow_empty": "bool",
     "task": "str", "completion": "str", "choices": "str | Sequence[str]", "max_failures": "int | str",
@@ -29,7 +28,6 @@ MapSettings = TypedDict("MapSettings", {
     "checkpoint_interval": "float", "engine": "str", "workers": "int | str", "threads": "int | str",
     "kv_budget": "int | str", "kv": "str", "long_rope": "str", "prefill_chunk": "int", "speculate": "int | str",
 }, total=False)  # fmt: skip
-#: Others of a job; "phibatch help job" describes each.
 JobSettings = TypedDict("JobSettings", {
     "model": "str | PathLike[str]", "input": "str | PathLike[str] | Sequence[str | PathLike[str]]",
     "input_format": "str", "delimiter": "str", "quotes": "str", "rows": "int", "pick": "Mapping[str, object]",
@@ -39,18 +37,12 @@ JobSettings = TypedDict("JobSettings", {
     "keep": "Sequence[str] | Mapping[str, str]", "results": "str", "error_lines": "str", "unsupported": "str",
 }, total=False)  # fmt: skip
 #: Fields of a line that are settings.
-LINE = (
-    "max_tokens", "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty",
+LINE = ( "max_tokens", "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty",
     "repetition_penalty", "no_repeat_ngram_size", "logit_bias", "seed", "stop", "min_tokens", "choices", "ignore_eos",
     "response_format", "schema", "regex", "grammar", "json_mode", "tools", "tool_choice", "max_tool_calls",
-    "max_reasoning_tokens", "reasoning_effort",
-)  # fmt: skip
-FLAGS = (
-    "chat", "allow_empty", "ignore_eos", "open_objects", "tokens", "provenance",
-)  # fmt: skip
-PATHS = (
-    "model", "adapter", "output", "errors", "prompt_file", "answers",
-)  # fmt: skip
+    "max_reasoning_tokens", "reasoning_effort", )  # fmt: skip
+FLAGS = ( "chat", "allow_empty", "ignore_eos", "open_objects", "tokens", "provenance", )  # fmt: skip
+PATHS = ( "model", "adapter", "output", "errors", "prompt_file", "answers", )  # fmt: skip
 ATTRIBUTES = """Attributes:
     system: system message, as it is
     prefix: beginning of the answer, a template; the model continues it, and text holds the rest
