@@ -2,10 +2,6 @@ import JSON
 
 /// Values as text for the fingerprint: distinct for distinct values.
 enum ResultText {
-    static func bias(_ bias: [Int32: Float]) -> String {
-        bias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-    }
-
     /// Returns the values of a list; nil if the text is none.
     static func values(_ text: String) -> [String]? {
         (try? JSONValue(parsing: Array(text.utf8), limits: .file))?.texts

@@ -1,11 +1,10 @@
-/// Whether draft tokens are proposed and checked in one pass. Results don't depend on it.
-package enum Speculation: Sendable, Equatable {
-    case off
+/// Speculation: draft tokens that the model checks in one pass.
+public enum Speculation: Sendable, Equatable {
     /// If a pass with some rows more takes little longer, and the draft tokens are likely to be accepted.
     case auto
-    /// As many draft tokens of each completion as there are, up to so many, whatever they cost. For measurements and
-    /// tests.
-    case always(Int)
+    case off
+    /// At most so many of each completion in each pass, at any cost; 1 ... 24.
+    case tokens(Int)
 
     /// The most draft tokens of one completion in one pass.
     package static let limit = 24

@@ -19,7 +19,7 @@ extension BatchLoop {
                 drafts[number] = draft(at: part.place, most: limit, engine) {
                     gate.least(rows: rows + $0, tokens: tokens + $1)
                 }
-            case .always(let count):
+            case .tokens(let count):
                 drafts[number] = draft(at: part.place, most: min(count, most - rows), engine) { _, _ in 0 }
             }
             rows += drafts[number]?.tried ?? 0

@@ -25,7 +25,7 @@ package struct DelimitedInput: InputFormat {
     package func with(_ cells: CellFormat) -> any InputFormat {
         var format = self
         if let separator = cells.separator { format.separator = separator }
-        format.hasQuotes = cells.hasQuotes
+        format.hasQuotes = cells.quotes == .double
         return format
     }
 

@@ -49,8 +49,15 @@ extension InputFormat {
 package struct CellFormat: Sendable, Equatable {
     /// Nil detects it in the file's first record.
     package var separator: UInt8?
-    /// Whether a quote at the beginning of a cell opens it; otherwise quotes are text.
-    package var hasQuotes = true
+    /// A quote at the beginning of a cell.
+    package var quotes = Quotes.double
+
+    package enum Quotes: String, CaseIterable, Sendable {
+        /// It opens the cell.
+        case double
+        /// It is text.
+        case none
+    }
 }
 
 /// Iterates over the records of one file.

@@ -21,23 +21,6 @@ public enum CachePrecision: String, Sendable, CaseIterable {
     case auto, int8, int4, f16
 }
 
-/// Speculation: draft tokens that the model checks in one step.
-public enum SpeculationSetting: Sendable, Equatable {
-    /// If a step has free rows and draft tokens are likely to be accepted.
-    case auto
-    case off
-    /// At most so many of each completion in each step, at any cost; 1 ... 24.
-    case tokens(Int)
-
-    var engineValue: Speculation {
-        switch self {
-        case .auto: .auto
-        case .off: .off
-        case .tokens(let count): .always(count)
-        }
-    }
-}
-
 /// Choice of rotary factors of a model that has two sets (LongRoPE).
 public enum LongRopeSetting: String, Sendable, CaseIterable {
     /// The long ones for a completion whose prompt and `max_tokens` exceed the limit of the short ones.
@@ -72,7 +55,7 @@ public struct EngineSettings: Sendable, Equatable {
     /// The most prompt tokens in one step, beside the decoding of others.
     public var prefillChunk = 512
     /// Whether draft tokens are checked.
-    public var speculation = SpeculationSetting.auto
+    public var speculation = Speculation.auto
 
     public init() {}
 

@@ -47,20 +47,11 @@ extension JobKey {
                     }
                     job.cells.separator = known?.byte
                 },
-                resolve: { job, _ in job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells)) },
                 words: ["auto"] + DelimitedInput.separators.map(\.word))),
         JobKey(
             "quotes", "double|none",
             "quote at the beginning of a CSV cell: opens it (double, the default), or is text (none)",
-            SettingMember(
-                .text,
-                set: { job, value throws(SettingProblem) in
-                    let word = try value.string()
-                    guard ["double", "none"].contains(word) else { throw value.wrong("double or none") }
-                    job.cells.hasQuotes = word == "double"
-                },
-                resolve: { job, _ in job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells)) },
-                words: ["double", "none"])),
+            .word(\.cells.quotes), changesResults: false),
         rows, pick,
         JobKey(
             "output", "FILE",

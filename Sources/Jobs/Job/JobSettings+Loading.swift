@@ -30,19 +30,6 @@ extension JobSettings {
         return job
     }
 
-    /// As `load(file:options:)`, from the file's content; `name` stands for it in errors.
-    package static func parse(
-        _ yaml: String, name: String = "job", folder: String = "", options: [JobOption] = []
-    ) throws
-        -> JobSettings
-    {
-        var job = JobSettings()
-        try job.apply(
-            JobFile.settings(Array(yaml.utf8), name: name, folder: folder) + WrittenSetting.of(options))
-        try job.check(file: name)
-        return job
-    }
-
     private static func settings(of file: String) throws -> [WrittenSetting] {
         switch Files.kind(of: file) {
         case nil: throw UserError(.missingInput, at: file, "there is no such job file.")
@@ -117,21 +104,36 @@ extension JobSettings {
             file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
     }
 
-    /// - Throws: `UserError` if failed lines can't be written to the job's file of errors.
-    private func checkErrors(_ kind: UserError.Kind, file: String?) throws {
-        guard let errors else { return }
-        if output == "-" || errors == "-" {
-            throw UserError(
-                kind, at: file,
+    /// An error of where the job reads and writes, as a sentence of its own; nil if all is well.
+    private func pathProblem(isFile: Bool) -> String? {
+        if isFile, input.contains("") { return "input is an empty path." }
+        if model == "-" { return "model must be a folder, but is -." }
+        if input.count(where: { $0 == "-" }) > 1 { return "input names stdin (-) more than once." }
+        if let errors, output == "-" || errors == "-" {
+            return
                 "errors needs two files, and \(errors == "-" ? "is" : "output is") -; in a stream failed lines are among the results."
-            )
         }
-        if selection.shard != nil {
-            throw UserError(
-                kind, at: file,
+        if errors != nil, selection.shard != nil {
+            return
                 "errors can't be combined with shard, as merge joins outputs; failed lines are among the results."
-            )
         }
+        if let path = [output, errors ?? ""].first(where: Addresses.isOne) {
+            return
+                "\(path == output ? "output" : "errors") is \(Addresses.shown(path)), which is no file. The output may go to s3://, gs:// and az://, sent by the program \"phibatch\"; \"phibatch push\" makes a dataset of it."
+        }
+        return provenance && output == "-"
+            ? "provenance needs an output that is a file, but it is -." : nil
+    }
+
+    /// An error of what only a chat template has, as a sentence of its own; nil if all is well.
+    private var chatProblem: String? {
+        if chat { return nil }
+        if system != nil {
+            return "system has no place without a chat template; put it into prompt, or drop chat: false."
+        }
+        return messages.isEmpty
+            ? nil
+            : "messages have no place without a chat template; put them into prompt, or drop chat: false."
     }
 
     var firstLineIsRequest: Bool {
@@ -164,32 +166,9 @@ extension JobSettings {
                 try inputFormat.format.format(for: path).checkGrowth(of: path)
             }
         }
-        if input.contains(""), let file { throw UserError(kind, at: file, "input is an empty path.") }
-        if model == "-" { throw UserError(kind, at: file, "model must be a folder, but is -.") }
-        if input.count(where: { $0 == "-" }) > 1 {
-            throw UserError(kind, at: file, "input names stdin (-) more than once.")
-        }
-        try checkErrors(kind, file: file)
-        if let path = [output, errors ?? ""].first(where: Addresses.isOne) {
-            throw UserError(
-                kind, at: file,
-                "\(path == output ? "output" : "errors") is \(Addresses.shown(path)), which is no file. The output may go to s3://, gs:// and az://, sent by the program \"phibatch\"; \"phibatch push\" makes a dataset of it."
-            )
-        }
-        if provenance, output == "-" {
-            throw UserError(kind, at: file, "provenance needs an output that is a file, but it is -.")
-        }
-        if !chat, system != nil {
-            throw UserError(
-                kind, at: file,
-                "system has no place without a chat template; put it into prompt, or drop chat: false.")
-        }
-        if !chat, !messages.isEmpty {
-            throw UserError(
-                kind, at: file,
-                "messages have no place without a chat template; put them into prompt, or drop chat: false.")
-        }
-        if let problem = stepsProblem ?? taskProblem ?? choicesProblem ?? answerProblem {
+        if let problem = pathProblem(isFile: file != nil) ?? chatProblem ?? stepsProblem ?? taskProblem
+            ?? choicesProblem ?? answerProblem
+        {
             throw UserError(kind, at: file, problem)
         }
         var names = FileNames()

@@ -10,7 +10,7 @@ extension SettingValue {
         return .count(count)
     }
 
-    func speculation() throws(SettingProblem) -> SpeculationSetting {
+    func speculation() throws(SettingProblem) -> Speculation {
         let range = 1...Speculation.limit
         switch text {
         case "auto": return .auto

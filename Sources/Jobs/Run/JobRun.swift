@@ -14,7 +14,7 @@ package final class JobRun: RequestSource {
 
     package var workers: Int { job.engine.workerCount }
     package var prefillChunk: Int { job.engine.prefillChunk }
-    package var speculation: Speculation { job.engine.speculation.engineValue }
+    package var speculation: Speculation { job.engine.speculation }
     /// End of the job; nil before.
     var result: Result<RunOutcome, any Error>?
 

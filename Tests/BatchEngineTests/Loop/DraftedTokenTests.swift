@@ -45,7 +45,7 @@ import Testing
             let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
             let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
             let (source, gaveWay) = run(
-                requests, .always(Int.random(in: 1...24, using: &random)), engine,
+                requests, .tokens(Int.random(in: 1...24, using: &random)), engine,
                 workers: Int.random(in: 1...12, using: &random),
                 chunk: Int.random(in: 1...50, using: &random), lookahead: [0, 1, 10, 64][round % 4])
             let plain = BlockEngine()
@@ -70,7 +70,7 @@ import Testing
         let request = Request.test([1, 2, 3, 4, 5, 6], max: 600)
         let (drafting, plain) = (BlockEngine(), BlockEngine())
         (drafting.endOdds, plain.endOdds) = (.max, .max)
-        let (source, _) = run([request], .always(8), drafting)
+        let (source, _) = run([request], .tokens(8), drafting)
         let (expected, _) = run([request], .off, plain)
         #expect(source.completions == expected.completions && source.completions[0].count == 600)
         #expect(plain.steps == 600 && drafting.steps < 300, "\(drafting.steps)")
@@ -85,7 +85,7 @@ import Testing
             let engine = BlockEngine()
             engine.endOdds = .max
             let source = TestSource(requests, workers: 1)
-            source.speculation = .always(16)
+            source.speculation = .tokens(16)
             let loop = BatchLoop(engine: engine, workers: 1, prefillChunk: 64)
             loop.add(source)
             loop.run()
@@ -104,6 +104,6 @@ import Testing
             engine.endOdds = .max
             return run(requests, speculation, engine, workers: 6, lookahead: 0).preemptions
         }
-        #expect(preemptions(.always(4)) <= 2 * preemptions(.off))
+        #expect(preemptions(.tokens(4)) <= 2 * preemptions(.off))
     }
 }

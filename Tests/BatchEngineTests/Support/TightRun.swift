@@ -14,7 +14,7 @@ enum TightRun {
         let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
         let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
         let source = TestSource(requests, workers: Int.random(in: 1...12, using: &random))
-        source.speculation = [.off, .always(Int.random(in: 1...8, using: &random))][round % 2]
+        source.speculation = [.off, .tokens(Int.random(in: 1...8, using: &random))][round % 2]
         let scheduler = Scheduler(
             workers: 12, prefillChunk: Int.random(in: 1...50, using: &random),
             lookahead: [0, 1, 10, 64][round % 4])

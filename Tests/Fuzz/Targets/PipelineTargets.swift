@@ -72,11 +72,10 @@ private func lineJob(chat: Bool) -> JobSettings {
         Set(job.resultSettings.map(\.name)).isSuperset(of: JobSettings().resultSettings.map(\.name)),
         "a setting is lost")
     _ = try PromptBuilder(job)
-    if let text = String(validating: input, as: UTF8.self) {
-        let whole = try JobSettings.parse(text, folder: scratch.path)
-        try promise(
-            whole.resultSettings.map(\.value) == job.resultSettings.map(\.value), "a setting is read twice")
-    }
+    let settings = job.resultSettings.map(\.value)
+    try JobFile.apply(input, name: "job.yaml", folder: scratch.path, to: &job)
+    try promise(job.resultSettings.map(\.value) == settings, "a setting is read twice")
+    try job.check(file: "job.yaml")
 }
 
 /// Log and earlier output of a run that is taken up and ended, and the log of one that goes on. As random changes would hardly ever get past a checksum, all is done once more with the sums

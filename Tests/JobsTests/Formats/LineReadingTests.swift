@@ -163,7 +163,7 @@ import Testing
         let text = "id\tprompt\n1\t\"Hi there\n2\tfoo"
         #expect(throws: LineError.self) { try self.record(text, in: "in.tsv") }
         let record = try record(text, in: "in.tsv") { job in
-            job.cells.hasQuotes = false
+            job.cells.quotes = .none
             job.inputFormat = FormatChoice(job.inputFormat.format.with(job.cells))
         }
         #expect(record.fields["prompt"] == "\"Hi there" && record.id == "1")

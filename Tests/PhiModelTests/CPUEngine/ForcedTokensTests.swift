@@ -62,7 +62,7 @@ import Testing
                     try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
                     .kvBytesPerToken * KVCache.blockLength
                 let (tight, preemptions) = try run(
-                    Self.requests(sampling), budget: 5 * blockBytes, .always(5))
+                    Self.requests(sampling), budget: 5 * blockBytes, .tokens(5))
                 #expect(preemptions > 0 && tight.endings == expected.endings)
                 // Asked for log-probabilities, each token has its own.
                 var withLogprobs = sampling

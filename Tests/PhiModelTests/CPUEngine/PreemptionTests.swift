@@ -47,7 +47,7 @@ import Testing
             let (expected, preemptions) = try run(100, chunk: 512, lookahead: 0)
             #expect(expected.isComplete && preemptions == 0)
             #expect(expected.endings.values.allSatisfy { $0.count >= 100 } && expected.endings.count == 9)
-            let drafting = try run(100, chunk: 512, lookahead: 0, .always(20)).list
+            let drafting = try run(100, chunk: 512, lookahead: 0, .tokens(20)).list
             #expect(drafting.endings == expected.endings, "drafting")
             let drafted = drafting.reports.reduce(0) { $0 + $1.drafted }
             let accepted = drafting.reports.reduce(0) { $0 + $1.acceptedDrafts }
@@ -58,7 +58,7 @@ import Testing
             // The longest needs seven blocks.
             for (blocks, chunk, lookahead, most) in [(8, 512, 0, 1), (10, 20, 1, 7)] {
                 let (tight, preemptions) = try run(
-                    blocks, chunk: chunk, lookahead: lookahead, .always(most))
+                    blocks, chunk: chunk, lookahead: lookahead, .tokens(most))
                 #expect(preemptions > 0, "\(blocks) blocks")
                 #expect(tight.isComplete && tight.endings == expected.endings, "\(blocks) blocks")
             }

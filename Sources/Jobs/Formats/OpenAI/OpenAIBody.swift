@@ -66,6 +66,26 @@ struct OpenAIBody {
     private func value(_ name: String) -> JSONValue? { field[name] }
     private var field: LineField { LineField(.object(body)) }
 
+    private func typed<Value>(
+        _ name: String, _ right: String, _ read: (JSONValue) -> Value?
+    ) throws(LineError) -> Value? {
+        guard let value = value(name) else { return nil }
+        guard let read = read(value) else {
+            throw LineError(.badField, "`\(name)` must be \(right), but is \(value.kindName).")
+        }
+        return read
+    }
+
+    private func flag(_ name: String) throws(LineError) -> Bool? { try typed(name, "a boolean") { $0.flag } }
+
+    private func object(_ name: String) throws(LineError) -> JSONObject? {
+        try typed(name, "an object") { if case .object(let members) = $0 { members } else { nil } }
+    }
+
+    private func list(_ name: String) throws(LineError) -> [JSONValue]? {
+        try typed(name, "a list") { if case .array(let elements) = $0 { elements } else { nil } }
+    }
+
     /// Reads constraints in the form of vLLM and similar servers.
     private mutating func readStructure() throws(LineError) {
         guard endpoint != .responses else { return }
@@ -76,14 +96,9 @@ struct OpenAIBody {
         for kind in ["regex", "grammar"] {
             if let value = value(kind) { asked.append((kind, kind, value)) }
         }
-        switch value("structured_outputs") {
-        case nil: break
-        case .object(let members)?:
-            for member in members where member.value != .null && member.value != false {
-                asked.append(("structured_outputs.\(member.name.prefix(64))", member.name, member.value))
-            }
-        case let other?:
-            throw LineError(.badField, "`structured_outputs` must be an object, but is \(other.kindName).")
+        for member in try object("structured_outputs") ?? [:]
+        where member.value != .null && member.value != false {
+            asked.append(("structured_outputs.\(member.name.prefix(64))", member.name, member.value))
         }
         for (name, kind, value) in asked {
             switch (kind, value) {
@@ -131,13 +146,10 @@ struct OpenAIBody {
     private mutating func readChat() throws(LineError) {
         request.choices = try samples()
         try readLimit(["max_completion_tokens", "max_tokens"], unset: OpenAIRequest.defaultMaxTokens)
-        switch value("logprobs") {
-        case nil, .bool(false)?:
-            guard try topLogprobs() == 0 else {
-                throw LineError(.badField, "`top_logprobs` needs `logprobs`: true.")
-            }
-        case .bool(true)?: request.logprobs = try topLogprobs()
-        case let other?: throw LineError(.badField, "`logprobs` must be a boolean, but is \(other.kindName).")
+        if try flag("logprobs") == true {
+            request.logprobs = try topLogprobs()
+        } else if try topLogprobs() > 0 {
+            throw LineError(.badField, "`top_logprobs` needs `logprobs`: true.")
         }
         guard case .array(let messages)? = value("messages") else {
             throw LineError(.missingPrompt, "`messages` is missing, or no list.")
@@ -156,11 +168,7 @@ struct OpenAIBody {
             try readLimit(["max_tokens"], unset: 16)
         }
         request.logprobs = try logprobs(as: "logprobs")
-        switch value("echo") {
-        case nil: break
-        case .bool(let flag)?: request.echoes = flag
-        case let other?: throw LineError(.badField, "`echo` must be a boolean, but is \(other.kindName).")
-        }
+        request.echoes = try flag("echo") ?? false
         switch value("prompt") {
         case .array(let parts)? where parts.allSatisfy({ $0.number == nil }) && !parts.isEmpty:
             guard parts.count <= OpenAIRequest.mostChoices / (request.choices ?? 1) else {
@@ -183,11 +191,10 @@ struct OpenAIBody {
         try readIncluded()
         try readReasoning()
         var messages: [JSONValue] = []
-        switch value("instructions") {
-        case nil: break
-        case .string(let text)?: messages.append(["role": "system", "content": .string(text)])
-        case let other?:
-            throw LineError(.badField, "`instructions` must be a string, but is \(other.kindName).")
+        if let text = try typed(
+            "instructions", "a string", { if case .string(let text) = $0 { text } else { nil } })
+        {
+            messages.append(["role": "system", "content": .string(text)])
         }
         switch value("input") {
         case .string(let text)?: messages.append(["role": "user", "content": .string(text)])
@@ -201,12 +208,7 @@ struct OpenAIBody {
 
     private mutating func readIncluded() throws(LineError) {
         let shown: JSONValue = "message.output_text.logprobs"
-        var included: [JSONValue] = []
-        switch value("include") {
-        case nil: break
-        case .array(let names)?: included = names
-        case let other?: throw LineError(.badField, "`include` must be a list, but is \(other.kindName).")
-        }
+        let included = try list("include") ?? []
         if included.contains(shown) {
             request.logprobs = try topLogprobs()
         } else if try topLogprobs() > 0 {
@@ -219,11 +221,7 @@ struct OpenAIBody {
 
     /// Reads `reasoning`; `effort` is chat completions' `reasoning_effort`. Reasoning is never summarized.
     private mutating func readReasoning() throws(LineError) {
-        guard let reasoning = value("reasoning") else { return }
-        guard case .object(let members) = reasoning else {
-            throw LineError(.badField, "`reasoning` must be an object, but is \(reasoning.kindName).")
-        }
-        for member in members where member.value != .null {
+        for member in try object("reasoning") ?? [:] where member.value != .null {
             if member.name == "effort" {
                 fields.append(("reasoning_effort", member.value))
             } else {
@@ -234,10 +232,7 @@ struct OpenAIBody {
 
     /// Reads `text.format`, which is `response_format` in chat completions.
     private mutating func readTextFormat() throws(LineError) {
-        guard let text = value("text") else { return }
-        guard case .object(let members) = text else {
-            throw LineError(.badField, "`text` must be an object, but is \(text.kindName).")
-        }
+        guard let members = try object("text") else { return }
         for other in members where other.name != "format" && other.value != .null {
             if other.name == "verbosity", other.value == "medium" { continue }
             miss("text.\(other.name.prefix(64))", "is not supported.")
@@ -256,14 +251,11 @@ struct OpenAIBody {
 
     /// Reads tools; the same in chat completions and, in flat form, in responses.
     private mutating func readTools() throws(LineError) {
-        guard let tools = value("tools") else {
+        guard let list = try list("tools") else {
             if let choice = value("tool_choice"), choice != "none", choice != "auto" {
                 throw LineError(.badField, "`tool_choice` needs `tools`.")
             }
             return
-        }
-        guard case .array(let list) = tools else {
-            throw LineError(.badField, "`tools` must be a list, but is \(tools.kindName).")
         }
         guard !list.isEmpty else { return }
         for (index, tool) in list.enumerated() where tool["type"] != "function" {
@@ -271,7 +263,7 @@ struct OpenAIBody {
             throw LineError(
                 .badField, "`tools[\(index)]` is of the type \(kind); only function is understood.")
         }
-        fields.append(("tools", tools))
+        fields.append(("tools", .array(list)))
         switch value("tool_choice") {
         case nil: break
         case .string(let word)? where ["none", "auto", "required"].contains(word):
@@ -285,12 +277,7 @@ struct OpenAIBody {
             }
             fields.append(("tool_choice", .string(name)))
         }
-        switch value("parallel_tool_calls") {
-        case nil, true?: break
-        case false?: fields.append(("max_tool_calls", 1))
-        case let other?:
-            throw LineError(.badField, "`parallel_tool_calls` must be a boolean, but is \(other.kindName).")
-        }
+        if try flag("parallel_tool_calls") == false { fields.append(("max_tool_calls", 1)) }
     }
 
     // MARK: Their parts
