@@ -21,7 +21,7 @@ package struct JobKey: Sendable {
     let member: SettingMember
     /// The words that its value may be, for completion by shells; empty if there are other values.
     package var words: [String] { member.words }
-    package var form: SettingMember.Form { member.form }
+    package var form: SettingForm { member.form }
     /// Whether it is in the fingerprint: whether results depend on it. It is by default if its member has a text.
     private let changesResults: Bool
     /// Its text in the fingerprint where it is not set; nil leaves it out, so that a new setting changes no earlier run.
@@ -74,6 +74,28 @@ package struct JobKey: Sendable {
 
     /// In the order of the help and of the fingerprint.
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
+}
+
+/// Form of a value, with its type in Python.
+package enum SettingForm: String, Sendable {
+    case int
+    case text = "str"
+    case number = "float"
+    case flag = "bool"
+    /// A number, or a word or a unit.
+    case amount = "int | str"
+    case flagOrText = "bool | str"
+    case path = "str | PathLike[str]"
+    case paths = "str | PathLike[str] | Sequence[str | PathLike[str]]"
+    case texts = "str | Sequence[str]"
+    case bias = "Mapping[int, float]"
+    case messages = "Sequence[Mapping[str, str]]"
+    case fields = "Sequence[str] | Mapping[str, str]"
+    case mapping = "Mapping[str, object]"
+    case mappings = "Sequence[Mapping[str, object]]"
+
+    /// Whether its option may be repeated; the values make a list.
+    package var isList: Bool { [.paths, .texts, .bias, .messages, .fields].contains(self) }
 }
 
 /// Settings of a job's requests.

@@ -10,7 +10,7 @@ protocol AnswerKey: Sendable {
     /// File that a job may name in place of the value, in words of messages; nil, the default, if there is none.
     static var file: String? { get }
     /// Form of the value; a text by default.
-    static var valueForm: SettingMember.Form { get }
+    static var valueForm: SettingForm { get }
 
     /// Whether a line's field of that name is meant; true by default. If not, it is data.
     static func isAsked(by field: JSONValue) -> Bool
@@ -24,7 +24,7 @@ protocol AnswerKey: Sendable {
 
 extension AnswerKey {
     static var file: String? { nil }
-    static var valueForm: SettingMember.Form { .text }
+    static var valueForm: SettingForm { .text }
     static func isAsked(by field: JSONValue) -> Bool { true }
     static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
         preconditionFailure("a job names no file as \(name)")

@@ -5,7 +5,7 @@ enum ResponseFormatKey: AnswerKey {
     static let name = "response_format"
     static let placeholder = "JSON"
     static let help = "as in OpenAI's API: json_object, text, or an object with type: json_schema"
-    static let valueForm = SettingMember.Form.mapping
+    static let valueForm = SettingForm.mapping
 
     static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm {
         try AnswerForm(responseFormat: field)

@@ -176,7 +176,7 @@ struct JSONModeRule: AnswerRule {
     static let placeholder = "true|object|array"
     static let help = "answers are JSON: true for any document, or object or array for one of anything"
     static let right = "true, object or array"
-    static let valueForm = SettingMember.Form.flagOrText
+    static let valueForm = SettingForm.flagOrText
 
     /// The equivalent schema.
     private let schema: SchemaRule

@@ -3,32 +3,10 @@ import BatchEngine
 /// The member of `JobSettings` that a key sets: its form, its parser, its range, and its text in the fingerprint. Job
 /// files, options and code all use it.
 package struct SettingMember: Sendable {
-    /// Form of a value, with its type in Python.
-    package enum Form: String, Sendable {
-        case int
-        case text = "str"
-        case number = "float"
-        case flag = "bool"
-        /// A number, or a word or a unit.
-        case amount = "int | str"
-        case flagOrText = "bool | str"
-        case path = "str | PathLike[str]"
-        case paths = "str | PathLike[str] | Sequence[str | PathLike[str]]"
-        case texts = "str | Sequence[str]"
-        case bias = "Mapping[int, float]"
-        case messages = "Sequence[Mapping[str, str]]"
-        case fields = "Sequence[str] | Mapping[str, str]"
-        case mapping = "Mapping[str, object]"
-        case mappings = "Sequence[Mapping[str, object]]"
-
-        /// Whether its option may be repeated; the values make a list.
-        package var isList: Bool { [.paths, .texts, .bias, .messages, .fields].contains(self) }
-    }
-
     typealias Reader =
         @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
 
-    let form: Form
+    let form: SettingForm
     /// Changes only the settings.
     let set: Reader
     /// Resolves the value once all settings are known, such as by reading a file; nil if it names nothing.
@@ -41,7 +19,7 @@ package struct SettingMember: Sendable {
     let words: [String]
 
     init(
-        _ form: Form, set: @escaping Reader, resolve: Reader? = nil,
+        _ form: SettingForm, set: @escaping Reader, resolve: Reader? = nil,
         problem: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
         text: @escaping @Sendable (JobSettings) -> String? = { _ in nil }, words: [String] = []
     ) {
@@ -126,7 +104,7 @@ package struct SettingMember: Sendable {
 
     /// One of the requests' settings.
     init(_ setting: RequestSetting) {
-        let form: Form =
+        let form: SettingForm =
             switch setting.kind {
             case .int: .int
             case .number: .number

@@ -11,7 +11,7 @@ struct ToolsRule: AnswerRule {
     static let help =
         "functions that the model may call, as in OpenAI's API: a file, or in a job file the list itself"
     static let file: String? = "a file with a list of functions"
-    static let valueForm = SettingMember.Form.mappings
+    static let valueForm = SettingForm.mappings
     static let right = "a list of tools of the type function, each with a name of its own"
 
     struct Function: Sendable {
