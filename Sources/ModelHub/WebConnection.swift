@@ -272,7 +272,7 @@ struct WebAddress {
         var authority = parts[parts.count - 1].lowercased()
         // What libcurl could read in another way is no host.
         guard parts.count <= 2, !authority.isEmpty, authority.hasPrefix("[") == authority.contains("]"),
-            authority.utf8.allSatisfy({ $0 > 0x20 && !"\\^`{|}<>\"".utf8.contains($0) })
+            start.utf8.allSatisfy({ $0 > 0x20 && !"\\^`{|}<>\"".utf8.contains($0) })
         else { return nil }
         let standard = scheme == "https" ? ":443" : ":80"
         if authority.hasSuffix(standard) { authority.removeLast(standard.count) }
