@@ -143,7 +143,9 @@ import Testing
                 Issue.record("\(found)")
                 continue
             }
-            #expect(found.count == 2 && what.contains("Nothing tells where"), "\(what)")
+            // A string without an end may take all that follows.
+            let isTold = what.contains("Nothing tells where") || what.contains("that begins here has no end")
+            #expect(found.count == 2 && isTold, "\(what)")
         }
     }
 
