@@ -49,7 +49,7 @@ struct HelpTopic {
     /// Items of the results' topic, one a time.
     private static var times: String {
         "\n## Times\n\n"
-            + ResultTime.all.map { "- `\($0.name)`: \($0.title), \($0.about), in \($0.unit.rawValue).\n" }
+            + ResultTime.all.map { "- `\($0.name)`: \($0.about), in \($0.unit.rawValue).\n" }
             .joined()
     }
 

@@ -19,7 +19,7 @@ import Testing
     /// Each word of settings' form is one, in texts and in examples; so is each option.
     @Test(arguments: HelpTopic.all.map(\.name)) func namesAreKnown(name: String) throws {
         let topic = try #require(HelpTopic.named(name))
-        let codes = LineError.Code.allCases.map(\.rawValue)
+        let codes = LineError.Code.allCases.map(\.rawValue) + ResultTime.all.map(\.name)
         for word in topic.text.matches(of: /[a-z]+(_[a-z0-9]+)+/) {
             let word = String(word.0)
             #expect(
