@@ -28,4 +28,36 @@ package struct SequenceSlots: Sendable, Equatable {
         let seen = max(0, block * blockLength - window + 1) / blockLength
         return block == 0 || last - block + 1 < Self.states && last - seen < windowBlocks
     }
+
+    /// A running sequence's slot, and its progress there.
+    struct Slot: Sendable {
+        let number: Int32
+        private let slots: SequenceSlots
+        /// Tokens sent.
+        private var tokens: [Int32] = []
+        /// Number of tokens covered by the state of the last block.
+        private var stateLength = 0
+        /// Number of positions computed since the first: the rings hold the last ones before it.
+        private var reach = 0
+
+        init(_ number: Int32, of slots: SequenceSlots) { (self.number, self.slots) = (number, slots) }
+
+        /// Returns the rows of `tokens`, preceded by those that the state lacks or must repeat.
+        /// - Parameter length: number of tokens that the sequence keeps of those sent.
+        mutating func rows(
+            _ more: ArraySlice<Int32>, after length: Int, blockLength: Int
+        ) -> (start: Int, tokens: ArraySlice<Int32>) {
+            var start = stateLength == length ? length : length - length % blockLength
+            if stateLength != length,
+                !slots.holds(beginningOf: start / blockLength, reach: reach, blockLength: blockLength)
+            {
+                start = 0
+            }
+            tokens.removeLast(tokens.count - length)
+            tokens += more
+            stateLength = tokens.count
+            reach = start == 0 ? stateLength : max(reach, stateLength)
+            return (start, tokens[start...])
+        }
+    }
 }

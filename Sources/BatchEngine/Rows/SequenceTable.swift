@@ -1,6 +1,6 @@
 /// Sequences of an engine and the blocks that they hold: a plain value, independent of the blocks' content.
 package struct SequenceTable: Sendable {
-    /// Cache of a sequence.
+    /// Cache of a sequence: blocks of keys and values, and a slot of recurrent state if the model has any.
     package struct Entry: Sendable {
         package fileprivate(set) var lease: KVBlocks.Lease
         /// Number of positions whose keys and values are in the cache.
@@ -10,13 +10,8 @@ package struct SequenceTable: Sendable {
         /// The most tokens that it can grow to.
         package let ceiling: Int
         package let longRope: Bool
-        /// Tokens sent or cached; empty if sequences have no state.
-        fileprivate var tokens: [Int32]
-        /// Number of tokens covered by the state of the last block.
-        fileprivate var stateLength: Int
-        fileprivate let slot: Int32?
-        /// Number of positions computed since the first: the rings hold the last ones before it.
-        fileprivate var reach: Int
+        /// Nil if everything is in blocks.
+        fileprivate var slot: SequenceSlots.Slot?
 
         /// The RoPE factors are part of the keys.
         fileprivate var branch: Int { longRope ? 1 : 0 }
@@ -72,8 +67,7 @@ package struct SequenceTable: Sendable {
         case .leased(let lease):
             let entry = Entry(
                 lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long,
-                tokens: slots != nil ? Array(tokens.prefix(lease.cached)) : [], stateLength: lease.cached,
-                slot: freeSlots.popLast(), reach: lease.cached)
+                slot: slots.flatMap { slots in freeSlots.popLast().map { .init($0, of: slots) } })
             entries[id] = entry
             return .ready(cached: lease.cached, room: room(entry))
         }
@@ -120,7 +114,7 @@ package struct SequenceTable: Sendable {
     package mutating func release(_ id: RequestID) {
         guard let old = entries.removeValue(forKey: id) else { return }
         blocks.release(old.lease)
-        if let slot = old.slot { freeSlots.append(slot) }
+        if let slot = old.slot { freeSlots.append(slot.number) }
     }
 
     package mutating func preempt(_ id: RequestID, tokens: [Int32]) {
@@ -163,36 +157,18 @@ package struct SequenceTable: Sendable {
         precondition(!input.tokens.isEmpty && entry.length + input.tokens.count <= room(entry))
         precondition(areKnown(input.tokens) && areKnown(input.targets))
         let (start, tokens) =
-            slots.map { rowsFromState(&entry, input.tokens, $0) } ?? (entry.length, input.tokens)
+            entry.slot?.rows(input.tokens, after: entry.length, blockLength: blocks.blockLength)
+            ?? (entry.length, input.tokens)
         if slots != nil || input.start != nil { entries[input.sequence] = entry }
         return RowRun(
             tokens: tokens, start: start, blocks: entry.lease.blocks, longRope: entry.longRope,
-            logitRows: input.logitRows, slot: entry.slot)
+            logitRows: input.logitRows, slot: entry.slot?.number)
     }
 
     package mutating func begin(_ inputs: [PassInput]) -> [RowRun] { inputs.map { begin($0) } }
 
     private func areKnown(_ tokens: ArraySlice<Int32>) -> Bool {
         tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize }
-    }
-
-    /// Returns the rows of `tokens`, preceded by those that the state lacks or must repeat.
-    private func rowsFromState(
-        _ entry: inout Entry, _ tokens: ArraySlice<Int32>, _ slots: SequenceSlots
-    ) -> (start: Int, tokens: ArraySlice<Int32>) {
-        let length = entry.length
-        var start = entry.stateLength == length ? length : length - length % blocks.blockLength
-        if entry.stateLength != length,
-            !slots.holds(
-                beginningOf: start / blocks.blockLength, reach: entry.reach, blockLength: blocks.blockLength)
-        {
-            start = 0
-        }
-        entry.tokens.removeLast(entry.tokens.count - length)
-        entry.tokens += tokens
-        entry.stateLength = entry.tokens.count
-        entry.reach = start == 0 ? entry.stateLength : max(entry.reach, entry.stateLength)
-        return (start, entry.tokens[start...])
     }
 
     /// Records that the rows of inputs are in the cache. Rejected draft tokens are overwritten.
