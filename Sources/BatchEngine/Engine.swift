@@ -49,11 +49,5 @@ extension Engine {
     package var sharesBeginnings: Bool { true }
     package func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool { false }
     package func provenance(of id: RequestID) -> [String: String] { [:] }
-    package func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
-    ) -> Admission {
-        admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: .byLength)
-    }
     package func preempt(_ id: RequestID, tokens: [Int32]) { release(id) }
 }

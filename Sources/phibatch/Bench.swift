@@ -48,9 +48,11 @@ struct Bench {
     private func admit(prompt: Int, tokens: Int) throws -> (RequestID, [Int32]) {
         // Ids of loops count up from 0.
         let (id, ids) = (RequestID(.random(in: .min..<0)), randomPrompt(prompt))
-        let ceiling = prompt + tokens
-        guard case .ready = engine.admit(id, tokens: ids, ceiling: ceiling, lookahead: 0, cacheable: 0),
-            engine.extend(id, to: ceiling) != nil
+        let length = prompt + tokens
+        guard
+            case .ready = engine.admit(
+                id, tokens: ids, ceiling: length, lookahead: 0, cacheable: 0, rope: .byLength),
+            engine.extend(id, to: length) != nil
         else { throw UserError(.resources, "the KV cache is too small for this batch and length") }
         return (id, ids)
     }

@@ -2,6 +2,13 @@ import BatchEngine
 import Errors
 
 extension Engine {
+    package func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission {
+        admit(
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: .byLength)
+    }
+
     /// Begins a sequence outside of loops, with room for a prompt and `maxTokens` more, all at once.
     /// - Returns: its id, and the number of prompt tokens that are cached and must not be sent; nil if there is no
     ///   room now.

@@ -29,3 +29,11 @@ extension LogitRules {
         self.init(settings)
     }
 }
+
+extension SamplingRequest {
+    /// Applies steps 1 and 2 in place.
+    package func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
+        constraint?.allowed().apply(to: row)
+        parameters.rules.apply(to: row, history: history)
+    }
+}

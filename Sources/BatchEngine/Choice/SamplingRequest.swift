@@ -78,10 +78,4 @@ package struct SamplingRequest: Sendable {
 
     /// Whether steps 1 and 2 change any logit.
     package var changesLogits: Bool { isConstrained || parameters.rules.changeLogits(history) }
-
-    /// Applies steps 1 and 2 in place.
-    package func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
-        constraint?.allowed().apply(to: row)
-        parameters.rules.apply(to: row, history: history)
-    }
 }

@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import PhiModel
 import PhiText
+import TestSupport
 
 @testable import BatchPipeline
 @testable import Jobs

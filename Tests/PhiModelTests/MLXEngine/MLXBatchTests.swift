@@ -1,4 +1,5 @@
 import BatchEngine
+import TestSupport
 import Testing
 
 @testable import PhiModel
