@@ -83,15 +83,22 @@ extension SavedDecoding {
     }
 }
 
-/// Number of lines that a run will take up, counted on its own thread while the run lasts, for progress only.
+/// Number of lines that a run will take up, for progress only.
 final class InputTotal: Sendable {
     private let state = AsyncValue<(total: Int?, isWanted: Bool)>((nil, true))
 
     /// Nil while it isn't known, or if it can't be: the input can be read but once, or not now.
     var lines: Int? { state.withState { $0.total } }
 
-    /// Begins to count. What goes wrong is left to the reader of the lines.
+    /// Counts for a fifth of a second on this thread, so that progress has the total of most inputs from the beginning.
+    func countSome(_ job: JobSettings) {
+        let end = ContinuousClock.now + .milliseconds(200)
+        state.change { $0.total = (try? job.countLines { .now < end }) ?? nil }
+    }
+
+    /// Begins to count what takes longer. What goes wrong is left to the reader of the lines.
     func start(_ job: JobSettings) {
+        guard lines == nil else { return }
         try? WorkerThread.start("count", stackSize: 1 << 20) { [self] in
             let total = try? job.countLines { self.state.withState { $0.isWanted } }
             state.change { $0.total = total ?? nil }

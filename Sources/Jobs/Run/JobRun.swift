@@ -122,6 +122,7 @@ package final class JobRun: RequestSource {
     package func next(patience: Double) throws -> SourceAnswer {
         if !hasStarted {
             hasStarted = true
+            if !follows, piped == nil { total.countSome(job) }
             try feeder.start(ahead: readsAhead)
         }
         // A step between two may be due.

@@ -13,7 +13,7 @@ extension JobSettings {
             if reader.isHalf(line) { continue }
             if errorLines == .skip, carriesError(line, by: reader) { continue }
             count += 1
-            if count % 1024 == 0, !goesOn() { return nil }
+            if count % 16 == 0, !goesOn() { return nil }
         }
         return selection.count(of: count)
     }
