@@ -24,7 +24,7 @@ package struct LineScheme: Sendable, Hashable {
             allBut: job.keep == .all ? Self.sorted(Array(KeptFields.resultNames(of: job.task))) : nil)
     }
 
-    /// Fields that are settings of a line.
+    /// Fields that are settings of a line. Only those that a line has are hashed, so new ones may be added here.
     static let settings = sorted(LineReading.names + ["choices", "messages", "system"])
 
     /// By their bytes, each once.

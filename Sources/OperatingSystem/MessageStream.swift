@@ -16,7 +16,7 @@ package final class MessageStream: Sendable {
         case error
     }
 
-    fileprivate struct State {
+    fileprivate struct PendingLines {
         let descriptor: Int32
         /// Lines not written yet. The first may be partly written.
         var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
@@ -28,9 +28,9 @@ package final class MessageStream: Sendable {
         var isDrawn = false
     }
 
-    private let state: Mutex<State>
+    private let state: Mutex<PendingLines>
 
-    package init(descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
+    package init(descriptor: Int32) { state = Mutex(PendingLines(descriptor: descriptor)) }
 
     /// From now on each line has the time and the job's name, for a log that several jobs share.
     package func log(for job: Message, as form: LogForm) {
@@ -76,7 +76,7 @@ package final class MessageStream: Sendable {
     }
 }
 
-extension MessageStream.State {
+extension MessageStream.PendingLines {
     /// Whether the stream can take more at once, after what was waiting.
     var isReady: Bool {
         mutating get {

@@ -16,7 +16,7 @@ extension BatchLoop {
             }
             let sequence = waiting[place]
             // The first part computes the prompt, and the others copy it.
-            let first = sequence.part.flatMap { part in running.first { $0.part == part } }
+            let first = sequence.isPart ? running.first { $0.wholeID == sequence.wholeID } : nil
             if let first, !first.hasPrompt {
                 place += 1
                 continue

@@ -22,7 +22,7 @@ extension BatchLoop {
 
     /// Returns the whole sequence when its first part begins; nil for further parts.
     func beginning(_ sequence: TokenSequence) -> TokenSequence? {
-        guard sequence.part != nil else { return sequence }
+        guard sequence.isPart else { return sequence }
         guard divided[sequence.wholeID]?.whole.clock.admitted == nil else { return nil }
         divided[sequence.wholeID]?.whole.begin(with: sequence)
         return divided[sequence.wholeID]?.whole
@@ -30,7 +30,7 @@ extension BatchLoop {
 
     /// Returns the whole sequence when its last part is done; nil before.
     func finished(_ sequence: TokenSequence) -> TokenSequence? {
-        guard sequence.part != nil else { return sequence }
+        guard sequence.isPart else { return sequence }
         let id = sequence.wholeID
         divided[id]?.done.append(sequence)
         // Nil if a fault of another part has ended it.

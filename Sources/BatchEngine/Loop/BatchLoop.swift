@@ -68,7 +68,7 @@ package final class BatchLoop {
 
     /// Returns a source's requests in the loop, oldest first.
     package func live(of source: any RequestSource) -> [TokenSequence] {
-        ((running + waiting).filter { $0.part == nil } + divided.values.map(\.whole))
+        ((running + waiting).filter { !$0.isPart } + divided.values.map(\.whole))
             .filter { $0.slot.source === source }.sorted { $0.id < $1.id }
     }
 

@@ -13,8 +13,8 @@ package struct TokenSequence {
     package let isTaken: Bool
 
     let slot: SourceSlot
-    /// The sequence that it computes a part of; nil for none.
-    private(set) var part: RequestID?
+    /// The sequence that it computes a part of, or itself.
+    let wholeID: RequestID
     /// Tokens not yet sent to the engine.
     private(set) var unsent: ArraySlice<Int32> = [] { didSet { open.rows = unsent.count } }
     /// Whether those are of the completion: the last sampled token and those forced after it.
@@ -28,7 +28,7 @@ package struct TokenSequence {
     private var drafter: Drafter?
 
     init(_ id: RequestID, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
-        self.id = id
+        (self.id, wholeID) = (id, id)
         self.request = request
         self.slot = slot
         isTaken = false
@@ -54,7 +54,7 @@ package struct TokenSequence {
     }
 
     private init(_ id: RequestID, _ whole: TokenSequence, _ decoding: any Decoding) {
-        (self.id, self.decoding, part) = (id, decoding, whole.id)
+        (self.id, self.decoding, wholeID) = (id, decoding, whole.id)
         (request, slot, isTaken) = (whole.request, whole.slot, false)
         open.isPart = true
         noteDecoding()
@@ -69,10 +69,9 @@ package struct TokenSequence {
     /// Load of a sequence that is no part of another. Parts share a worker: nobody waits for the next token of one, and
     /// each row costs less in a larger pass.
     static let wholeLoad = 4
-    var load: Int { part == nil ? Self.wholeLoad : 1 }
+    var load: Int { isPart ? 1 : Self.wholeLoad }
 
-    /// Id of the whole sequence if this is a part, else its own.
-    var wholeID: RequestID { part ?? id }
+    var isPart: Bool { wholeID != id }
 
     /// Records that its first part begins.
     mutating func begin(with part: TokenSequence) { clock.admitted = part.clock.admitted }
@@ -81,7 +80,7 @@ package struct TokenSequence {
     /// - Parameter decoding: must have ended.
     package init(_ request: Request, taken decoding: any Decoding, by source: any RequestSource) {
         precondition(decoding.isDone)
-        id = RequestID(-1)
+        (id, wholeID) = (RequestID(-1), RequestID(-1))
         self.request = request
         self.decoding = decoding
         isTaken = true

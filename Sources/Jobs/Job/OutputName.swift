@@ -62,11 +62,11 @@ struct OutputName {
     /// - Parameter format: the file's format.
     /// - Throws: `UserError` if the name shows another.
     func check(against format: any ResultFormat) throws(UserError) {
-        let isLines = format.base.nameEnds.isEmpty
+        let writesJSONLines = format.base.nameEnds.isEmpty
         let fits =
             switch self.format {
-            case nil: isLines || !isJSONLines
-            case let named?: named.nameEnds == (isLines ? ["json"] : format.base.nameEnds)
+            case nil: writesJSONLines || !isJSONLines
+            case let named?: named.nameEnds == (writesJSONLines ? ["json"] : format.base.nameEnds)
             }
         guard !fits else { return }
         throw UserError(

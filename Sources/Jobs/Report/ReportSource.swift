@@ -3,11 +3,8 @@ import OperatingSystem
 
 /// The results for a report: those of a finished output, or of an unfinished run.
 package final class ReportSource {
-    /// Whether the run is complete, running now, or stopped early.
-    package enum State: String, Sendable { case complete, running, stopped }
-
     private let path: String
-    package let state: State
+    package let state: JobStatus.State
     /// Whether an output of other settings stands beside the log of a new run.
     package private(set) var hasOtherOutput = false
     /// Settings that the results depend on, as far as known.

@@ -40,12 +40,12 @@ struct EqualRequests {
     var mayGrow: Bool { waiting < Self.waitingLimit }
 
     /// Takes note of a request that is about to begin.
-    mutating func answer(to key: RequestKey, for part: any RequestOwner) -> Answer {
+    mutating func answer(to key: RequestKey, for owner: any RequestOwner) -> Answer {
         if let outcome = outcomes[key] {
             used.insert(key)
             return .known(outcome.sequence, provenance: outcome.provenance)
         }
-        if open[key]?.append(part) == nil {
+        if open[key]?.append(owner) == nil {
             open[key] = []
             return .new
         }
@@ -88,19 +88,19 @@ extension JobRun {
         return RequestKey(request, model: answers?.model ?? [])
     }
 
-    private func mayBeShared(_ key: RequestKey, _ part: any RequestOwner) -> Bool {
-        job.computesEqualsOnce && (!key.draws || part.isCommon)
+    private func mayBeShared(_ key: RequestKey, _ owner: any RequestOwner) -> Bool {
+        job.computesEqualsOnce && (!key.draws || owner.isCommon)
     }
 
     /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
     func isShared(_ request: Request) throws -> Bool {
         guard let key = key(of: request) else { return false }
-        if mayBeShared(key, request.part) {
-            switch equals.answer(to: key, for: request.part) {
+        if mayBeShared(key, request.owner) {
+            switch equals.answer(to: key, for: request.owner) {
             case .new: break
             case .waits: return true
             case .known(let sequence, let provenance):
-                try take(sequence, as: request.part, provenance)
+                try take(sequence, as: request.owner, provenance)
                 return true
             }
         }
@@ -108,8 +108,8 @@ extension JobRun {
             let (sequence, provenance) = try answers.answer(to: request, key, for: self)
         else { return false }
         statistics.answersTaken += 1
-        try take(sequence, as: request.part, provenance)
-        try share(sequence, provenance, key, request.part)
+        try take(sequence, as: request.owner, provenance)
+        try share(sequence, provenance, key, request.owner)
         return true
     }
 
@@ -121,14 +121,15 @@ extension JobRun {
         } else if answers?.store.add(sequence, provenance, key) == true {
             statistics.answersAdded += 1
         }
-        try share(sequence, provenance, key, sequence.request.part)
+        try share(sequence, provenance, key, sequence.request.owner)
     }
 
     private func share(
-        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey, _ part: any RequestOwner
+        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey,
+        _ owner: any RequestOwner
     ) throws {
-        guard mayBeShared(key, part) else { return }
-        for part in equals.finished(sequence, provenance, key) { try take(sequence, as: part, provenance) }
+        guard mayBeShared(key, owner) else { return }
+        for owner in equals.finished(sequence, provenance, key) { try take(sequence, as: owner, provenance) }
     }
 
     /// Nothing comes of a request.

@@ -12,15 +12,15 @@ extension JobRun {
         }
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
-        for part in [request.part] + gaveUp(request) {
-            try settle(part.outcome(of: error, nil), of: part.label, isOfLine: true)
+        for owner in [request.owner] + gaveUp(request) {
+            try settle(owner.outcome(of: error, nil), of: owner.label, isOfLine: true)
         }
     }
 
     package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
         let error = LineError(fault, after: sequence.decoding.progress)
-        for part in [sequence.request.part] + gaveUp(sequence.request) {
-            try settle(part.outcome(of: error, sequence), of: part.label)
+        for owner in [sequence.request.owner] + gaveUp(sequence.request) {
+            try settle(owner.outcome(of: error, sequence), of: owner.label)
         }
     }
 

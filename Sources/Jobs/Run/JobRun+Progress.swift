@@ -27,11 +27,11 @@ extension JobRun {
 
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     func save(_ live: [TokenSequence]) throws {
-        let running = live.map { ($0.request.part, $0.decoding.saved?.copied ?? SavedDecoding()) }
-        let others = (again + waiting.map(\.request)).map { ($0.part, SavedDecoding()) }
+        let running = live.map { ($0.request.owner, $0.decoding.saved?.copied ?? SavedDecoding()) }
+        let others = (again + waiting.map(\.request)).map { ($0.owner, SavedDecoding()) }
         let records =
             (running + others).sorted { $0.0.label.position < $1.0.label.position }
-            .compactMap { part, saved in part.record(saved) }
+            .compactMap { owner, saved in owner.record(saved) }
             + (gates?.held.map(\.record) ?? [])
         let count = feeder.count
         let progress = JobProgress(

@@ -157,7 +157,7 @@ package final class JobRun: RequestSource {
                     continue
                 }
                 open[request.work.index, default: 0] += 1
-                judges = judges || request.part.mayComeAgain
+                judges = judges || request.owner.mayComeAgain
                 work.set(running: open.count)
                 guard try isShared(request) else { return .request(request) }
                 copies += 1
@@ -221,7 +221,7 @@ package final class JobRun: RequestSource {
             if !follows, piped == nil { total.start(job) }
         }
         // Completions of one line share their prompt.
-        if !sequence.request.part.sharesPrompt {
+        if !sequence.request.owner.sharesPrompt {
             statistics.promptTokens += sequence.request.prompt.count
         }
         if sequence.decoding.savedCount > 0 { statistics.resumed += 1 }
@@ -229,8 +229,8 @@ package final class JobRun: RequestSource {
 
     package func received(_ text: String, of sequence: TokenSequence) {
         guard let piped else { return }
-        let part = sequence.request.part
-        piped.received(text, of: part.label, isCertain: part.isCertain) { part.reasoning(of: sequence) }
+        let owner = sequence.request.owner
+        piped.received(text, of: owner.label, isCertain: owner.isCertain) { owner.reasoning(of: sequence) }
     }
 
     // MARK: Requests that nobody waits for any more
@@ -255,13 +255,13 @@ package final class JobRun: RequestSource {
 
     package func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         expected.note(sequence)
-        try take(sequence, as: sequence.request.part, provenance)
+        try take(sequence, as: sequence.request.owner, provenance)
         try share(sequence, provenance)
     }
 
-    /// - Parameter part: the work that the sequence is the outcome of; it may have been computed for an equal one.
-    func take(_ sequence: TokenSequence, as part: any RequestOwner, _ provenance: [String: String]) throws {
-        try settle(part.outcome(of: sequence, provenance), of: part.label)
+    /// - Parameter owner: the work that the sequence is the outcome of; it may have been computed for an equal one.
+    func take(_ sequence: TokenSequence, as owner: any RequestOwner, _ provenance: [String: String]) throws {
+        try settle(owner.outcome(of: sequence, provenance), of: owner.label)
     }
 
     /// - Parameter isOfLine: an error is one of all the line's samples.

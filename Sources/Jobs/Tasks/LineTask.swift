@@ -83,9 +83,9 @@ package struct RequestMaker: Sendable {
     ///   - saved: an earlier run's part of it.
     func request(
         _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil,
-        for part: any RequestOwner
+        for owner: any RequestOwner
     ) -> Request {
-        var request = Request(prompt: prompt, kind: kind, label: part)
+        var request = Request(prompt: prompt, kind: kind, label: owner)
         request.rope = rope
         (request.asked, request.saved) = (asked, saved?.saved)
         return request

@@ -107,12 +107,12 @@ struct StartOrder {
 }
 
 extension Request {
-    /// Its purpose.
-    var part: any RequestOwner {
-        guard let part = label as? any RequestOwner else {
+    /// Purpose of it in this run.
+    var owner: any RequestOwner {
+        guard let owner = label as? any RequestOwner else {
             preconditionFailure("a request of another source")
         }
-        return part
+        return owner
     }
-    var work: RequestLabel { part.label }
+    var work: RequestLabel { owner.label }
 }

@@ -193,7 +193,7 @@ import Testing
         }
         var equals = EqualRequests(countLimit: 4, weightLimit: 100)
         func isKnown(_ number: Int) throws -> Bool {
-            if case .known = equals.answer(to: try key(number), for: request(number).part) { return true }
+            if case .known = equals.answer(to: try key(number), for: request(number).owner) { return true }
             return false
         }
         func finish(_ number: Int) throws {

@@ -171,13 +171,13 @@ struct PreparedChoice: PreparedLine {
     func request(
         _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
     ) -> Request {
-        let part = ChoicePart(
+        let owner = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
             seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
             keepsTokens: question.keepsTokens, reasoning: reasoning)
         let asked = question.settings.content(of: .choose)
         return maker.request(
-            prompt + (reasoning?.0.sampled ?? []), Comparison(tree), asked: asked, for: part)
+            prompt + (reasoning?.0.sampled ?? []), Comparison(tree), asked: asked, for: owner)
     }
 }
 
@@ -296,9 +296,9 @@ struct PreparedReasoning: PreparedLine {
             stream: RandomStream.key(
                 seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample, attempt: 0),
             endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
-        let part = ReasoningPart(label: label, choice: choice, use: use, maker: maker)
+        let owner = ReasoningPart(label: label, choice: choice, use: use, maker: maker)
         let asked = settings.content(of: .generate)
-        return [.request(maker.request(prompt, kind, asked: asked, saved: saved, for: part))]
+        return [.request(maker.request(prompt, kind, asked: asked, saved: saved, for: owner))]
     }
 }
 

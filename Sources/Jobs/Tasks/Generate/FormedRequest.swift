@@ -84,7 +84,7 @@ struct FormedRequest: WaitingRequest {
     /// Without its constraint.
     let request: Request
     let kind: Sampling
-    let part: GenerationPart
+    let owner: GenerationPart
     let answer: GenerateTask.Answer
     var reasoning: Reasoning?
     /// Tokens between reasoning and the answer.
@@ -97,8 +97,8 @@ struct FormedRequest: WaitingRequest {
     /// Returns the request with its compiled constraint.
     func begun() throws(LineError) -> Request {
         let compiled = try answer.compiled(compilation)
-        var (request, kind, part) = (request, kind, part)
-        part.rule = compiled.rule
+        var (request, kind, owner) = (request, kind, owner)
+        owner.rule = compiled.rule
         if let reasoning {
             kind.reasoning = try reasoning.formed(
                 gap, maxTokens: answer.maxTokens, least: compiled.leastTokens)
@@ -106,7 +106,7 @@ struct FormedRequest: WaitingRequest {
         } else {
             kind.constraint = compiled.constraint(maxTokens: answer.maxTokens)
         }
-        request.label = part
+        request.label = owner
         request.kind = kind
         return request
     }

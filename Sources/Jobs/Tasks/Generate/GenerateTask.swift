@@ -66,27 +66,29 @@ private struct PreparedGeneration: PreparedLine {
         var label = label
         label.attempt = saved?.attempt ?? 0
         let settings = question.settings
-        var part = GenerationPart(
+        var owner = GenerationPart(
             label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
             retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: reasoning?.use,
             tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
-        part.asksNothing = question.asksNothing
-        part.echo = question.echo.map { ($0, LogprobEntry(SampledToken(token: prompt[0]), text: maker.text)) }
+        owner.asksNothing = question.asksNothing
+        owner.echo = question.echo.map {
+            ($0, LogprobEntry(SampledToken(token: prompt[0]), text: maker.text))
+        }
         var kind = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
             reasoning: reasoning?.reasoning.leavingRoom(of: maxTokens),
-            stream: part.stream,
+            stream: owner.stream,
             endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
             stops: stops,
-            text: maker.text.makeTextStream(showing: part.tools?.shown ?? []))
-        kind.stopsUntil = part.tools?.opening ?? ""
+            text: maker.text.makeTextStream(showing: owner.tools?.shown ?? []))
+        kind.stopsUntil = owner.tools?.opening ?? ""
         kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
-        let request = maker.request(prompt, kind, asked: asked, saved: saved, for: part)
+        let request = maker.request(prompt, kind, asked: asked, saved: saved, for: owner)
         guard let answer else { return [.request(request)] }
         return [
             .waiting(
                 FormedRequest(
-                    request: request, kind: kind, part: part, answer: answer, reasoning: reasoning,
+                    request: request, kind: kind, owner: owner, answer: answer, reasoning: reasoning,
                     gap: maker.text.reasonings?.gap ?? [],
                     compilation: answer.begin(for: maker.waiter)))
         ]
@@ -196,13 +198,13 @@ struct GenerationPart: RequestOwner {
         }
         let draws = kind.sampling.draws
         if draws, label.attempt < retries {
-            var part = self
-            part.label.attempt += 1
-            part.label.readyAt = .now
-            kind.stream = part.stream
+            var owner = self
+            owner.label.attempt += 1
+            owner.label.readyAt = .now
+            kind.stream = owner.stream
             var request = sequence.request
             (request.kind, request.saved) = (kind, nil)
-            request.label = part
+            request.label = owner
             return .again(request)
         }
         let text: String

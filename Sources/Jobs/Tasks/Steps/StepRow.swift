@@ -180,7 +180,7 @@ struct StepRow: Sendable {
 
     func wrapped(_ request: Request) -> Request {
         var request = request
-        request.label = StepPart(part: request.part, row: self)
+        request.label = StepPart(owner: request.owner, row: self)
         return request
     }
 
@@ -247,23 +247,23 @@ private struct WaitingStep: WaitingRequest {
 /// The request of a step.
 private struct StepPart: RequestOwner {
     /// As it would be without steps.
-    var part: any RequestOwner
+    var owner: any RequestOwner
     let row: StepRow
 
     var label: RequestLabel {
-        get { part.label }
-        set { part.label = newValue }
+        get { owner.label }
+        set { owner.label = newValue }
     }
-    var sharesPrompt: Bool { part.sharesPrompt }
+    var sharesPrompt: Bool { owner.sharesPrompt }
     var mayComeAgain: Bool { true }
     var isCommon: Bool { row.step.fork.below > 1 }
 
     func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
-        goOn(part.outcome(of: sequence, provenance))
+        goOn(owner.outcome(of: sequence, provenance))
     }
 
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {
-        goOn(part.outcome(of: error, sequence))
+        goOn(owner.outcome(of: error, sequence))
     }
 
     private func goOn(_ outcome: RequestOutcome) -> RequestOutcome {
