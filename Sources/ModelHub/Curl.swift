@@ -41,7 +41,7 @@ package final class Curl: Sendable {
             advice:
                 "models are fetched with it. Install curl, which brings it (the package libcurl4 on Debian and Ubuntu, libcurl on Fedora and Red Hat)",
             since: "7.62"
-        ) { UserError(.network, at: "libcurl", $0) }
+        ) { UserError(.network, at: "libcurl", "\($0).") }
         make = try library.function("curl_easy_init")
         reset = try library.function("curl_easy_reset")
         perform = try library.function("curl_easy_perform")

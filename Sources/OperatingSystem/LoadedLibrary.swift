@@ -62,12 +62,12 @@ package struct LibraryFunctions<Failure: Error> {
         let (library, reason) = LoadedLibrary.first(of: named.map { [$0] } ?? names)
         guard let library else {
             let why: Message = named == nil ? advice : "\(variable) names it"
-            throw failure("it can't be loaded (\(reason)), and \(why).")
+            throw failure("it can't be loaded (\(reason)), and \(why)")
         }
         self.library = library
         absence = {
             failure(
-                "it has no \($0): it is older than \(version). Install a newer one, or name it by \(variable)."
+                "it has no \($0): it is older than \(version). Install a newer one, or name it by \(variable)"
             )
         }
     }

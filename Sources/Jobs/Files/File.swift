@@ -225,10 +225,12 @@ extension File {
         do {
             let (text, end) = try file.unpacked(packing)
             // Bytes after the packed data are damage here.
-            guard try end == file.info().size else { throw PackingFault.damaged(nil) }
+            guard try end == file.info().size else {
+                throw SystemError("", "is damaged: other data follows the \(packing) data")
+            }
             return text
-        } catch let fault as PackingFault {
-            throw UserError(.io, at: path, fault.text(of: packing))
+        } catch let error as SystemError {
+            throw UserError(.io, at: path, "", error)
         } catch let error as UserError {
             throw UserError(.io, at: path, "can't be unpacked: \(error)", code: error.code ?? 0)
         }
@@ -236,7 +238,7 @@ extension File {
 
     /// Unpacks the packed data that the file begins with.
     /// - Returns: the text, and where other bytes than zeros come after the packed ones, or else the file's size.
-    /// - Throws: `PackingFault`, or `UserError`.
+    /// - Throws: `SystemError`, or `UserError`.
     func unpacked(_ packing: Packing) throws -> (text: File, end: Int) {
         let text = try Self.scratch(for: path, system)
         text.path = path

@@ -1,6 +1,7 @@
 import CZlib
 import CZstd
 import Errors
+import FoundationShim
 import OperatingSystem
 
 /// Compression formats of text files. Input is recognized by its first bytes, output by its name.
@@ -13,8 +14,6 @@ package enum Packing: CaseIterable, Sendable {
             ? [[0x1f, 0x8b]] : [[0x28, 0xb5, 0x2f, 0xfd]] + (0x50...0x5F).map { [$0, 0x2a, 0x4d, 0x18] }
     }
     var nameEnd: String { self == .gzip ? ".gz" : ".zst" }
-    /// Program that decompresses it, for messages.
-    var program: String { self == .gzip ? "gunzip" : "zstd -d" }
 
     init?(start: some Sequence<UInt8>) {
         guard let one = Self.allCases.first(where: { $0.magics.contains { start.starts(with: $0) } })
@@ -33,34 +32,16 @@ package enum Packing: CaseIterable, Sendable {
         String(name.dropLast(Packing(name: name.lowercased())?.nameEnd.count ?? 0))
     }
 
-    /// - Throws: `PackingFault.missing` without the library.
-    func codec(packs: Bool) throws(PackingFault) -> any PackingCodec {
+    /// The compressed data ends too early.
+    var isCut: SystemError {
+        SystemError("", "ends in the middle of its \(self) data. Run the same command again once it is whole")
+    }
+
+    /// - Throws: `SystemError` without the library.
+    func codec(packs: Bool) throws(SystemError) -> any PackingCodec {
         switch self {
         case .gzip: try GzipCodec(packs: packs)
         case .zstd: try ZstdCodec(packs: packs)
-        }
-    }
-}
-
-/// Reason why something can't be compressed or decompressed.
-enum PackingFault: Error {
-    /// With the library's message, if it has one.
-    case damaged(String?)
-    /// The compressed data ends too early.
-    case cut
-    case noMemory
-    /// The library is missing; with a sentence that names it.
-    case missing(Message)
-
-    /// Returns the message about a file.
-    func text(of packing: Packing) -> Message {
-        switch self {
-        case .damaged(nil): "is damaged: \(packing.program) can't unpack it either."
-        case .damaged(let words?): "can't be unpacked, nor does \(packing.program) do it: \(words)."
-        case .cut:
-            "ends in the middle of its \("\(packing)") data. Run the same command again once it is whole."
-        case .noMemory: "can't be compressed or decompressed: there is no memory."
-        case .missing(let what): what
         }
     }
 }
@@ -70,7 +51,7 @@ protocol PackingCodec: AnyObject {
     /// - Parameter isLast: whether no more bytes follow; matters for compression.
     func step(
         _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
-    ) throws(PackingFault) -> CodecStep
+    ) throws(SystemError) -> CodecStep
 }
 
 struct CodecStep {
@@ -98,7 +79,7 @@ final class Unpacker {
     /// Bytes that were read and not unpacked.
     var unreadCount: Int { unread.count }
 
-    init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(PackingFault) {
+    init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(SystemError) {
         self.packing = packing
         codec = try packing.codec(packs: false)
         packed = [UInt8](repeating: 0, count: max(4, bufferSize))
@@ -116,7 +97,7 @@ final class Unpacker {
                 let count = try packed.withUnsafeMutableBytes(source)
                 guard count > 0 else {
                     if isWhole { return 0 }
-                    throw PackingFault.cut
+                    throw packing.isCut
                 }
                 unread = 0..<count
             }
@@ -159,7 +140,7 @@ final class Packer {
     private let codec: any PackingCodec
     private var buffer = [UInt8](repeating: 0, count: 1 << 17)
 
-    init(_ packing: Packing) throws(PackingFault) { codec = try packing.codec(packs: true) }
+    init(_ packing: Packing) throws(SystemError) { codec = try packing.codec(packs: true) }
 
     /// - Returns: the compressed bytes so far; with the last piece all of them.
     func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
@@ -182,10 +163,11 @@ final class Packer {
 final class GzipCodec: PackingCodec {
     private var stream = z_stream()
     private let packs: Bool
+    private static let damaged = SystemError("", "is damaged: gunzip can't unpack it either")
     /// Whether the last member is complete.
     private var isBetweenMembers = false
 
-    init(packs: Bool) throws(PackingFault) {
+    init(packs: Bool) throws(SystemError) {
         self.packs = packs
         // 16 selects gzip's header, 15 is the largest window; 6 and 8 are gzip(1)'s choice.
         let (window, size) = (Int32(16 + 15), Int32(MemoryLayout<z_stream>.size))
@@ -193,15 +175,15 @@ final class GzipCodec: PackingCodec {
             packs
             ? deflateInit2_(&stream, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
             : inflateInit2_(&stream, window, ZLIB_VERSION, size)
-        guard status == Z_OK else { throw .noMemory }
+        guard status == Z_OK else { throw SystemError(code: ENOMEM) }
     }
 
     deinit { _ = packs ? deflateEnd(&stream) : inflateEnd(&stream) }
 
     func step(
         _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
-    ) throws(PackingFault) -> CodecStep {
-        if isBetweenMembers { guard inflateReset(&stream) == Z_OK else { throw .damaged(nil) } }
+    ) throws(SystemError) -> CodecStep {
+        if isBetweenMembers { guard inflateReset(&stream) == Z_OK else { throw Self.damaged } }
         isBetweenMembers = false
         let (count, limit) = (min(bytes.count, 1 << 30), min(buffer.count, 1 << 30))
         stream.next_in = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
@@ -217,8 +199,8 @@ final class GzipCodec: PackingCodec {
         switch status {
         case Z_STREAM_END: step.isWhole = true
         case Z_OK, Z_BUF_ERROR: break
-        case Z_MEM_ERROR: throw .noMemory
-        default: throw .damaged(nil)
+        case Z_MEM_ERROR: throw SystemError(code: ENOMEM)
+        default: throw Self.damaged
         }
         isBetweenMembers = step.isWhole && !packs
         return step
@@ -231,10 +213,12 @@ final class ZstdCodec: PackingCodec {
     private let context: ZstdLibrary.Handle
     private let packs: Bool
 
-    init(packs: Bool) throws(PackingFault) {
+    init(packs: Bool) throws(SystemError) {
         library = try ZstdLibrary.load()
         self.packs = packs
-        guard let context = packs ? library.makePacker() : library.makeUnpacker() else { throw .noMemory }
+        guard let context = packs ? library.makePacker() : library.makeUnpacker() else {
+            throw SystemError(code: ENOMEM)
+        }
         self.context = context
         // With a checksum, like zstd(1), to detect damage.
         if packs { _ = library.set(context, Int32(PHI_ZSTD_CHECKSUM.rawValue), 1) }
@@ -244,7 +228,7 @@ final class ZstdCodec: PackingCodec {
 
     func step(
         _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
-    ) throws(PackingFault) -> CodecStep {
+    ) throws(SystemError) -> CodecStep {
         var input = PhiZstdInput(bytes: bytes.baseAddress, size: bytes.count, position: 0)
         var output = PhiZstdOutput(bytes: buffer.baseAddress, size: buffer.count, position: 0)
         let directive = isLast ? PHI_ZSTD_END : PHI_ZSTD_CONTINUE
@@ -252,7 +236,10 @@ final class ZstdCodec: PackingCodec {
             packs
             ? library.pack(context, &output, &input, Int32(directive.rawValue))
             : library.unpack(context, &output, &input)
-        if library.isError(left) != 0 { throw .damaged(String(cString: library.errorName(left))) }
+        guard library.isError(left) == 0 else {
+            let words = String(cString: library.errorName(left))
+            throw SystemError("", "can't be unpacked, nor does zstd -d do it: \(words)")
+        }
         // Bytes still to write or, at least, to read.
         return CodecStep(
             taken: input.position, made: output.position, isWhole: left == 0 && (isLast || !packs))
@@ -275,22 +262,22 @@ package final class ZstdLibrary: Sendable {
     let isError: @convention(c) (Int) -> UInt32
     let errorName: @convention(c) (Int) -> UnsafePointer<CChar>
 
-    private static let shared = Result { () throws(PackingFault) in
+    private static let shared = Result { () throws(SystemError) in
         try ZstdLibrary(named: ProgramCall.path(inVariable: "PHIBATCH_ZSTD"))
     }
 
-    /// - Throws: `PackingFault.missing` with the way to get it.
-    static func load() throws(PackingFault) -> ZstdLibrary { try shared.get() }
+    /// - Throws: `SystemError` with the way to get it.
+    static func load() throws(SystemError) -> ZstdLibrary { try shared.get() }
 
     /// - Parameter name: the library's name; nil for the system's.
-    init(named name: String?) throws(PackingFault) {
+    init(named name: String?) throws(SystemError) {
         let library = try LibraryFunctions(
             [LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"], named: name,
             by: "PHIBATCH_ZSTD",
             advice:
                 "it compresses .zst files. Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip",
             since: "1.4"
-        ) { PackingFault.missing("needs libzstd: \($0)") }
+        ) { SystemError("", "needs libzstd: \($0.text)") }
         makePacker = try library.function("ZSTD_createCCtx")
         freePacker = try library.function("ZSTD_freeCCtx")
         set = try library.function("ZSTD_CCtx_setParameter")

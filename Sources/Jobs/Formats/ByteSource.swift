@@ -69,7 +69,7 @@ package final class ByteSource {
             return try checked(count, of: expectedEnd ?? .max, most: 5_000)
         }
         guard let (packing, unpacker) = unpacking else { return try readPlain(into: buffer) }
-        let count = try Self.unpacking(name, packing) {
+        let count = try Self.unpacking(name) {
             try unpacker.read(into: buffer) { try readPlain(into: $0) }
         }
         // gzip compresses lines that share a long prompt by about 160.
@@ -86,12 +86,8 @@ package final class ByteSource {
         )
     }
 
-    private static func unpacking<T>(_ name: String, _ packing: Packing, _ work: () throws -> T) throws -> T {
-        do {
-            return try work()
-        } catch let fault as PackingFault {
-            throw UserError(.io, at: name, fault.text(of: packing))
-        }
+    private static func unpacking<T>(_ name: String, _ work: () throws -> T) throws -> T {
+        do { return try work() } catch let error as SystemError { throw UserError(.io, at: name, "", error) }
     }
 
     private func reading<T>(_ work: () throws(UserError) -> T) throws(UserError) -> T {
@@ -132,12 +128,12 @@ package final class ByteSource {
                 try DuckDB.rows(of: descriptor, only: columns)
             }
         } else if let packing = Packing(start: start) {
-            unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
+            unpacking = (packing, try Self.unpacking(name) { try Unpacker(packing) })
         } else if let packing = Packing(name: name.lowercased()),
             packing.magics.contains(where: { $0.starts(with: start) })
         {
             // Truncated within the first bytes.
-            throw UserError(.io, at: name, PackingFault.cut.text(of: packing))
+            throw UserError(.io, at: name, "", packing.isCut)
         }
     }
 

@@ -21,11 +21,7 @@ package struct OutputPaths: Equatable {
     /// - Throws: `UserError` where there is no library for it.
     func makePacker() throws(UserError) -> Packer? {
         guard let packing else { return nil }
-        do {
-            return try Packer(packing)
-        } catch {
-            throw UserError(.cannotWrite, at: output, error.text(of: packing))
-        }
+        return try explaining(.cannotWrite, at: output, "", try Packer(packing))
     }
 
     /// The output of one shard, from 0.

@@ -48,7 +48,7 @@ final class HTTPLibrary: Sendable {
             advice:
                 "requests come in by it. Install the package libmicrohttpd12 (Debian and Ubuntu) or libmicrohttpd (Fedora, Red Hat, Homebrew)",
             since: "0.9.38"
-        ) { UserError(.missing, at: "libmicrohttpd", $0) }
+        ) { UserError(.missing, at: "libmicrohttpd", "\($0).") }
         start = try library.pointer("MHD_start_daemon")
         info = try library.pointer("MHD_get_connection_info")
         stop = try library.function("MHD_stop_daemon")
