@@ -49,8 +49,7 @@ package final class RequestPipe: Sendable {
             let limit = InputReader.defaultLimit + JobFile.sizeLimit
             while let line = try bytes.nextLine(limit: limit) {
                 guard line.length <= limit else {
-                    output.refuse(
-                        PipeMessage.Problem(text: "The message is longer than \(limit) bytes."))
+                    output.refuse(nil, "The message is longer than \(limit) bytes.")
                     continue
                 }
                 if line.bytes.contains(where: { $0 > 0x20 }) { take(line.bytes) }
@@ -63,17 +62,12 @@ package final class RequestPipe: Sendable {
 
     /// Takes one message.
     package func take(_ message: [UInt8]) {
-        do throws(PipeMessage.Problem) {
-            switch try PipeMessage(message) {
-            case .request(let line, let settings):
-                guard !requests.holds(line.request) else {
-                    throw PipeMessage.Problem(text: "The request \(line.request) is already running.")
-                }
-                requests.put(line, settings)
-            case .cancel(let request): requests.cancel(request)
-            }
-        } catch {
-            output.refuse(error)
+        switch PipeMessage(message) {
+        case .request(let line, _) where requests.holds(line.request):
+            output.refuse(nil, "The request \(line.request) is already running.")
+        case .request(let line, let settings): requests.put(line, settings)
+        case .cancel(let request): requests.cancel(request)
+        case .invalid(let request, let problem): output.refuse(request, problem)
         }
     }
 

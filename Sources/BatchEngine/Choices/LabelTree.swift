@@ -4,16 +4,6 @@
 /// log-probability of each possible next token is wanted: its children in the tree, and the tokens that end an answer
 /// if one is complete.
 package struct LabelTree: Sendable, Equatable {
-    /// Reason why choices form no tree.
-    package enum Fault: Error, Equatable {
-        /// Two choices, by index, have the same tokens.
-        case same(Int, Int)
-        /// A choice has no tokens.
-        case empty(Int)
-        /// A choice has a token that ends an answer.
-        case ended(Int)
-    }
-
     /// Indices of a choice's log-probabilities among the answers to all questions.
     package struct Path: Sendable, Equatable {
         /// Indices of its tokens, in order.
@@ -37,9 +27,9 @@ package struct LabelTree: Sendable, Equatable {
     private let endCount: Int
 
     /// - Parameters:
-    ///   - choices: the tokens of each, at least one choice.
+    ///   - choices: the tokens of each, at least one choice; all differ, and none is empty or has one of the `ends`.
     ///   - ends: the tokens that end an answer.
-    package init(_ choices: [[Int32]], ends: Set<Int32>) throws(Fault) {
+    package init(_ choices: [[Int32]], ends: Set<Int32>) {
         var (depths, tokens, parents, places) = ([0], [Int32(-1)], [-1], [-1])
         var asked: [[Int32]] = [[]]
         var last = Array(repeating: 0, count: choices.count)
@@ -48,10 +38,8 @@ package struct LabelTree: Sendable, Equatable {
         // In the order of tokens, common prefixes are adjacent.
         for number in choices.indices.sorted(by: { Self.precedes(choices, $0, $1) }) {
             let choice = choices[number]
-            if choice.isEmpty { throw .empty(number) }
-            if choice.contains(where: ends.contains) { throw .ended(number) }
             let common = before.map { zip(choice, choices[$0]).prefix { $0 == $1 }.count } ?? 0
-            if let before, common == choice.count { throw .same(before, number) }
+            precondition(common < choice.count, "choices differ, and have tokens")
             path.removeLast(path.count - 1 - common)
             for token in choice[common...] {
                 let parent = path[path.count - 1]

@@ -30,7 +30,7 @@ extension BatchLoop {
                 let isCopied =
                     try first.map { try engine().copyBeginning(count, of: $0.id, to: sequence.id) } ?? false
                 begin(place, cached: isCopied ? count : cached, room: room)
-            case .wait where running.isEmpty: throw LoopError.noRoom
+            case .wait where running.isEmpty: throw Refusal.noRoom
             case .wait(.room):
                 // Ask older ones that wait for a prefix again after the next pass.
                 isShortOfRoom = place == 0

@@ -165,7 +165,7 @@ package final class BatchLoop {
                     preemptYoungest(engine)
                     continue
                 } else {
-                    throw LoopError.noRoom
+                    throw Refusal.noRoom
                 }
             }
             place += 1
@@ -240,9 +240,7 @@ extension SourceSlot {
     }
 }
 
-/// Thrown when the engine reports no room although no other sequence is running.
-enum LoopError: Error, CustomStringConvertible {
-    case noRoom
-
-    var description: String { "the engine has no room for a request although nothing else runs." }
+extension Refusal {
+    /// Thrown when the engine reports no room although no other sequence is running.
+    static let noRoom = Refusal(.tooLarge, "the engine has no room for a request although nothing else runs.")
 }

@@ -55,10 +55,10 @@ package final class PipeOutput: Sendable {
     }
 
     /// Answers an invalid message.
-    package func refuse(_ problem: PipeMessage.Problem) {
+    package func refuse(_ request: Int?, _ problem: String) {
         say { writer in
-            if let request = problem.request { writer.int("request", request) }
-            Self.write("bad_message", problem.text, &writer)
+            if let request { writer.int("request", request) }
+            Self.write("bad_message", problem, &writer)
         }
     }
 

@@ -62,7 +62,7 @@ struct TiktokenFile {
                 throw fault("has another rank than \(number), or one too much")
             }
             let text = token.flatMap(ByteAlphabet.encode)
-            do { try text.withUnsafeBufferPointer { try vocabulary.insert($0, id: number) } } catch {
+            guard text.withUnsafeBufferPointer({ vocabulary.insert($0, id: number) }) else {
                 throw fault("has a token that appears twice")
             }
             tokens.append(Array(token))

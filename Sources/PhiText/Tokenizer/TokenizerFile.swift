@@ -196,12 +196,8 @@ struct TokenizerFile {
                 throw scanner.fault(
                     "the id \(id) is negative or far beyond the number of tokens", at: place)
             }
-            do {
-                try vocabulary.insert(text, id: id)
-            } catch Vocabulary.InsertError.doubleText {
-                throw scanner.fault("this token appears twice in the vocabulary", at: place)
-            } catch Vocabulary.InsertError.doubleID {
-                throw scanner.fault("the id \(id) appears twice in the vocabulary", at: place)
+            guard vocabulary.insert(text, id: id) else {
+                throw scanner.fault("this token or its id \(id) appears twice in the vocabulary", at: place)
             }
         }
     }

@@ -9,26 +9,26 @@ struct Vocabulary: Sendable {
     /// Entry + 1, or 0, at each id.
     private var entryOfID: [UInt32] = []
 
-    enum InsertError: Error { case doubleText, doubleID }
-
     var count: Int { ids.count }
     /// One more than the highest id.
     var idLimit: Int { entryOfID.count }
 
     /// - Parameter id: 0 or above; memory is proportional to the highest id.
-    mutating func insert(_ text: UnsafeBufferPointer<UInt8>, id: Int) throws {
+    /// - Returns: false if the text or the id is there already.
+    mutating func insert(_ text: UnsafeBufferPointer<UInt8>, id: Int) -> Bool {
         if 2 * ids.count >= slots.count { grow() }
         let slot = slot(of: text)
-        guard slots[slot] == 0 else { throw InsertError.doubleText }
+        guard slots[slot] == 0 else { return false }
         if id >= entryOfID.count {
             entryOfID += [UInt32](repeating: 0, count: id + 1 - entryOfID.count)
         }
-        guard entryOfID[id] == 0 else { throw InsertError.doubleID }
+        guard entryOfID[id] == 0 else { return false }
         bytes.append(contentsOf: text)
         starts.append(UInt32(bytes.count))
         ids.append(Int32(id))
         slots[slot] = UInt32(ids.count)
         entryOfID[id] = UInt32(ids.count)
+        return true
     }
 
     func id(of text: UnsafeBufferPointer<UInt8>) -> Int32? {

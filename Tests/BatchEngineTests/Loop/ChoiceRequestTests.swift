@@ -46,13 +46,13 @@ import Testing
         for round in 0..<40 {
             let shared = tokens(20, &random)
             var given: [Int: (choices: [[Int32]], tree: LabelTree)] = [:]
-            let requests = try (0..<25).map { number in
+            let requests = (0..<25).map { number in
                 let own = tokens(Int.random(in: 1...20, using: &random), &random)
                 let prompt = (number % 2 == 0 ? shared : []) + own
                 guard number % 5 > 0 else { return Request.test(prompt, max: 40, stream: UInt64(number)) }
                 // Some trees are so large that they are gone through in parts.
                 let choices = choices(&random, round % 8 == 1 && number == 7 ? 900...999 : 2...20)
-                let tree = try LabelTree(choices, ends: Self.ends)
+                let tree = LabelTree(choices, ends: Self.ends)
                 given[number] = (choices, tree)
                 return Request(prompt: prompt, kind: Comparison(tree))
             }
@@ -72,7 +72,7 @@ import Testing
         for (round, blockLength) in [1, 3, 64].enumerated() {
             let prompt = tokens(401, &random)
             let choices = choices(&random)
-            let tree = try LabelTree(choices, ends: Self.ends)
+            let tree = LabelTree(choices, ends: Self.ends)
             let request = Request(prompt: prompt, kind: Comparison(tree))
             let engine = BlockEngine(blockLength: blockLength)
             let source = TestSource([request], workers: 8)
@@ -92,7 +92,7 @@ import Testing
         var random = FixedRandom(5)
         let prompt = tokens(100, &random)
         let choices = choices(&random, 900...999)
-        let tree = try LabelTree(choices, ends: Self.ends)
+        let tree = LabelTree(choices, ends: Self.ends)
         for isCancelled in [false, true] {
             let source = TestSource([Request(prompt: prompt, kind: Comparison(tree))], workers: 3)
             let engine = BlockEngine(blockLength: 64)

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func drawsFollowTheProbabilities() throws {
-        let tree = try LabelTree([[5], [6], [7]], ends: [0])
+        let tree = LabelTree([[5], [6], [7]], ends: [0])
         // The root's questions, and the end after each.
         func weights(_ logprobs: [Float]) -> ChoiceWeights {
             ChoiceWeights(tree, count: 3, answers: logprobs + [0, 0, 0])
@@ -106,7 +106,7 @@ import Testing
             for (count, weight) in zip(counts, sharp) { #expect(abs(count - weight / sum) < 0.03) }
         }
         // Whichever end comes; what can't come is not infinite.
-        let two = try LabelTree([[5], [6]], ends: [0, 1])
+        let two = LabelTree([[5], [6]], ends: [0, 1])
         let ended = ChoiceWeights(two, count: 2, answers: [-1, -.infinity, -2, -1, -1, -2])
         let end = FixedArithmetic.log(1 + FixedArithmetic.exp(-1))
         #expect(ended.logprobs == [-1 + (-1 + end), -9999 + (-1 + end)])
@@ -204,5 +204,12 @@ import Testing
         let other = job("in") { $0.choices = ["b", "a"] }.resultSettings
         #expect(one.first { $0.name == "choices" }?.value != other.first { $0.name == "choices" }?.value)
         #expect(!job("in").resultSettings.map(\.name).contains("choices"))
+    }
+
+    @Test func choicesWithoutOwnTokensAreRefused() throws {
+        #expect(try ChooseTask.tree([[4], [5, 6]], of: ["a", "b"], ends: [1]).depth == 2)
+        for choices: [[Int32]] in [[[4], [5, 6], [5, 6]], [[4], []], [[4, 1], [4]]] {
+            #expect(throws: LineError.self) { try ChooseTask.tree(choices, of: ["a", "b", "c"], ends: [1]) }
+        }
     }
 }

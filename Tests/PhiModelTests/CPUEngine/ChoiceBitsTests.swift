@@ -39,7 +39,7 @@ import Testing
                 }
                 return (list.endings, preemptions)
             }
-            let tree = try LabelTree(Self.choices, ends: Self.ends)
+            let tree = LabelTree(Self.choices, ends: Self.ends)
             let requests = Self.prompts.enumerated().map { number, prompt in
                 Request(prompt: prompt, kind: Comparison(tree), label: number)
             }

@@ -57,13 +57,8 @@ struct ChooseTask: LineTask {
         guard let reasonings = model.text.reasonings else {
             preconditionFailure("who thinks has a tokenizer")
         }
-        let tree: LabelTree
-        do throws(LabelTree.Fault) {
-            tree = try LabelTree(
-                texts.map { reasonings.encode(answer: $0) }, ends: model.limits.endOfSequence)
-        } catch {
-            throw LineError(error, texts)
-        }
+        let tree = try Self.tree(
+            texts.map { reasonings.encode(answer: $0) }, of: texts, ends: model.limits.endOfSequence)
         return PreparedReasoning(
             reasoning: try reasoning.formed(reasonings.gap, maxTokens: maxTokens, least: tree.depth),
             maxTokens: maxTokens, use: reasoning.use,
@@ -90,12 +85,8 @@ struct ChooseTask: LineTask {
         }
         // If a token spans prompt and choice, all choices begin before it, so that they follow equal tokens.
         let split = max(1, all.map { zip($0, own).prefix { $0 == $1 }.count }.min() ?? 0)
-        let tree: LabelTree
-        do throws(LabelTree.Fault) {
-            tree = try LabelTree(all.map { Array($0.dropFirst(split)) }, ends: limits.endOfSequence)
-        } catch {
-            throw LineError(error, texts)
-        }
+        let tree = try Self.tree(
+            all.map { Array($0.dropFirst(split)) }, of: texts, ends: limits.endOfSequence)
         if let limit = question.settings.maxTokens, tree.depth > limit {
             let longest = all.indices.max { all[$0].count < all[$1].count } ?? 0
             throw LineError(
@@ -110,6 +101,30 @@ struct ChooseTask: LineTask {
             )
         }
         return PreparedChoice(question: question, prompt: Array(own.prefix(split)), texts: texts, tree: tree)
+    }
+
+    /// - Throws: `LineError` if choices can't be told apart by their tokens.
+    static func tree(
+        _ choices: [[Int32]], of texts: [String], ends: Set<Int32>
+    ) throws(LineError) -> LabelTree {
+        let name = { (number: Int) in "the choice \(ChoiceList.shown(texts[number]))" }
+        var seen: [[Int32]: Int] = [:]
+        for (number, choice) in choices.enumerated() {
+            if choice.isEmpty {
+                throw LineError(.badField, "After the prompt \(name(number)) adds no token.")
+            }
+            if choice.contains(where: ends.contains) {
+                throw LineError(
+                    .badField, "After the prompt \(name(number)) holds a token that ends an answer.")
+            }
+            if let other = seen.updateValue(number, forKey: choice) {
+                throw LineError(
+                    .badField,
+                    "After the prompt \(name(other)) and \(name(number)) are the same tokens; keep one of them."
+                )
+            }
+        }
+        return LabelTree(choices, ends: ends)
     }
 
     /// - Throws: `LineError` if the line, or the job of a line with its own choices, sets how single tokens are
@@ -131,23 +146,6 @@ struct ChooseTask: LineTask {
                 .badField,
                 "The line has `choices`, but the output no column for their probabilities; the job's choices: \"{{ choices }}\" makes one."
             )
-        }
-    }
-}
-
-extension LineError {
-    fileprivate init(_ fault: LabelTree.Fault, _ texts: [String]) {
-        let name = { (number: Int) in "the choice \(ChoiceList.shown(texts[number]))" }
-        switch fault {
-        case .same(let one, let other):
-            self.init(
-                .badField,
-                "After the prompt \(name(one)) and \(name(other)) are the same tokens; keep one of them.")
-        case .empty(let number):
-            self.init(.badField, "After the prompt \(name(number)) adds no token.")
-        case .ended(let number):
-            self.init(
-                .badField, "After the prompt \(name(number)) holds a token that ends an answer.")
         }
     }
 }
