@@ -57,7 +57,7 @@ package struct Verification {
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
         // The output may be private to its owner.
         try Files.makeFolder(folder, mode: 0o700)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        defer { try? Files.removeFolder(folder) }
         var again = job
         again.settings.selection = .some(places)
         again.settings.output = folder + "/" + Paths.name(of: results)

@@ -79,7 +79,7 @@ package struct FileHashes: Sendable {
     /// Returns the reason why hashes are not kept in the cache; nil if they can be.
     package static func fault(in cache: String) -> SystemError? {
         do throws(SystemError) {
-            _ = try OwnFolder(cache + "/" + folderName)
+            _ = try OpenFolder(own: cache + "/" + folderName)
             return nil
         } catch {
             return error.isNotFound ? nil : error
@@ -105,7 +105,9 @@ package struct FileHashes: Sendable {
 
     private func kept(_ state: FileState) -> FileHash? {
         // A forged hash would pass a changed model for the original.
-        guard let folder, let file = try? OwnFolder(folder).file(Self.name(of: state)) else { return nil }
+        guard let folder, let file = try? OpenFolder(own: folder).ownFile(Self.name(of: state)) else {
+            return nil
+        }
         var bytes = [UInt8](repeating: 0, count: 1024)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
             return nil
@@ -119,7 +121,8 @@ package struct FileHashes: Sendable {
 
     /// Failing to keep it is harmless: the next start reads the file again.
     private func keep(_ hash: FileHash) {
-        guard let folder, (try? Files.makeFolder(folder, mode: 0o700)) != nil, (try? OwnFolder(folder)) != nil
+        guard let folder, (try? Files.makeFolder(folder, mode: 0o700)) != nil,
+            (try? OpenFolder(own: folder)) != nil
         else { return }
         let path = folder + "/" + Self.name(of: hash.state)
         guard Files.isAbsent(path) || Files.begins(path, with: Self.head) else { return }

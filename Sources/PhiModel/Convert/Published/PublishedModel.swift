@@ -171,7 +171,7 @@ package struct PublishedModel {
 
     /// Refuses a folder that others could have written.
     private func checkOwner(_ folder: String) throws {
-        do throws(SystemError) { _ = try OwnFolder(folder) } catch {
+        do throws(SystemError) { _ = try OpenFolder(own: folder) } catch {
             throw unusable("\(error)")
         }
     }

@@ -35,7 +35,7 @@ struct WeightCache {
         let path = self.path(of: name)
         if let folder = try open() {
             do throws(SystemError) {
-                if let file = WeightFile(try folder.file(name), contents: contents, pool: pool) {
+                if let file = WeightFile(try folder.ownFile(name), contents: contents, pool: pool) {
                     Files.touch(path)
                     return file
                 }
@@ -60,7 +60,7 @@ struct WeightCache {
             return state.map { (path: path, size: $0.size, used: $0.modified) }
         }
         Files.removeUnused(files, beyond: limit, but: path)
-        guard let open = try? open()?.file(name),
+        guard let open = try? open()?.ownFile(name),
             let file = WeightFile(open, contents: contents, pool: pool)
         else {
             throw SystemError(path, "was changed by another program")
@@ -92,8 +92,8 @@ struct WeightCache {
 
     /// Opens the folder to read from; nil if there is none yet.
     /// - Throws: `SystemError` if others could have written its content.
-    private func open() throws(SystemError) -> OwnFolder? {
-        do { return try OwnFolder(path) } catch {
+    private func open() throws(SystemError) -> OpenFolder? {
+        do { return try OpenFolder(own: path) } catch {
             if error.isNotFound { return nil }
             throw error
         }
