@@ -164,7 +164,7 @@ extension JobCheck.Answers {
     /// Nil if the job has no constraint.
     /// - Throws: `UserError` if no answer satisfies it.
     fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
-        guard let form = job.answerForm, form.isConstraint else { return nil }
+        guard let form = job.answerFormat, form.isConstraint else { return nil }
         do throws(SettingProblem) {
             let compiled = try grammars.compilation(form, job.answerLayout).value()
             self.init(

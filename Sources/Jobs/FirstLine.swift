@@ -189,7 +189,7 @@ extension JobSettings {
     package func warnings() throws -> [String] {
         let fields = try LinePreparer(self).fields
         var warnings: [String] = []
-        if let form = answerForm, form.isConstraint, let rule = try? form.checked() {
+        if let form = answerFormat, form.isConstraint, let rule = try? form.checked() {
             warnings += rule.warnings.map { "\(answerPlace): \($0)" }
         }
         if let row = try firstRow() { return warnings + row.warnings(templateFields: fields) }

@@ -132,7 +132,7 @@ public struct JobSettings: Sendable, Equatable {
     public var request = RequestSettings()
 
     /// Constraints of all answers, by key (`AnswerKeys`).
-    package var forms: [String: AskedForm] = [:]
+    package var forms: [String: JobAnswerFormat] = [:]
 
     /// Use of the machine.
     public var engine = EngineSettings()

@@ -55,7 +55,7 @@ public struct JobStep: Sendable, Equatable {
         let chooses = settings.request.choices != nil
         let task: RequestSetting.Task =
             settings.task == .score ? .score : chooses ? .choose : .generate
-        let forms = settings.askedForms.map(\.asked.form).filter(\.isConstraint)
+        let forms = settings.answerFormats.map(\.asked.form).filter(\.isConstraint)
         return setting.tasks.contains(task) && !["samples", "choices"].contains(setting.name)
             && (forms.isEmpty || setting.formConflict(mayStop: forms.allSatisfy(\.isOfCalls)) == nil)
     }
@@ -84,7 +84,7 @@ extension JobSettings {
             ("prompt", prompt != nil), ("messages", !messages.isEmpty), ("prefix", prefix != nil),
             ("completion", completion != nil), ("choices", request.choices != nil),
         ]
-        if let other = others.first(where: \.1)?.0 ?? askedForms.first?.key {
+        if let other = others.first(where: \.1)?.0 ?? answerFormats.first?.key {
             return "\(other) belongs to a step, as the job has steps."
         }
         if let wanted = untilPerLine, wanted >= sampleCount {

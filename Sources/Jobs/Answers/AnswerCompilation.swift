@@ -64,12 +64,12 @@ package final class AnswerCompilation: Sendable {
 
     /// Bytes of the constraint's text, which mostly predict the time to compile it.
     let size: Int
-    private let form: AnswerForm
+    private let form: AnswerFormat
     private let layout: AnswerGrammar.Layout
     private let compiler: AnswerCompiler
     private let state = Condition(OpenAnswer())
 
-    init(_ form: AnswerForm, _ layout: AnswerGrammar.Layout, by compiler: AnswerCompiler) {
+    init(_ form: AnswerFormat, _ layout: AnswerGrammar.Layout, by compiler: AnswerCompiler) {
         size = form.text.utf8.count
         self.form = form
         self.layout = layout
@@ -151,7 +151,7 @@ final class AnswerCompiler: Sendable {
     }
 
     func compiled(
-        _ form: AnswerForm, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
+        _ form: AnswerFormat, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
     ) throws(SettingProblem) -> CompiledAnswer {
         let rule = try form.checked()
         let tokens = try tokens.value.get()

@@ -35,14 +35,14 @@ package final class AnswerGrammars: Sendable {
     /// Starts compiling a constraint if needed.
     /// - Parameter waiter: notified when it is compiled.
     func begin(
-        _ form: AnswerForm, _ layout: AnswerGrammar.Layout, for waiter: AnswerCompilation.Waiter
+        _ form: AnswerFormat, _ layout: AnswerGrammar.Layout, for waiter: AnswerCompilation.Waiter
     ) -> AnswerCompilation {
         let one = compilation(form, layout)
         if one.add(waiter) { enqueue(one) }
         return one
     }
 
-    package func compilation(_ form: AnswerForm, _ layout: AnswerGrammar.Layout) -> AnswerCompilation {
+    package func compilation(_ form: AnswerFormat, _ layout: AnswerGrammar.Layout) -> AnswerCompilation {
         let key = Key(form: form.digest, layout: layout)
         return state.withLock { state in
             state.uses += 1

@@ -15,18 +15,18 @@ protocol AnswerKey: Sendable {
     /// Whether a line's field of that name is meant; true by default. If not, it is data.
     static func isAsked(by field: JSONValue) -> Bool
     /// - Throws: the problem in words that follow the name; so do the others.
-    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm
+    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat
     /// - Parameter isOption: whether it is text from the command line.
     /// - Returns: nil if it names a file.
-    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm?
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm
+    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat?
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat
 }
 
 extension AnswerKey {
     static var file: String? { nil }
     static var valueForm: SettingForm { .text }
     static func isAsked(by field: JSONValue) -> Bool { true }
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
         preconditionFailure("a job names no file as \(name)")
     }
 }

@@ -20,13 +20,13 @@ protocol AnswerRule: AnswerKey {
 }
 
 extension AnswerRule {
-    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm {
+    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat {
         guard let rule = Self(field) else { throw field.wrong(right) }
-        return AnswerForm(rule)
+        return AnswerFormat(rule)
     }
 
-    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm? {
-        if isAsked(by: value), let rule = Self(value) { return AnswerForm(rule) }
+    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat? {
+        if isAsked(by: value), let rule = Self(value) { return AnswerFormat(rule) }
         if file == nil { throw value.wrong(right) }
         return nil
     }

@@ -26,11 +26,11 @@ struct GrammarRule: AnswerRule {
         return isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
     }
 
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
         guard let text = String(validating: contents, as: UTF8.self) else {
             throw SettingProblem("is not valid UTF-8")
         }
-        return AnswerForm(.grammar(text))
+        return AnswerFormat(.grammar(text))
     }
 
     /// Whether a text is a grammar, not a file's name: it has a rule of GBNF, or the first rule of a grammar in Lark's
@@ -45,7 +45,7 @@ struct GrammarRule: AnswerRule {
     }
 
     var kind: String { "grammar" }
-    var fingerprint: String { AnswerForm.fingerprint(of: self) }
+    var fingerprint: String { AnswerFormat.fingerprint(of: self) }
 
     func checked() throws(SettingProblem) -> any CheckedRule {
         do throws(ConstraintFault) { return CheckedGrammar(source: try GrammarSource(text)) } catch {

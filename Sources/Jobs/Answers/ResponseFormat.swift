@@ -7,11 +7,11 @@ enum ResponseFormatKey: AnswerKey {
     static let help = "as in OpenAI's API: json_object, text, or an object with type: json_schema"
     static let valueForm = SettingForm.mapping
 
-    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm {
-        try AnswerForm(responseFormat: field)
+    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat {
+        try AnswerFormat(responseFormat: field)
     }
 
-    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm? {
+    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat? {
         var format = value
         if value == "text" || value == "json_object" {
             format = ["type": value]
@@ -23,11 +23,11 @@ enum ResponseFormatKey: AnswerKey {
             throw SettingProblem(
                 "must be text, json_object, or an object with type: json_schema, but is \(shown)")
         }
-        return try AnswerForm(responseFormat: format)
+        return try AnswerFormat(responseFormat: format)
     }
 }
 
-extension AnswerForm {
+extension AnswerFormat {
     /// `response_format` of OpenAI's chat completions, or `text.format` of its responses.
     ///
     ///     {"type": "json_schema", "json_schema": {"name": …, "schema": {…}, "strict": …, "description": …}}
@@ -50,7 +50,7 @@ extension AnswerForm {
         case "text", "json_object":
             let known = type == "text" ? ["type"] : ["type", "schema"]
             try Self.refuseOthers(in: members, than: known, of: "the type \(type)")
-            self = type == "text" ? .text : AnswerForm(.object)
+            self = type == "text" ? .text : AnswerFormat(.object)
         // The flat form of responses is accepted in chat, too.
         case "json_schema" where isFlat || members["json_schema"] == nil && members["schema"] != nil:
             try self.init(described: members, allowing: ["type"])

@@ -34,13 +34,13 @@ struct SchemaRule: AnswerRule {
         }
     }
 
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
-        try AnswerForm(schema: JSONValue(ofFile: contents))
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
+        try AnswerFormat(schema: JSONValue(ofFile: contents))
     }
 
     var kind: String { schema == nil ? "object" : "schema" }
     var fingerprint: String {
-        schema == nil ? "json_object" : AnswerForm.fingerprint(of: self)
+        schema == nil ? "json_object" : AnswerFormat.fingerprint(of: self)
     }
 
     func checked() throws(SettingProblem) -> any CheckedRule {

@@ -85,8 +85,8 @@ struct LineField {
     }
 
     /// Returns the line's constraint on its answer.
-    func answerForm() throws(LineError) -> AnswerForm? {
-        var asked: [(name: String, form: AnswerForm)] = []
+    func answerFormat() throws(LineError) -> AnswerFormat? {
+        var asked: [(name: String, form: AnswerFormat)] = []
         for key in AnswerKeys.all {
             guard let value = self[key.name] else { continue }
             do throws(SettingProblem) { asked.append((key.name, try key.form(ofLine: value))) } catch {
@@ -98,7 +98,7 @@ struct LineField {
                 .badField,
                 "`\(asked[0].name)` and `\(asked[1].name)` both constrain the answer; keep one.")
         }
-        return AnswerForm.together(asked.map(\.form))
+        return AnswerFormat.together(asked.map(\.form))
     }
 
     /// Returns a message's content: a string, or a list of text parts as in OpenAI's API.

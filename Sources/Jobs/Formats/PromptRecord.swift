@@ -26,7 +26,7 @@ package struct PromptRecord: Sendable {
     /// The line's settings.
     package var settings: RequestSettings
     /// Constraint on the answer; nil if the line has none.
-    package var form: AnswerForm?
+    package var form: AnswerFormat?
     /// Nil if the line is none of OpenAI's.
     package var request: OpenAIRequest?
 
@@ -71,7 +71,7 @@ package struct PromptRecord: Sendable {
         content = .fields
         let own = reading.settings(of: fields)
         settings = try RequestSettings(ofLine: own)
-        form = try LineField(own).answerForm()
+        form = try LineField(own).answerFormat()
         guard reading.asks else { return }
         let field = LineField(fields)
         system = try field.system()

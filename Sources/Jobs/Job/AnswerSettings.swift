@@ -1,12 +1,12 @@
 import JSON
 
 /// The constraint of answers under one of a job's keys.
-package struct AskedForm: Sendable, Equatable {
-    package let form: AnswerForm
+package struct JobAnswerFormat: Sendable, Equatable {
+    package let form: AnswerFormat
     /// The file that holds it; nil if the job does.
     let path: String?
 
-    init(_ form: AnswerForm, path: String? = nil) { (self.form, self.path) = (form, path) }
+    init(_ form: AnswerFormat, path: String? = nil) { (self.form, self.path) = (form, path) }
 
     /// Returns the beginning of a message about it.
     func place(_ key: String) -> String { path.map { "\(key) \($0)" } ?? key }
@@ -14,7 +14,7 @@ package struct AskedForm: Sendable, Equatable {
 
 /// A JSON Schema that answers follow.
 public struct AnswerSchema: Sendable, Equatable {
-    let asked: AskedForm
+    let asked: JobAnswerFormat
 }
 
 extension AnswerSchema {
@@ -26,17 +26,17 @@ extension AnswerSchema {
         }
     }
 
-    init(_ form: AnswerForm) { self.init(asked: AskedForm(form)) }
+    init(_ form: AnswerFormat) { self.init(asked: JobAnswerFormat(form)) }
 }
 
 /// A form of answers as in OpenAI's API.
 public struct ResponseFormat: Sendable, Equatable {
-    let asked: AskedForm
+    let asked: JobAnswerFormat
 
     /// Any text; overrides lines.
-    public static let text = ResponseFormat(asked: AskedForm(.text))
+    public static let text = ResponseFormat(asked: JobAnswerFormat(.text))
     /// A JSON object.
-    public static let jsonObject = ResponseFormat(asked: AskedForm(AnswerForm(.object)))
+    public static let jsonObject = ResponseFormat(asked: JobAnswerFormat(AnswerFormat(.object)))
 }
 
 /// At most one of these is set, besides `tools`; each overrides a line's own.
@@ -54,35 +54,35 @@ extension JobSettings {
     /// A regular expression of ECMA-262 that matches whole answers; lookahead may only begin it.
     public var regex: String? {
         get { forms[RegexRule.name]?.form.text }
-        set { forms[RegexRule.name] = newValue.map { AskedForm(AnswerForm(.regex($0))) } }
+        set { forms[RegexRule.name] = newValue.map { JobAnswerFormat(AnswerFormat(.regex($0))) } }
     }
     /// A context-free grammar that answers follow, in llama.cpp's GBNF; checked when a job begins.
     public var grammar: String? {
         get { forms[GrammarRule.name]?.form.text }
-        set { forms[GrammarRule.name] = newValue.map { AskedForm(AnswerForm(.grammar($0))) } }
+        set { forms[GrammarRule.name] = newValue.map { JobAnswerFormat(AnswerFormat(.grammar($0))) } }
     }
 }
 
 extension JobSettings {
     /// The keys of constraints that are set.
-    var askedForms: [(key: String, asked: AskedForm)] {
+    var answerFormats: [(key: String, asked: JobAnswerFormat)] {
         AnswerKeys.names.compactMap { name in forms[name].map { (name, $0) } }
     }
 
     /// The constraint of the job's answers; nil if lines decide.
-    package var answerForm: AnswerForm? { AnswerForm.together(askedForms.map(\.asked.form)) }
+    package var answerFormat: AnswerFormat? { AnswerFormat.together(answerFormats.map(\.asked.form)) }
 
     /// The beginning of a message about the job's constraint.
     var answerPlace: String {
-        let places = askedForms.map { $1.place($0) }
+        let places = answerFormats.map { $1.place($0) }
         return places.isEmpty ? "the form of answers" : places.joined(separator: " and ")
     }
 
     /// A constraint that is invalid, or conflicts with another setting, as a sentence of its own; nil if all is well.
     var answerProblem: String? {
-        let keys = askedForms.map(\.key).filter { $0 != ToolsRule.name }
+        let keys = answerFormats.map(\.key).filter { $0 != ToolsRule.name }
         if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both constrain answers; keep one." }
-        guard let form = answerForm, form.isConstraint else { return nil }
+        guard let form = answerFormat, form.isConstraint else { return nil }
         if let other = request.formConflict(mayStop: form.isOfCalls) {
             return
                 "\(other.name) can't be combined with \(keys.first ?? ToolsRule.name): \(other.reason)."
@@ -92,7 +92,7 @@ extension JobSettings {
                 return "tool_choice \(error.message)"
             }
         }
-        for (key, asked) in askedForms where asked.form.isConstraint {
+        for (key, asked) in answerFormats where asked.form.isConstraint {
             do throws(SettingProblem) { _ = try asked.form.checked() } catch {
                 return "\(asked.place(key)) can't be used: \(error.message)"
             }
@@ -104,7 +104,7 @@ extension JobSettings {
     /// - Throws: `UserError`.
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }
-        for (_, asked) in askedForms where asked.form.isConstraint {
+        for (_, asked) in answerFormats where asked.form.isConstraint {
             do throws(SettingProblem) {
                 _ = try asked.form.checked().grammar(answerLayout, .ofBytes)
             } catch {

@@ -10,7 +10,7 @@ extension JobSettings {
             return "completion is what is scored; it needs task: score."
         }
         let setting = RequestSetting.all.first { !$0.tasks.contains(.score) && $0.isSet(in: request) }
-        guard let name = askedForms.first?.key ?? setting?.name else { return nil }
+        guard let name = answerFormats.first?.key ?? setting?.name else { return nil }
         let more =
             name == setting?.name && setting?.group == .results
             ? " Each token's log-probability is there anyway." : ""
@@ -37,7 +37,7 @@ extension JobSettings {
     /// A conflict of settings with choices, as a sentence of its own; nil if there is none.
     var choicesProblem: String? {
         guard request.choices?.isEmpty == false else { return nil }
-        if let key = askedForms.first?.key {
+        if let key = answerFormats.first?.key {
             return "\(key) and choices both constrain the answer; keep one."
         }
         return RequestSetting.all.first { !$0.tasks.contains(.choose) && $0.isSet(in: request) }?

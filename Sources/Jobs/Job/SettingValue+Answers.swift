@@ -7,7 +7,7 @@ extension SettingValue {
     private static let fileLimit = 16 << 20
 
     /// Reads the constraint; nil if the value names a file.
-    func form(of key: any AnswerKey.Type) throws(SettingProblem) -> AnswerForm? {
+    func form(of key: any AnswerKey.Type) throws(SettingProblem) -> AnswerFormat? {
         let value: JSONValue
         switch content {
         case .list, .mapping: value = try json()
@@ -28,12 +28,12 @@ extension SettingValue {
     }
 
     /// Reads the constraint in the file that the value names; nil if it names none.
-    func formInFile(of key: any AnswerKey.Type) throws(SettingProblem) -> AskedForm? {
+    func formatInFile(of key: any AnswerKey.Type) throws(SettingProblem) -> JobAnswerFormat? {
         guard try form(of: key) == nil else { return nil }
         let path = try path(of: key)
         var bytes = try contents(of: path, limit: Self.fileLimit, as: "a \(key.name)")
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-        do throws(SettingProblem) { return AskedForm(try key.form(ofFile: bytes), path: path) } catch {
+        do throws(SettingProblem) { return JobAnswerFormat(try key.form(ofFile: bytes), path: path) } catch {
             throw fault("\(path) \(error.message)")
         }
     }
@@ -46,10 +46,10 @@ extension JobKey {
             SettingMember(
                 key.valueForm,
                 set: { job, value throws(SettingProblem) in
-                    job.forms[key.name] = try value.form(of: key).map { AskedForm($0) }
+                    job.forms[key.name] = try value.form(of: key).map { JobAnswerFormat($0) }
                 },
                 resolve: { job, value throws(SettingProblem) in
-                    guard let read = try value.formInFile(of: key), let path = read.path else { return }
+                    guard let read = try value.formatInFile(of: key), let path = read.path else { return }
                     job.forms[key.name] = read
                     job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
                 },

@@ -39,7 +39,7 @@ package final class ModelLoader: Sendable {
                 throw UserError(.badJob, problem)
             }
         }
-        if let form = job.answerForm, form.isConstraint {
+        if let form = job.answerFormat, form.isConstraint {
             do throws(SettingProblem) {
                 _ = try model.grammars.compilation(form, job.answerLayout).value()
             } catch {

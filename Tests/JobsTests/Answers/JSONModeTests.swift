@@ -16,21 +16,21 @@ import TokenConstraints
             options: JobOption.all(options))
     }
 
-    private func form(ofLine value: JSONValue) throws -> AnswerForm? {
+    private func form(ofLine value: JSONValue) throws -> AnswerFormat? {
         try PromptRecord(fields: ["prompt": "a", "json_mode": value]).form
     }
 
     @Test func jobsAndLinesAskForIt() throws {
-        let forms: [(String, JSONValue, AnswerForm)] = [
-            ("true", true, AnswerForm(.schema(true))), ("object", "object", AnswerForm(.object)),
-            ("array", "array", AnswerForm(.schema(["type": "array"]))),
+        let forms: [(String, JSONValue, AnswerFormat)] = [
+            ("true", true, AnswerFormat(.schema(true))), ("object", "object", AnswerFormat(.object)),
+            ("array", "array", AnswerFormat(.schema(["type": "array"]))),
         ]
         for (word, value, form) in forms {
-            #expect(try job("json_mode: \(word)").answerForm == form)
-            #expect(try job("", ["json_mode": [word]]).answerForm == form)
+            #expect(try job("json_mode: \(word)").answerFormat == form)
+            #expect(try job("", ["json_mode": [word]]).answerFormat == form)
             #expect(try self.form(ofLine: value) == form)
         }
-        #expect(try form(ofLine: "true") == AnswerForm(.schema(true)) && form(ofLine: .null) == nil)
+        #expect(try form(ofLine: "true") == AnswerFormat(.schema(true)) && form(ofLine: .null) == nil)
         // As OpenAI's API calls it, with the same results.
         let body: JSONValue = ["prompt": "a", "response_format": ["type": "json_object"]]
         #expect(try form(ofLine: "object") == PromptRecord(fields: body).form)
@@ -76,7 +76,7 @@ import TokenConstraints
         let rule = try #require(JSONModeRule(.string(word)))
         for limit in [2, 5, 30] {
             let job = JobSettings.test(input: [path]) { job in
-                job.forms[JSONModeRule.name] = AskedForm(AnswerForm(rule))
+                job.forms[JSONModeRule.name] = JobAnswerFormat(AnswerFormat(rule))
                 (job.temperature, job.maxTokens) = (1.5, limit)
             }
             try ScriptedRun.inManyWays(job) { outcome, lines, _ in

@@ -8,16 +8,16 @@ import Testing
     private static let schema: JSONValue = ["type": "integer"]
 
     @Test func formsAreRead() throws {
-        #expect(try AnswerForm(responseFormat: ["type": "text"]) == .text)
-        #expect(try AnswerForm(responseFormat: ["type": "json_object"]) == AnswerForm(.object))
+        #expect(try AnswerFormat(responseFormat: ["type": "text"]) == .text)
+        #expect(try AnswerFormat(responseFormat: ["type": "json_object"]) == AnswerFormat(.object))
         let described: JSONValue = [
             "name": "n", "schema": Self.schema, "strict": true, "description": "d",
         ]
         let nested: JSONValue = ["type": "json_schema", "json_schema": described]
-        #expect(try AnswerForm(responseFormat: nested) == AnswerForm(.schema(Self.schema)))
+        #expect(try AnswerFormat(responseFormat: nested) == AnswerFormat(.schema(Self.schema)))
         let flat: JSONValue = ["type": "json_schema", "name": "n", "schema": Self.schema, "strict": nil]
-        #expect(try AnswerForm(responseFormat: flat, isFlat: true) == AnswerForm(.schema(Self.schema)))
-        #expect(try AnswerForm(responseFormat: nested) == AnswerForm(schema: Self.schema))
+        #expect(try AnswerFormat(responseFormat: flat, isFlat: true) == AnswerFormat(.schema(Self.schema)))
+        #expect(try AnswerFormat(responseFormat: nested) == AnswerFormat(schema: Self.schema))
     }
 
     @Test(
@@ -33,7 +33,7 @@ import Testing
         ] as [(JSONValue, String)])
     func whatIsWrongIsSaid(value: JSONValue, part: String) {
         #expect {
-            _ = try AnswerForm(responseFormat: value)
+            _ = try AnswerFormat(responseFormat: value)
         } throws: {
             ($0 as? SettingProblem)?.message.hasPrefix(part) == true
         }
@@ -41,10 +41,10 @@ import Testing
 
     /// Names that are equal to Swift are not equal here.
     @Test func formsDifferByTheirBytes() {
-        let composed = AnswerForm(.regex("\u{e9}"))
-        let decomposed = AnswerForm(.regex("e\u{301}"))
+        let composed = AnswerFormat(.regex("\u{e9}"))
+        let decomposed = AnswerFormat(.regex("e\u{301}"))
         #expect(composed != decomposed && composed.fingerprint.utf8.count > 0)
-        #expect(AnswerForm(.schema(["a": 1, "b": 2])) != AnswerForm(.schema(["b": 2, "a": 1])))
-        #expect(AnswerForm(.regex("{}")) != AnswerForm(.schema([:])))
+        #expect(AnswerFormat(.schema(["a": 1, "b": 2])) != AnswerFormat(.schema(["b": 2, "a": 1])))
+        #expect(AnswerFormat(.regex("{}")) != AnswerFormat(.schema([:])))
     }
 }

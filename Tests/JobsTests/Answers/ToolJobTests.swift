@@ -37,7 +37,7 @@ import Testing
             }
             .joined(), to: "in.jsonl")
         return .test(input: [input]) { job in
-            job.forms[ToolsRule.name] = ToolsRule(Self.tools).map { AskedForm(AnswerForm($0)) }
+            job.forms[ToolsRule.name] = ToolsRule(Self.tools).map { JobAnswerFormat(AnswerFormat($0)) }
             (job.temperature, job.maxTokens, job.seed) = (1, 60, 3)
             change(&job)
         }
@@ -119,7 +119,7 @@ import Testing
         let input = try folder.write(lines.joined(), to: "lines.jsonl")
         let job = try job(folder) {
             ($0.input, $0.maxTokens) = ([input], thinks ? 90 : 60)
-            $0.forms[SchemaRule.name] = AskedForm(AnswerForm(.schema(Self.form)))
+            $0.forms[SchemaRule.name] = JobAnswerFormat(AnswerFormat(.schema(Self.form)))
         }
         let reasonings = thinks ? ReasoningTests.reasonings() : nil
         let schema = try #require(job.forms[SchemaRule.name]).form.checked()
@@ -160,7 +160,7 @@ import Testing
         #expect(calling > 3, "\(calling)")
         #expect(lines.contains { $0.contains(#"bc\""#) }, "a stop string is in a call")
         let refused = try job(folder) {
-            ($0.stop, $0.forms[RegexRule.name]) = (stops, AskedForm(AnswerForm(.regex("a"))))
+            ($0.stop, $0.forms[RegexRule.name]) = (stops, JobAnswerFormat(AnswerFormat(.regex("a"))))
         }
         #expect(refused.answerProblem?.hasPrefix("stop can't be combined with regex") == true)
     }

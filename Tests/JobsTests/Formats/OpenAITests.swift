@@ -166,7 +166,7 @@ import Testing
         let rule = try PromptRecord(fields: one).form?.rule as? ToolsRule
         #expect(rule != nil && rule?.answer == nil)
         let both = fields([("response_format", ["type": "json_object"]), ("stop", ["x"])])
-        #expect((try PromptRecord(fields: both).form?.rule as? ToolsRule)?.answer == AnswerForm(.object))
+        #expect((try PromptRecord(fields: both).form?.rule as? ToolsRule)?.answer == AnswerFormat(.object))
         for wrong: JSONValue in [[["type": "web_search"]], "f", [["function": ["name": "f"]]]] {
             #expect(
                 content(chat, ["messages": question, "tools": wrong]).fault?.message.contains("`tools")

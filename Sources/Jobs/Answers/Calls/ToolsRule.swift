@@ -26,7 +26,7 @@ struct ToolsRule: AnswerRule {
     private var only: String?
     private var mostCalls: Int?
     /// Constraint on an answer without calls; nil for any text.
-    private(set) var answer: AnswerForm?
+    private(set) var answer: AnswerFormat?
 
     init?(_ value: JSONValue) {
         guard case .array(let tools) = value, !tools.isEmpty else { return nil }
@@ -45,12 +45,12 @@ struct ToolsRule: AnswerRule {
         return first["type"] == "function" || first["function"] != nil
     }
 
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
         try form(ofLine: JSONValue(ofFile: contents))
     }
 
     /// Returns the rule with another constraint on answers without calls.
-    func beside(_ form: AnswerForm) -> ToolsRule {
+    func beside(_ form: AnswerFormat) -> ToolsRule {
         var rule = self
         rule.answer = form.isConstraint ? form : nil
         return rule
@@ -59,7 +59,7 @@ struct ToolsRule: AnswerRule {
     /// Applies `tool_choice` and `max_tool_calls`. As in OpenAI's API, only the other constraint applies without calls,
     /// and only the tools if a call is required.
     /// - Throws: the problem with `tool_choice`, in words that follow its name.
-    func choosing(_ choice: String?, atMost calls: Int?) throws(SettingProblem) -> AnswerForm {
+    func choosing(_ choice: String?, atMost calls: Int?) throws(SettingProblem) -> AnswerFormat {
         var rule = self
         rule.mostCalls = calls
         if let known = choice.map({ CallGrammar.Choice(rawValue: $0) }) {
@@ -74,7 +74,7 @@ struct ToolsRule: AnswerRule {
         }
         if rule.choice == .none, let answer { return answer }
         if rule.choice == .required { rule.answer = nil }
-        return AnswerForm(rule)
+        return AnswerFormat(rule)
     }
 
     /// Description of the tools for the model.
@@ -94,7 +94,7 @@ struct ToolsRule: AnswerRule {
         return "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)\(beside)"
     }
     var text: String { JSONWriter.text(of: told) }
-    var fingerprint: String { AnswerForm.fingerprint(of: self) }
+    var fingerprint: String { AnswerFormat.fingerprint(of: self) }
 
     /// Gives a schema its own name, so that references within it stay within it wherever it is placed.
     /// - Parameter names: names of other schemas.

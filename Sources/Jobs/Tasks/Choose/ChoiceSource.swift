@@ -23,7 +23,7 @@ struct ChoiceSource: Sendable {
         } else if !choices.isEmpty {
             place = .job(choices)
         } else {
-            let isFree = job.linesChoose && job.answerForm == nil
+            let isFree = job.linesChoose && job.answerFormat == nil
             let isNamed = job.lineSettings?.contains(Self.ownField) == true
             place = isFree && (isNamed || !templateFields.contains(Self.ownField)) ? .own : .none
         }

@@ -10,7 +10,7 @@ package struct GenerateTask: LineTask {
 
     let job: JobSettings
     /// The constraint of the job.
-    let jobForm: AnswerForm?
+    let jobFormat: AnswerFormat?
     private let builder: PromptBuilder
     private let jobStops: StopSet
     /// The job's settings that change the outcome.
@@ -18,7 +18,7 @@ package struct GenerateTask: LineTask {
 
     init(_ job: JobSettings, _ builder: PromptBuilder) {
         (self.job, self.builder) = (job, builder)
-        jobForm = job.answerForm
+        jobFormat = job.answerFormat
         jobStops = StopSet(job.stop ?? [])
         jobAsked = job.request.content(of: .generate)
     }
@@ -87,7 +87,7 @@ private struct PreparedGeneration: PreparedLine {
         guard let answer else { return [.request(request)] }
         return [
             .waiting(
-                FormedRequest(
+                ConstrainedRequest(
                     request: request, kind: kind, owner: owner, answer: answer, reasoning: reasoning,
                     gap: maker.text.reasonings?.gap ?? [],
                     compilation: answer.begin(for: maker.waiter)))

@@ -89,7 +89,7 @@ extension KnownMembers {
                 KnownMembers(named: choices.map { ($0, KnownMembers()) }, others: .impossible))
             let isObject = choices.contains { $0.utf8.first == UInt8(ascii: "{") }
             others = isObject ? .likely : .impossible
-        } else if let form = job.answerForm, form.isConstraint {
+        } else if let form = job.answerFormat, form.isConstraint {
             let rule = (form.rule as? ToolsRule)?.answer?.rule ?? form.rule
             guard let schema = (rule as? SchemaRule)?.schema else { return }
             let answer = KnownMembers(schema: schema)

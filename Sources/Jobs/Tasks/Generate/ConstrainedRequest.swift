@@ -5,7 +5,7 @@ import TokenConstraints
 extension GenerateTask {
     /// The constraint of an answer. Compiling it for tokens may take a while.
     package struct Answer: Sendable {
-        let form: AnswerForm
+        let form: AnswerFormat
         /// The most tokens for this line, by all limits.
         let maxTokens: Int
         let layout: AnswerGrammar.Layout
@@ -44,7 +44,7 @@ extension GenerateTask {
     func answer(
         of record: PromptRecord, _ settings: RequestSettings, maxTokens: Int, _ grammars: AnswerGrammars
     ) throws(LineError) -> Answer? {
-        guard var form = jobForm ?? record.form, form.isConstraint else {
+        guard var form = jobFormat ?? record.form, form.isConstraint else {
             try settings.refuseToolChoice()
             return nil
         }
@@ -70,7 +70,7 @@ extension RequestSettings {
     }
 
     /// - Throws: `LineError` if a setting conflicts with a constraint.
-    func check(_ form: AnswerForm) throws(LineError) {
+    func check(_ form: AnswerFormat) throws(LineError) {
         if let other = formConflict(mayStop: form.isOfCalls) {
             throw LineError(
                 .badField,
@@ -80,7 +80,7 @@ extension RequestSettings {
 }
 
 /// A request that begins once its constraint is compiled.
-struct FormedRequest: WaitingRequest {
+struct ConstrainedRequest: WaitingRequest {
     /// Without its constraint.
     let request: Request
     let kind: Sampling

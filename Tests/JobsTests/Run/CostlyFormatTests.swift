@@ -10,7 +10,7 @@ import Testing
 
 /// Lines whose answers have forms that take long to compile hold up no others, and nobody's result depends on when that
 /// is done.
-@Suite struct CostlyFormTests {
+@Suite struct CostlyFormatTests {
     /// A model's texts, which forms need, can't be had before the gate opens.
     private struct GatedTexts: TextCoding {
         let model: ScriptedModel
@@ -92,7 +92,7 @@ import Testing
         let compiler = AnswerCompiler(text: GatedTexts(model: model, gate: gate), limits: model.limits)
         // Patterns whose automata are large: many looks at who waits.
         let patterns = (0..<200).map { JSONValue.object(["pattern": .string("(.*b.{11}\($0))")]) }
-        let form = AnswerForm(.schema(["type": "string", "allOf": .array(patterns)]))
+        let form = AnswerFormat(.schema(["type": "string", "allOf": .array(patterns)]))
         let one = AnswerCompilation(form, .compact, by: compiler)
         let woken = Flag()
         gate.open()
@@ -136,13 +136,13 @@ import Testing
             return request.work.position
         }
         let answer = GenerateTask.Answer(
-            form: AnswerForm(.regex("yes|no")), maxTokens: 9, layout: .compact, grammars: grammars)
+            form: AnswerFormat(.regex("yes|no")), maxTokens: 9, layout: .compact, grammars: grammars)
         let compilation = answer.begin(for: queue.waiter)
         #expect(
             queue.push(
                 .waiting(
-                    FormedRequest(
-                        request: request(0), kind: kind, part: part(0), answer: answer,
+                    ConstrainedRequest(
+                        request: request(0), kind: kind, owner: part(0), answer: answer,
                         compilation: compilation))))
         #expect(queue.push(.request(request(1))) && queue.push(.request(request(2))))
         queue.finish()

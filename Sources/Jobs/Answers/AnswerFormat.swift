@@ -1,7 +1,7 @@
 import OperatingSystem
 
 /// Constraint on answers of a job or a line: a rule, or any text.
-package struct AnswerForm: Sendable, Equatable {
+package struct AnswerFormat: Sendable, Equatable {
     /// Nil for any text, as for the type `text` of `response_format`.
     let rule: (any AnswerRule)?
     /// SHA-256 that identifies the rule.
@@ -15,13 +15,13 @@ package struct AnswerForm: Sendable, Equatable {
     init(_ rule: some AnswerRule) { self.init(rule, kind: rule.kind, text: rule.text) }
 
     /// Combines constraints in the order of their keys: tools may be used beside another constraint.
-    static func together(_ forms: [AnswerForm]) -> AnswerForm? {
+    static func together(_ forms: [AnswerFormat]) -> AnswerFormat? {
         guard forms.count > 1, let tools = forms.last?.rule as? ToolsRule else { return forms.first }
-        return AnswerForm(tools.beside(forms[0]))
+        return AnswerFormat(tools.beside(forms[0]))
     }
 
     /// Any text.
-    static let text = AnswerForm(nil, kind: "text", text: "")
+    static let text = AnswerFormat(nil, kind: "text", text: "")
 
     package static func == (a: Self, b: Self) -> Bool { a.digest == b.digest }
 
@@ -39,7 +39,7 @@ package struct AnswerForm: Sendable, Equatable {
 
     /// Returns the fingerprint of a rule whose text may be long.
     static func fingerprint(of rule: some AnswerRule) -> String {
-        let digest = AnswerForm(rule).digest
+        let digest = AnswerFormat(rule).digest
         return "sha256 \(FileHash.hexadecimal(digest.prefix(16))), \(rule.text.utf8.count) bytes"
     }
 
