@@ -32,29 +32,6 @@ struct SchedulerTests {
         }
     }
 
-    /// With Slurm itself, where it is installed.
-    @Test(
-        .enabled(if: slurmIsThere, "Slurm is not installed (slurmctld, slurmd, munged), or this is not root"))
-    func aRealArrayOfSlurm() throws {
-        try JobsClone.with { clone in
-            try makeShardWait(clone)
-            let run = try RunningProgram(
-                ["python3", JobsClone.stubs + "/slurm.py", clone.folder],
-                environment: ["HF_HUB_OFFLINE": "1", "HOME": clone.folder],
-                folder: clone.folder, program: "/usr/bin/env"
-            ).end()
-            #expect(run.status == 0, "\(run.output) \(run.errors)")
-            #expect(try clone.text("out/demo.jsonl") == clone.whole())
-        }
-    }
-
-    private static var slurmIsThere: Bool {
-        getuid() == 0
-            && ["slurmctld", "slurmd", "munged"].allSatisfy {
-                FileManager.default.fileExists(atPath: "/usr/sbin/" + $0)
-            }
-    }
-
     /// The first run of the second shard waits until it is stopped.
     private func makeShardWait(_ clone: JobsClone) throws {
         try clone.replaceProgram(
