@@ -64,40 +64,6 @@ def test_lm_eval(model: str, tasks: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert scores(8) == first
 
 
-def test_lm_eval_of_a_server(model: str, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The harness' own client of OpenAI's completions has the same results: prompts as token ids, several in one, echo."""
-    harness = needs("lm_eval")
-    for name in ("aiohttp", "tenacity", "transformers"):
-        needs(name)
-    from lm_eval.tasks import TaskManager
-    from serving import Server
-
-    import lm_eval.models  # noqa: F401
-    import phibatch.lm_eval  # noqa: F401
-
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tasks / "cache"))
-    manager = TaskManager(include_path=str(tasks), include_defaults=False)
-
-    def scores(kind: str, arguments: str, batch: int) -> Any:
-        return harness.simple_evaluate(
-            model=kind, model_args=arguments, tasks=["choose", "write"], batch_size=batch,
-            task_manager=manager, bootstrap_iters=0, log_samples=True, verbosity="ERROR",
-        )["samples"]  # fmt: skip
-
-    def numbers(rows: Any) -> Any:
-        answers = [answer for row in rows for answer in row["filtered_resps"]]
-        return [float(part) for answer in answers for part in answer]
-
-    server = Server(model, tmp_path / "serve")
-    url = f"model=demo,base_url=http://127.0.0.1:{server.port}/v1/completions,tokenizer={model},num_concurrent=2"
-    wanted = scores("phibatch", f"model={model}", 1)
-    for batch in (1, 3):
-        found = scores("local-completions", url, batch)
-        assert numbers(found["choose"]) == pytest.approx(numbers(wanted["choose"]), abs=1e-3)
-        assert [one["resps"] for one in found["write"]] == [one["resps"] for one in wanted["write"]]
-    server.end()
-
-
 def test_greedy_is_told(model: str) -> None:
     needs("lm_eval")
     from lm_eval.api.instance import Instance

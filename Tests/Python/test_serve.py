@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import signal
 import socket
@@ -155,42 +154,6 @@ def test_a_cancelled_batch_has_what_was_done(server: Server) -> None:
     assert done.request_counts.completed == len(made) and done.request_counts.total == count
     failed = [json.loads(line)["custom_id"] for line in client.files.content(done.error_file_id).text.splitlines()]
     assert failed == ["c0"] and done.request_counts.failed == 1 and done.cancelled_at
-
-
-def test_errors_are_those_of_the_api(server: Server) -> None:
-    client = server.client
-    for wrong, kind, word in [
-        ({"model": "other"}, openai.NotFoundError, "other"),
-        ({"temperature": -1}, openai.BadRequestError, "temperature"),
-        ({"messages": "x"}, openai.BadRequestError, "messages"),
-        ({"max_tokens": 0}, openai.BadRequestError, "max_tokens"),
-        ({"extra_body": {"no_such_thing": 1}}, openai.BadRequestError, "no_such_thing"),
-        ({"stream": True, "temperature": -1}, openai.BadRequestError, "temperature"),
-        ({"stream": True, "stream_options": {"usage": True}}, openai.BadRequestError, "include_usage"),
-    ]:
-        with pytest.raises(kind) as caught:
-            ask(client, **wrong)
-        assert word in caught.value.message and caught.value.body["type"]
-    with pytest.raises(openai.NotFoundError):
-        client.get("/nothing", cast_to=str)
-    with pytest.raises(openai.APIStatusError, match="405|takes POST"):
-        client.get("/chat/completions", cast_to=str)
-
-
-def test_many_at_once(server: Server) -> None:
-    """Asynchronous clients, more than run together."""
-
-    async def all_of_them() -> List[Any]:
-        async with openai.AsyncOpenAI(base_url=server.client.base_url, api_key="x", timeout=600) as client:
-            return await asyncio.gather(
-                *(
-                    ask(client, messages=[{"role": "user", "content": f"Count from {number}."}], temperature=0)
-                    for number in range(60)
-                )
-            )
-
-    answers = asyncio.run(all_of_them())
-    assert len({answer.id for answer in answers}) == 60 and all(answer.choices[0].message.content for answer in answers)
 
 
 def test_who_goes_away_is_forgotten(server: Server) -> None:
