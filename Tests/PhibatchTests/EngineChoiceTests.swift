@@ -21,21 +21,6 @@ struct EngineChoiceTests {
         try body(&job)
     }
 
-    /// Ids and tokens of all results.
-    private func tokens(_ job: DemoJob) throws -> [String: [Int]] {
-        let pairs = try (job.results ?? []).map { line in
-            let result = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            return (result?["id"] as? String ?? "?", result?["tokens"] as? [Int] ?? [])
-        }
-        return try Dictionary(pairs) { _, _ in throw CocoaError(.coderReadCorrupt) }
-    }
-
-    /// The same lines with as many tokens, and the same ones but where rounding has decided, which is seldom.
-    private func expectAlike(_ found: [String: [Int]], _ expected: [String: [Int]]) {
-        #expect(found.mapValues(\.count) == expected.mapValues(\.count))
-        #expect(expected.count { found[$0.key] == $0.value } >= expected.count - 1)
-    }
-
     @Test func aProgramWithoutMLXSaysHowToGetIt() throws {
         try withJob("mlx") { job in
             let files = try job.files
@@ -110,30 +95,6 @@ struct EngineChoiceTests {
             }
             let doctor = try Program.run(["doctor"])
             #expect(!doctor.output.contains("mlx        none"), "\(doctor.output)")
-        }
-    }
-
-    @Test(.enabled(if: hasMLX, missing)) func whatIsKilledGoesOn() throws {
-        let settings = ["--max-tokens", "150", "--workers", "3", "--checkpoint-interval", "0"]
-        try withJob("mlx", lines: 9, settings) { job in
-            let whole = try job.run()
-            try #require(whole.status == 0, "\(whole.errors)")
-            let expected = try tokens(job)
-            for file in ["out.jsonl", "out.jsonl.log"] {
-                try FileManager.default.removeItem(atPath: job.folder + "/" + file)
-            }
-            // Killed when there are some results more than before.
-            for wanted in [1, 5] {
-                let program = try job.start()
-                try program.wait(for: "\(wanted) results") {
-                    job.log.matches(of: /"run":"[^"]*"\}\n/).count >= wanted
-                }
-                program.send(SIGKILL)
-                #expect(try program.end().status == SIGKILL)
-            }
-            let rest = try job.run()
-            #expect(rest.status == 0, "\(rest.errors)")
-            expectAlike(try tokens(job), expected)
         }
     }
 }

@@ -16,15 +16,13 @@ struct ReportCommandTests {
     private typealias Answer = (id: String, result: GenerationResult)
 
     private static func answer(
-        _ id: String, _ text: String, _ tokens: Int, _ kept: [GenerationResult.CarriedValue] = [],
-        probabilities: [ChosenResult.Probability] = []
+        _ id: String, _ text: String, _ tokens: Int, _ kept: [GenerationResult.CarriedValue] = []
     ) -> Answer {
         let answer = GeneratedResult(
             text: text, finishReason: .stop, promptTokens: 2, completionTokens: tokens, seed: 1)
-        let made: any TaskResult = probabilities.isEmpty ? answer : ChosenResult(answer, probabilities)
         let timing = GenerationResult.Timing(
             queued: 0, prefill: 1, decode: 1, tokensPerSecond: Double(tokens / 2), ended: 1_790_000_000.5)
-        return (id, GenerationResult(made, timing: timing, kept: kept))
+        return (id, GenerationResult(answer, timing: timing, kept: kept))
     }
 
     /// The last has a field of the line whose name and value are hostile.
@@ -105,48 +103,6 @@ struct ReportCommandTests {
             #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
             #expect(try self.rows("texts").map { $0[0] } == [nil, nil, nil])
             #expect(try blocks(page(), "id=\"report\"")[0]["table"]?["without_line"] == 3)
-        }
-    }
-
-    /// Classes, members of answers and fields of lines: what they hold in all, and their values in the rows.
-    @Test func fieldsAreCountedAndHaveColumns() throws {
-        func chosen(_ id: String, _ name: String, _ value: Double, _ topic: String? = nil) -> Answer {
-            Self.answer(
-                id, name, 1, topic.map { [.init(name: "topic", json: $0)] } ?? [],
-                probabilities: [.init(text: "yes", value: value), .init(text: "no", value: 1 - value)])
-        }
-        let classes = [
-            chosen("a", "yes", 0.75, "{\"name\":\"bees\",\"n\":-2}"), chosen("b", "no", 0.25),
-            chosen("c", "yes", 0.75, "[1,2]"),
-        ]
-        let members = [#"{"score":4,"tags":["x"]}"#, #"{"score":4.5,"why":"so"}"#, "none"]
-        let answers = members.enumerated().map { Self.answer("\($0)", $1, 1) }
-        try with(["out.jsonl": classes, "json.jsonl": answers]) {
-            #expect(try report("out.jsonl").status == 0)
-            let fields = try blocks(page(), "id=\"report\"")[0]["fields"]
-            guard case .array(let list)? = fields else { throw CocoaError(.coderReadCorrupt) }
-            #expect(
-                list.map { $0["name"] }
-                    == ["class", "probability", "p(yes)", "p(no)", "topic.name", "topic.n", "topic"])
-            #expect(list[0]["values"] == [["yes", 2], ["no", 1]] && list[0]["distinct"] == 2)
-            #expect(list[2]["numbers"]?["max"] == 0.75 && list[2]["of"] == "answer")
-            #expect(
-                list[5]["numbers"]?["min"]?.number == -2 && list[5]["of"] == "line" && list[5]["count"] == 1)
-            #expect(list[6]["kinds"] == ["list"] && list[6]["lengths"]?["max"]?.number == 2)
-            let values: [[JSONValue]] = [
-                ["yes", 0.75, 0.75, 0.25, "bees", -2, nil], ["no", 0.75, 0.25, 0.75, nil, nil, nil],
-                ["yes", 0.75, 0.75, 0.25, nil, nil, "[1,2]"],
-            ]
-            #expect(try rows().map { Array($0[7...]) } == values)
-            #expect(try report("json.jsonl").status == 0)
-            let page = try page("json.jsonl.html")
-            #expect(
-                try rows(of: "json.jsonl.html").map { Array($0[7...]) } == [
-                    [4, #"["x"]"#, nil], [4.5, nil, "so"], [nil, nil, nil],
-                ])
-            let whole = try blocks(page, "id=\"report\"")[0]["fields"]
-            guard case .array(let all)? = whole else { throw CocoaError(.coderReadCorrupt) }
-            #expect(all.map { $0["name"] } == ["score", "tags", "why", "text"] && all[3]["column"] == .null)
         }
     }
 

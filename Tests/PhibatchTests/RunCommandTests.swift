@@ -39,6 +39,9 @@ struct RunCommandTests {
             ["job.yaml", "--tokens", "--no-tokens"], 64,
             "'--no-tokens' had already been set with flag '--tokens'"
         ),
+        (["job.yaml", "--errors", "x", "--output", "-"], 64, "errors needs two files"),
+        (["job.yaml", "--errors", "in.jsonl"], 65, "would overwrite the input"),
+        (["job.yaml", "--limit", "2", "--shard", "1/2"], 64, "--limit can't be combined with shard"),
         (["--", "--x"], 66, "--x: there is no such job file."),
         ([], 64, "model is missing"),
         (["in.jsonl"], 64, "Is this the input? phibatch run --model MODEL --input in.jsonl"),

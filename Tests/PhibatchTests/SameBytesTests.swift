@@ -59,20 +59,6 @@ struct SameBytesTests {
         }
     }
 
-    /// With fewer rows, since the reference kernels take their time.
-    @Test func everyKernelVariant() throws {
-        let lines = [
-            "{\"prompt\": \"The sea is\"}", "{\"prompt\": \"Un, deux,\", \"temperature\": 0.8}",
-            "{\"prompt\": [1, 2, 300, 40], \"presence_penalty\": 1.5, \"repetition_penalty\": 1.1}",
-        ]
-        let job = try DemoJob(lines, Self.settings + ["--no-chat", "--max-tokens", "4"])
-        defer { job.remove() }
-        let expected = try first(job, ["--workers", "2"])
-        for kernels in Kernels.available {
-            try expectSame(job, as: expected, ["--workers", "3"], kernels: kernels.name)
-        }
-    }
-
     /// With results: data not a byte differs, however the job was run.
     @Test func theSameFileComesOfEveryRun() throws {
         let lines =
@@ -104,16 +90,5 @@ struct SameBytesTests {
                 == expected)
         // Rows with times, and then without, from the log alone.
         #expect(try file(["--results", "full"], []) == expected)
-    }
-
-    @Test func samplesAreTheirOwn() throws {
-        let job = try DemoJob(
-            ["{\"id\": \"a\", \"prompt\": \"Hello\"}", "{\"id\": \"b\", \"prompt\": \"Hello\"}"],
-            ["--temperature", "1", "--samples", "3", "--max-tokens", "8"])
-        defer { job.remove() }
-        let expected = try first(job, ["--workers", "1"])
-        #expect(expected.count == 6)
-        #expect(Set(expected.map { $0.drop { $0 != "t" } }).count == 6, "six different texts")
-        try expectSame(job, as: expected, ["--workers", "5"])
     }
 }

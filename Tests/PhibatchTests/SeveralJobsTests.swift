@@ -128,22 +128,6 @@ struct SeveralJobsTests {
         #expect(results("one.out", job).contains("\"id\":\"a\""))
     }
 
-    @Test func aStreamFollowsLineByLine() throws {
-        let job = try DemoJob([], [])
-        defer { job.remove() }
-        try write(Self.lines(["a"]), "in.jsonl", job)
-        let run = try RunningProgram(
-            [
-                "run", "--model", job.model, "--max-tokens", "3", "--input", "in.jsonl", "--output", "-",
-                "--follow",
-            ], folder: job.folder)
-        try run.wait(for: "the first result") { run.outputSoFar.contains("\"a\"") }
-        try append(Self.lines(["b"]), "in.jsonl", job)
-        try run.wait(for: "the second result") { run.outputSoFar.contains("\"b\"") }
-        run.send(SIGINT)
-        #expect(try run.end().status == 130)
-    }
-
     /// Two steps in a pipe: the first line comes out of the second before the next one goes into the first.
     @Test func aPipeFlowsLineByLine() throws {
         let job = try DemoJob([], [])

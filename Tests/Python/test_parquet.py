@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Any, List
 
-import pytest
 from conftest import needs
 
 from phibatch._program import program
@@ -194,18 +193,6 @@ def test_columns_that_nobody_names_are_not_read(model: str, tmp_path: Path) -> N
     pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "x.parquet")
     start(model, tmp_path / "x.parquet", tmp_path / "none.jsonl", "--prompt", "Go.")
     assert [json.loads(line)["id"] for line in (tmp_path / "none.jsonl").read_text().splitlines()] == ["1", "2"]
-
-
-def test_late_clashes_get_second_names(model: str, tmp_path: Path) -> None:
-    lines = [{"id": f"r{i}", "prompt": "Hi", "topic": "x"} for i in range(3)] + [{"id": "z", "prompt": "Hi", "Topic": "y"}]
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    joined, whole = tmp_path / "joined.parquet", tmp_path / "whole.parquet"
-    assert "Topic as Topic_2" in start(model, tmp_path / "in.jsonl", whole, "--keep", "all")
-    assert pq.read_table(whole)["Topic_2"].to_pylist() == [None, None, None, "y"]
-    for number in (1, 2):
-        start(model, tmp_path / "in.jsonl", joined, "--keep", "all", "--shard", f"{number}/2")
-    assert "Topic as Topic_2" in phibatch("merge", joined, "--shards", 2).stderr
-    assert pq.read_table(joined).equals(pq.read_table(whole))
 
 
 def test_what_is_wrong_is_said(model: str, tmp_path: Path) -> None:

@@ -97,59 +97,6 @@ struct JobExamplesTests {
         }
     }
 
-    // MARK: Steps
-
-    /// A row ends after the judgement, or where something is not accepted; its result has all that was made.
-    @Test func rowsGoThroughSteps() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell("phibatch run jobs/steps.yaml --max-tokens 48")
-            #expect(run.status == 0, "\(run.errors)")
-            let rows = try clone.objects("out/steps.jsonl")
-            #expect(rows.count == 8)
-            for row in rows {
-                let steps = try #require(row["steps"] as? [String])
-                #expect(
-                    !steps.isEmpty && steps == Array(["question", "answer", "judge"].prefix(steps.count)))
-                #expect(steps.allSatisfy { row[$0] is [String: Any] })
-                let dropped = row["dropped"] as? String
-                #expect(dropped == nil ? steps.count == 3 : dropped == steps.last)
-                if steps.count > 1 {
-                    let question = row["question"] as? [String: Any]
-                    #expect((question?["text"] as? String)?.hasSuffix("?") == true)
-                }
-            }
-            let accepted = rows.count { $0["dropped"] == nil }
-            // Some of each, or the example shows little.
-            #expect(accepted > 0 && accepted < 8)
-            // The most frequent outcome comes first, whichever it is.
-            #expect(run.errors.contains(" \(accepted) accepted"), "\(run.errors)")
-        }
-    }
-
-    /// A price that the notice has is not asked for again, and none that it lacks is accepted.
-    @Test func whatCantBeRightIsRepaired() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell("phibatch run -q jobs/repair.yaml --max-tokens 80")
-            #expect(run.status == 0, "\(run.errors)")
-            let rows = try clone.objects("out/repaired.jsonl")
-            #expect(rows.count == 8)
-            func price(_ step: Any?) throws -> String? {
-                let text = try #require((step as? [String: Any])?["text"] as? String)
-                let answer = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-                return (answer?["price"] as? Int).map { "\($0)" }
-            }
-            for row in rows {
-                let notice = try #require(row["notice"] as? String)
-                let isWrong = try price(row["data"]).map { !notice.contains($0) } ?? false
-                #expect((row["repair"] != nil) == isWrong)
-                guard isWrong else { continue }
-                let isRepaired = try price(row["repair"]).map { notice.contains($0) } ?? true
-                #expect((row["dropped"] == nil) == isRepaired)
-            }
-            #expect(rows.contains { $0["repair"] != nil } && rows.contains { $0["repair"] == nil })
-        }
-    }
-
     // MARK: cron and systemd
 
     /// What was in the table stays, and the line runs in the surroundings that cron gives it.

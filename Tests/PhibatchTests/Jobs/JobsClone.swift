@@ -82,14 +82,6 @@ struct JobsClone {
             .replacing(/"timing":\{[^{}]*\}/, with: "")
     }
 
-    /// The results of an output.
-    func objects(_ name: String) throws -> [[String: Any]] {
-        try String(contentsOfFile: folder + "/" + name, encoding: .utf8).split(separator: "\n").map { line in
-            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            return try #require(object)
-        }
-    }
-
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
 
     /// What a run without shards makes of the demo job.
