@@ -64,13 +64,12 @@ import Testing
 
     // MARK: Stores
 
-    private func format(isArray: Bool, errors: String? = nil) throws -> any ResultFormat {
-        let format = isArray ? try #require(JSONArrayResults().showing(.lean)) : NativeResults(.lean)
-        return errors == nil ? format : PartOfResults(base: format, ofFailedLines: false)
+    private func format(isArray: Bool) throws -> any ResultFormat {
+        isArray ? try #require(JSONArrayResults().showing(.lean)) : NativeResults(.lean)
     }
 
-    private func open(_ folder: TestFolder, _ isArray: Bool, errors: String? = nil) throws -> LogStore {
-        try openStore(folder, format: format(isArray: isArray, errors: errors), errors: errors)
+    private func open(_ folder: TestFolder, _ isArray: Bool) throws -> LogStore {
+        try openStore(folder, format: format(isArray: isArray))
     }
 
     private func expected(_ lines: [TestLine], isArray: Bool) -> String {
@@ -108,23 +107,6 @@ import Testing
         // Another look at the same results.
         #expect(try TestRun(lines: lines, redoesFailed: false).run(openStore(folder)) == 0)
         #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
-    }
-
-    @Test(arguments: [false, true]) func failedLinesHaveAFileOfTheirOwn(isArray: Bool) throws {
-        for failing in [[], [0], [1, 3], [0, 1, 2, 3]] {
-            var lines = TestLine.make(4)
-            for number in failing { lines[number].fails = true }
-            let folder = try TestFolder()
-            for _ in 0..<3 {
-                try TestRun(lines: lines).run(open(folder, isArray, errors: folder.path("failed")))
-                let fine = lines.filter { !$0.fails }
-                #expect(try folder.text("out.jsonl") == expected(fine, isArray: isArray))
-                let failed = lines.filter(\.fails)
-                #expect(try folder.text("failed") == expected(failed, isArray: isArray))
-                try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
-            }
-            #expect(try folder.faults() == [])
-        }
     }
 
     // MARK: Settings

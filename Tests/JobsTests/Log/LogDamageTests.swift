@@ -139,18 +139,6 @@ import Testing
         #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
     }
 
-    @Test func aDamagedOutputIsWrittenAgain() throws {
-        try TestRun(lines: lines).run(openStore(folder))
-        let expected = try folder.bytes("out.jsonl")
-        for cut in [1, 2, 30, 100] {
-            try folder.write(expected.dropLast(cut), to: "out.jsonl")
-            let store = try openStore(folder)
-            #expect(store.notes.count == 1)
-            #expect(try TestRun(lines: lines).run(store) == 0)
-            #expect(try folder.bytes("out.jsonl") == expected)
-        }
-    }
-
     @Test func checksumIsCRC64XZ() {
         let check = Array("123456789".utf8)
         #expect(check.withUnsafeBytes { Checksum.crc64($0) } == 0x995d_c9bb_df19_39fa)

@@ -183,16 +183,6 @@ import Testing
         try store.suspend()
     }
 
-    @Test func aRestartKeepsTheEarlierOutputOnce() throws {
-        let folder = try finished(TestLine.make(3))
-        let old = try folder.bytes("out.jsonl")
-        let store = try openStore(folder, restart: true)
-        #expect(try TestRun(lines: TestLine.make(3, "edited")).run(store) == 3)
-        #expect(store.warnings.count == 1 && store.warnings[0].hasPrefix("the earlier output is kept as "))
-        #expect(try folder.bytes("out.jsonl.old-1") == old)
-        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"])
-    }
-
     /// A restart that is ended anywhere, and gone on with, keeps the one earlier output, and once.
     @Test func aRestartEndedAnywhereKeepsTheEarlierOutputOnce() throws {
         let lines = TestLine.make(4)

@@ -44,16 +44,6 @@ import Testing
         #expect(try isAsWritten(folder))
     }
 
-    @Test func aStoppedRunGoesOn() throws {
-        let lines = TestLine.make(10)
-        let first = try open(folder)
-        try TestRun(lines: lines, limit: 6).run(first)
-        try first.suspend()
-        #expect(try TestRun(lines: lines).run(open(folder)) == 4)
-        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
-        #expect(try folder.names == ["out.jsonl"])
-    }
-
     /// What is in the log may become an output of any format.
     @Test func aStoppedRunGoesOnInAnotherFormat() throws {
         let lines = TestLine.make(10)
@@ -133,27 +123,6 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("out.jsonl.log"), withDestinationPath: "elsewhere")
         try refused("is a symbolic link")
-    }
-
-    @Test(arguments: ["out.jsonl.log", "out.jsonl.phibatch-log"])
-    func foreignFilesStay(name: String) throws {
-        try folder.write("precious".utf8, to: name)
-        for restart in [false, true] {
-            let error = #expect(throws: UserError.self) { try open(folder, restart: restart) }
-            #expect(error?.place == folder.path(name) && error?.kind == .mismatch)
-            #expect(error?.message.contains("left as it is; move it away") == true)
-            #expect(try folder.text(name) == "precious" && !folder.has("out.jsonl"))
-        }
-    }
-
-    @Test func aRestartReplacesWhateverIsThere() throws {
-        try folder.write("mine".utf8, to: "out.jsonl")
-        try TestRun(lines: TestLine.make(3)).run(open(folder, restart: true))
-        #expect(try folder.bytes("out.jsonl") == TestRun(lines: TestLine.make(3)).tabbed)
-        #expect(try folder.text("out.jsonl.old-1") == "mine")
-        try TestRun(lines: TestLine.make(3, "edited")).run(open(folder, restart: true))
-        #expect(try folder.bytes("out.jsonl") == TestRun(lines: TestLine.make(3, "edited")).tabbed)
-        #expect(try isAsWritten(folder))
     }
 
     @Test func streamsHaveTheFormatToo() throws {
