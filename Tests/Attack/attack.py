@@ -4,9 +4,10 @@
     attack.py [--quick] [--list] [--keep] [--program FILE] [--model FOLDER] [NAME ...]
 
 Cases are in kills.py (kills and faults at each file call, by faults.c), resources.py and processors.py (rlimits,
-control groups), disk.py (full disks), logs.py (damaged logs), names.py, owners.py, terminal.py, hub.py (what pull
+control groups), disk.py (full disks), names.py, owners.py, terminal.py, hub.py (what pull
 meets), children.py (child programs and libraries) and serve.py (what serve meets). NAME is the beginning of cases'
-names: kills, resources/pids. Hostile inputs, forms, models and adapters are tested with their modules.
+names: kills, resources/pids. Hostile inputs, forms, models, adapters, logs and files beside an output are tested
+with their modules.
 
 Each case prints ok, FAILED or skipped (where the machine doesn't allow it: some need root, Linux, control groups);
 exit status 1 if any failed. Some cases have the machine to themselves, at the end.
@@ -23,7 +24,7 @@ import traceback
 
 from harness import Bench, CASES, Failure, Skip, Suite, TOP
 
-for module in ("kills", "resources", "processors", "disk", "logs", "names", "owners",
+for module in ("kills", "resources", "processors", "disk", "names", "owners",
                "terminal", "hub", "children", "serve"):
     __import__(module)
 

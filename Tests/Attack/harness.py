@@ -18,7 +18,6 @@ TIMING = re.compile(rb',"timing":\{[^{}]*\}')
 HANG_SECONDS = 300
 # All that the help names (1: verify found something) but 70, which is an error of phibatch itself.
 CODES = {0, 1, 3, 10, 11, 12, 13, 14, 64, 65, 66, 69, 73, 74, 75, 129, 130, 141, 143}
-REFUSALS = {64, 65, 66, 69, 73, 74}
 
 
 class Failure(Exception):

@@ -9,7 +9,6 @@ import socketserver
 import ssl
 import subprocess
 import threading
-import time
 
 from harness import Skip, case, expect
 
@@ -22,12 +21,9 @@ SMALL = {
 
 
 class Hub:
-    """Serves `files` as a model. `change` may replace status, headers and body of an answer; `pace` is in bytes a second."""
-    def __init__(self, files=None, change=None, certificate=None, pace=None):
+    """Serves `files` as a model or a data set."""
+    def __init__(self, files=None, certificate=None):
         self.files = SMALL if files is None else files
-        self.change = change or (lambda path, status, headers, body: (status, headers, body))
-        self.pace = pace
-        self.requests = []
         hub = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -57,7 +53,6 @@ class Hub:
         self.server.server_close()
 
     def answer(self, handler):
-        self.requests.append((handler.command, handler.path, handler.headers.get("Range")))
         name = handler.path.rsplit("/", 1)[-1]
         # Names with dots come without them: libcurl takes such steps itself.
         body = next((body for path, body in self.files.items() if path.rsplit("/", 1)[-1] == name), b"")
@@ -74,23 +69,15 @@ class Hub:
             headers = {"Location": f"{self.address}/large/{name}", "X-Linked-Size": str(len(body)),
                        "X-Linked-Etag": f'"{hashlib.sha256(body).hexdigest()}"'}
             status, body = 302, b""
-        status, headers, body = self.change(handler.path, status, headers, body)
         try:
             handler.send_response(status)
             for field, value in {"Content-Length": str(len(body)), **headers}.items():
                 handler.send_header(field, value)
             handler.end_headers()
             if handler.command != "HEAD":
-                self.send(handler.wfile, body)
+                handler.wfile.write(body)
         except OSError:
             handler.close_connection = True
-
-    def send(self, stream, body):
-        step = 1 << 16 if self.pace else max(1, len(body))
-        for start in range(0, len(body), step):
-            stream.write(body[start:start + step])
-            if self.pace:
-                time.sleep(step / self.pace)
 
 
 class Proxy:
@@ -149,9 +136,9 @@ def blobs(folder):
     return os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit", "blobs")
 
 
-def is_whole(folder, files=None):
+def is_whole(folder):
     snapshot = os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit", "snapshots", COMMIT)
-    for name, body in (files or SMALL).items():
+    for name, body in SMALL.items():
         with open(os.path.join(snapshot, name), "rb") as file:
             expect(file.read() == body, f"{name} is not what the hub has")
     left = [name for name in os.listdir(blobs(folder)) if name.endswith(".incomplete")]

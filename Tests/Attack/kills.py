@@ -5,7 +5,6 @@ only differ where two threads are at work. Both are tried.)"""
 import collections
 import concurrent.futures
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -196,49 +195,3 @@ for name in ("fresh", "edited"):
     for action, lasting in (("ENOSPC", True), ("ENOSPC", False), ("EIO", True), ("EIO", False), ("EINTR", False),
                             ("short", False)):
         register_faults(name, action, lasting, quick=name == "edited" and (action, lasting) == ("ENOSPC", True))
-
-
-def cache_trial(bench, job, call, action, lasting):
-    """Whatever happens to what is kept, the job completes, now or on the next start."""
-    what = f"cache, {action} at call {call.number} ({call.name} {re.sub('[0-9a-f]{6,}', '...', call.path)[-60:]})"
-    folder, cache = bench.subfolder("trial"), bench.subfolder("cache")
-    job.write(folder)
-    run, _ = faulty(bench, bench.command(job.settings), folder, cache, call.number, action, lasting,
-                    {"PHIBATCH_CACHE": cache})
-    if run.code == 0:
-        expect(results(folder) == bench.expected(job), f"{what}: no results, or others")
-    if action in ("before", "after", "tear"):
-        expect(run.code in (0, -9), lambda: f"{what}: {run}")
-    else:
-        run.must_end_with(0, what=what)
-    for attempt in (1, 2):
-        bench.must_complete(job, folder, f"{what}, run {attempt} after it",
-                            command=bench.command(job.settings + ["--restart"]),
-                            environment={"PHIBATCH_CACHE": cache})
-    # One that is empty goes when it is older.
-    drafts = [name for place, _, files in os.walk(cache + "/weights") for name in files
-              if name.endswith(".draft") and os.path.getsize(os.path.join(place, name))]
-    expect(not drafts, f"{what}: left in the cache: {drafts}")
-    shutil.rmtree(cache)
-    shutil.rmtree(folder)
-
-
-@case("kills/cache", quick=False)
-def cache_kills(bench):
-    bench.expected(bench.small)
-    folder, cache = bench.subfolder("trial"), bench.subfolder("cache")
-    bench.small.write(folder)
-    run, calls = faulty(bench, bench.command(bench.small.settings), folder, cache,
-                        environment={"PHIBATCH_CACHE": cache})
-    run.must_end_with(0)
-    if not calls:
-        raise Failure("nothing is written to the cache folder")
-    # Some of the many equal writes, and everything else.
-    writes = spread([call for call in calls if "write" in call.name], 4)
-    others = spread([call for call in calls if "write" not in call.name and call.name != "flock"], 12)
-    trials = [(cache_trial, bench, bench.small, call, action, False)
-              for call in others for action in ("before", "after")]
-    trials += [(cache_trial, bench, bench.small, call, "tear", False) for call in writes]
-    trials += [(cache_trial, bench, bench.small, call, action, True) for call in writes[:2] + others
-               for action in ("ENOSPC", "EIO")]
-    in_parallel(bench, trials)

@@ -1,92 +1,10 @@
-"""Names of our own files; links; the cache folder; names in SQL."""
+"""The cache folder; names in SQL."""
 import json
 import os
 
-from harness import REFUSALS, Skip, case, duckdb, expect, results, snapshot
-from kills import faulty, spread
+from harness import case, duckdb, expect
 
 MINE = b"This is mine, and nobody else's.\n"
-SUFFIXES = [".tmp", ".log", ".lock", ".old-1", ".old-1.log", ".phibatch-log", ".phibatch-first"]
-
-
-def refused_or_complete(bench, run, folder, what, output="out.jsonl"):
-    run.must_end_with(0, *REFUSALS, what=what)
-    if run.code == 0:
-        expect(results(folder, output) == bench.expected(bench.small), f"{what}: status 0, but other results")
-
-
-def own_names(bench):
-    """The names, other than the output's, that a run makes, moves or removes beside it: whatever they are now."""
-    def make():
-        names = []
-        for more in ([], ["--restart"]):
-            folder = bench.subfolder("names")
-            bench.small.write(folder)
-            settings = bench.small.settings + ["--checkpoint-interval", "0"]
-            bench.run(bench.command(settings), folder)
-            _, calls = faulty(bench, bench.command(settings + ["--restart"]), folder, folder)
-            for call in calls:
-                name = os.path.basename(call.path.replace(" (deleted)", ""))
-                if call.path.startswith(folder + "/") and name.startswith("out.jsonl."):
-                    names.append(name[len("out.jsonl"):])
-        return sorted(set(names))
-    try:
-        found = bench.suite.once("own names", make)
-    except Skip:
-        found = []
-    names = list(dict.fromkeys(found + SUFFIXES))
-    return spread(names, 5) if bench.quick else names
-
-
-# MARK: Our own names
-
-@case("names/foreign-like-ours", quick=True)
-def foreign_like_ours(bench):
-    """No file that is not provably ours is written or removed, by a run, a second one, or a restart."""
-    bench.expected(bench.small)
-    wrong = []
-    for suffix in own_names(bench):
-        for content in [MINE] if bench.quick else [MINE, b"", b'{"my":"json"}\n']:
-            folder = bench.subfolder("foreign")
-            bench.small.write(folder)
-            with open(os.path.join(folder, "out.jsonl" + suffix), "wb") as file:
-                file.write(content)
-            before = snapshot(folder)[f"out.jsonl{suffix}".encode()]
-            what = f"out.jsonl{suffix} with {content[:9]}"
-            for more in ([], ["--restart"]):
-                run = bench.run(bench.command(bench.small.settings + more), folder, what=what)
-                refused_or_complete(bench, run, folder, what)
-                # An empty file may be what a killed run has left, before it could write in it.
-                if content and snapshot(folder).get(f"out.jsonl{suffix}".encode()) != before:
-                    wrong.append(f"out.jsonl{suffix}")
-                    break
-    expect(not wrong, lambda: f"changed or gone: {', '.join(dict.fromkeys(wrong))}")
-
-
-@case("names/links-like-ours", quick=True)
-def links_like_ours(bench):
-    """A link with one of our names is not followed."""
-    bench.expected(bench.small)
-    wrong = []
-    for suffix in own_names(bench):
-        for dangling in [False] if bench.quick else [False, True]:
-            folder, other = bench.subfolder("link"), bench.subfolder("other")
-            bench.small.write(folder)
-            target = os.path.join(other, "diary")
-            if not dangling:
-                with open(target, "wb") as file:
-                    file.write(MINE)
-            os.symlink(target, os.path.join(folder, "out.jsonl" + suffix))
-            before = snapshot(other)
-            what = f"out.jsonl{suffix} is a link{' to nothing' if dangling else ''}"
-            for more in ([], ["--restart"]):
-                run = bench.run(bench.command(bench.small.settings + more), folder, what=what)
-                refused_or_complete(bench, run, folder, what)
-            if snapshot(other) != before:
-                wrong.append(what)
-            elif not os.path.islink(os.path.join(folder, "out.jsonl" + suffix)):
-                wrong.append(f"{what}: it is gone")
-    expect(not wrong, lambda: f"{len(wrong)}: {'; '.join(wrong)}")
 
 
 @case("names/cache-folder", quick=True)
