@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import threading
@@ -10,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Dict, List, Optional, Tuple
 from urllib.parse import unquote, urlsplit
 
-TOKEN = "hf_write"
+TOKEN = "hf_read"
 
 
 def git_hash(body: bytes) -> str:
@@ -110,7 +109,6 @@ class Web(Server):
 
 class Repository:
     def __init__(self) -> None:
-        self.private = False
         self.branches: Dict[str, str] = {}
         self.commits: Dict[str, Dict[str, bytes]] = {}
         self.commit("main", {})
@@ -128,17 +126,15 @@ class Repository:
 
 
 class Hub(Server):
-    """Hugging Face's hub, as far as huggingface_hub's own requests go: datasets are read and written. Files of more than
-    200 bytes are large ones, and go to another origin, to which the token must not come; of more than a megabyte, in
-    parts."""
+    """Hugging Face's hub, as far as datasets are read. Files of more than 200 bytes are large ones, and come from another
+    origin, to which the token must not come."""
 
-    LARGE, CHUNK = 200, 1 << 20
+    LARGE = 200
 
     def __init__(self) -> None:
         super().__init__()
         self.datasets: Dict[str, Repository] = {}
         self.store: Dict[str, bytes] = {}
-        self.parts: Dict[str, bytes] = {}
         self.leaks: List[str] = []
 
     def make(self, name: str, files: Dict[str, bytes]) -> str:
@@ -148,78 +144,32 @@ class Hub(Server):
     def answer(self, request: Any, body: bytes) -> None:
         path = unquote(urlsplit(request.path).path)
         words = path.strip("/").split("/")
-        may = request.headers.get("Authorization") == f"Bearer {TOKEN}"
         if words[0] == "store":
             if request.headers.get("Authorization"):
                 self.leaks.append(path)
-            return self.keep(request, words[1:], body)
-        if words[:3] == ["api", "repos", "create"] and may:
-            wanted = json.loads(body)
-            name = f"{wanted['organization']}/{wanted['name']}"
-            made = {"url": f"{self.address}/datasets/{name}", "name": name}
-            if wanted.get("type") != "dataset" or name in self.datasets:
-                return self.json(request, 409, {"error": "You already created this dataset repo", **made})
-            self.make(name, {".gitattributes": b"*.jsonl filter=lfs"})
-            self.datasets[name].private = wanted.get("private", False) or wanted.get("visibility") == "private"
-            return self.json(request, 200, made)
-        if words[:2] == ["api", "validate-yaml"]:
-            return self.json(request, 200, {"errors": [], "warnings": []})
+            return self.send(request, 200, self.store[words[1]])
         offset = 2 if words[0] == "api" else 1
         name = "/".join(words[offset:offset + 2]).removesuffix(".git")
         repository = self.datasets.get(name)
-        if words[offset - 1] != "datasets" or repository is None or repository.private and not may:
+        if words[offset - 1] != "datasets" or repository is None:
             return self.json(request, 401, {"error": "Repository not found"}, X_Error_Code="RepoNotFound")
         rest = words[offset + 2:]
         if words[0] == "api":
-            return self.api(request, name, repository, rest, body, may)
-        if rest[:1] == ["info"] and may:
-            return self.batch(request, json.loads(body))
+            return self.api(request, name, repository, rest)
         return self.resolve(request, repository, rest[1], "/".join(rest[2:]))
 
     def json(self, request: Any, status: int, value: Any, **fields: str) -> None:
         self.send(request, status, json.dumps(value).encode(), Content_Type="application/json", **fields)
 
-    def api(self, request: Any, name: str, repository: Repository, rest: List[str], body: bytes, may: bool) -> None:
+    def api(self, request: Any, name: str, repository: Repository, rest: List[str]) -> None:
         revision = "/".join(rest[1:]) or "main"
-        if request.command == "GET":
-            commit, files = repository.at(revision.split("/")[0] if rest[:1] == ["tree"] else revision)
-            if files is None:
-                return self.json(request, 404, {"error": "no revision"}, X_Error_Code="RevisionNotFound")
-            if rest[:1] == ["tree"]:
-                return self.json(request, 200, [self.entry(name, body) for name, body in files.items()])
-            listing = [{"rfilename": name} for name in sorted(files)]
-            return self.json(request, 200, {
-                "_id": "1", "id": name, "author": name.split("/")[0], "sha": commit, "private": repository.private,
-                "gated": False, "disabled": False, "tags": [], "downloads": 0, "likes": 0, "siblings": listing,
-                "lastModified": "2026-01-01T00:00:00.000Z", "createdAt": "2026-01-01T00:00:00.000Z"})
-        if not may:
-            return self.json(request, 401, {"error": "no token"})
-        if rest[0] == "branch":
-            if revision in repository.branches:
-                return self.json(request, 409, {"error": "Reference already exists"})
-            repository.branches[revision] = repository.branches["main"]
-            return self.json(request, 201, {})
-        if rest[0] == "preupload":
-            files = json.loads(body)["files"]
-            assert all(len(base64.b64decode(one["sample"])) == min(512, one["size"]) for one in files)
-            modes = [{"path": one["path"], "shouldIgnore": False,
-                      "uploadMode": "lfs" if one["size"] > self.LARGE else "regular"} for one in files]
-            return self.json(request, 200, {"files": modes})
-        assert rest[0] == "commit" and request.headers["Content-Type"] == "application/x-ndjson"
-        files = {}
-        head, *lines = [json.loads(line) for line in body.splitlines()]
-        assert head["key"] == "header" and head["value"]["summary"]
-        for line in lines:
-            value = line["value"]
-            if line["key"] == "file":
-                assert value["encoding"] == "base64"
-                files[value["path"]] = base64.b64decode(value["content"])
-            else:
-                assert line["key"] == "lfsFile" and value["algo"] == "sha256"
-                files[value["path"]] = self.store[value["oid"]]
-        commit = repository.commit(revision, files)
-        self.json(request, 200, {"success": True, "commitOid": commit, "commitUrl": f"{self.address}/x/{commit}",
-                                 "pullRequestUrl": None})
+        commit, files = repository.at(revision.split("/")[0] if rest[:1] == ["tree"] else revision)
+        if files is None:
+            return self.json(request, 404, {"error": "no revision"}, X_Error_Code="RevisionNotFound")
+        if rest[:1] == ["tree"]:
+            return self.json(request, 200, [self.entry(name, body) for name, body in files.items()])
+        listing = [{"rfilename": name} for name in sorted(files)]
+        self.json(request, 200, {"id": name, "sha": commit, "private": False, "gated": False, "siblings": listing})
 
     def entry(self, name: str, body: bytes) -> Dict[str, Any]:
         entry: Dict[str, Any] = {"type": "file", "path": name, "size": len(body), "oid": git_hash(body)}
@@ -238,38 +188,3 @@ class Hub(Server):
         self.store[sha256(body)] = body
         self.send(request, 302, Location=f"{self.other}/store/{sha256(body)}", X_Repo_Commit=commit,
                   X_Linked_Etag=f'"{sha256(body)}"', X_Linked_Size=str(len(body)))
-
-    # The store of large files, as Git LFS's batch API has it
-
-    def batch(self, request: Any, wanted: Dict[str, Any]) -> None:
-        assert wanted["operation"] == "upload" and wanted["hash_algo"] == "sha256"
-        assert request.headers["Accept"] == "application/vnd.git-lfs+json"
-        self.json(request, 200, {"transfer": "multipart", "objects": [self.action(one) for one in wanted["objects"]]})
-
-    def action(self, one: Dict[str, Any]) -> Dict[str, Any]:
-        oid, size = one["oid"], one["size"]
-        if oid in self.store:
-            return {"oid": oid, "size": size}
-        place = f"{self.other}/store/{oid}"
-        upload: Dict[str, Any] = {"href": place}
-        if size > self.CHUNK:
-            count = (size + self.CHUNK - 1) // self.CHUNK
-            header = {f"{part + 1:05}": f"{place}/{part + 1}" for part in range(count)}
-            upload = {"href": f"{place}/join", "header": {"chunk_size": str(self.CHUNK), **header}}
-        verify = {"href": f"{place}/verify", "header": {}}
-        return {"oid": oid, "size": size, "authenticated": True, "actions": {"upload": upload, "verify": verify}}
-
-    def keep(self, request: Any, words: List[str], body: bytes) -> None:
-        oid, *rest = words
-        if request.command in ("GET", "HEAD"):
-            return self.send(request, 200, self.store[oid])
-        if request.command == "PUT" and not rest:
-            self.store[oid] = body
-        elif request.command == "PUT":
-            self.parts[f"{oid}/{rest[0]}"] = body
-        elif rest == ["join"]:
-            parts = json.loads(body)["parts"]
-            assert [part["etag"] for part in parts] == [f'"{part["partNumber"]}"' for part in parts]
-            self.store[oid] = b"".join(self.parts[f"{oid}/{part['partNumber']}"] for part in parts)
-        right = oid not in self.store or sha256(self.store[oid]) == oid
-        self.send(request, 200 if right else 400, ETag=f'"{rest[0] if rest else 1}"')

@@ -396,67 +396,57 @@ def test_a_real_store(place: Place, moto: str, program: str) -> None:
     assert SECRET.encode() not in place.everything()
 
 
+HF = """
+import json, os, shutil, sys
+
+shutil.copytree(sys.argv[3], os.path.join(PLACE, "pushed"), dirs_exist_ok=True)
+with open(os.path.join(PLACE, "said"), "w") as file:
+    json.dump(sys.argv[1:], file)
+print("one\\ntwo", file=sys.stderr)
+sys.exit("--revision=bad" in sys.argv)
+"""
+
+
 def test_push(place: Place, hub: Hub) -> None:
-    needs("huggingface_hub")
-    place.variables |= {"HF_HUB_DISABLE_XET": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    """What hf is given to upload, with which arguments, and what it says when it fails."""
+    bin, pushed = place.folder / "bin", place.folder / "pushed"
     hub.make("org/set", {"train.jsonl": rows("a", "b")})
-    job = place.folder / "job.yaml"
+    job, answers = place.folder / "job.yaml", place.folder / "answers.jsonl"
     job.write_text(f"model: {json.dumps(place.model)}\ninput: hf://datasets/org/set/train\noutput: answers.jsonl\n"
                    "max_tokens: 3\nkeep: [prompt]\n")
+    bin.mkdir()
+    place.variables["PATH"] = str(bin)
+    assert "pip install huggingface_hub" in place.call("push", job, "org/answers").stderr
+    (bin / "hf").write_text(f"#!{sys.executable} -I\nPLACE = {str(place.folder)!r}\n{HF}")
+    (bin / "hf").chmod(0o755)
     assert "\"phibatch run\" fetches it" in place.call("push", job, "org/answers").stderr
     assert place.call("run", job).returncode == 0
     done = place.call("push", job, "org/answers", "--private")
     assert done.returncode == 0 and done.stdout == f"{hub.address}/datasets/org/answers\n", done.stderr
-    pushed = hub.datasets["org/answers"]
-    _, files = pushed.at("main")
-    assert pushed.private and files
-    assert files["data/answers.jsonl"] == (place.folder / "answers.jsonl").read_bytes()
-    assert files["job.yaml"] == job.read_bytes() and "data/answers.jsonl.manifest.json" in files
-    card = files["README.md"].decode()
+    words = json.loads((place.folder / "said").read_text())
+    assert words[:2] == ["upload", "org/answers"] and words[3:5] == [".", "--repo-type=dataset"]
+    assert {"--revision=main", "--private", "--quiet"} <= set(words) and not Path(words[2]).exists()
+    assert (pushed / "data/answers.jsonl").read_bytes() == answers.read_bytes()
+    assert (pushed / "job.yaml").read_bytes() == job.read_bytes() and (pushed / "data/answers.jsonl.manifest.json").exists()
+    card = (pushed / "README.md").read_text()
     assert "results: 2\n" in card and "phibatch verify data/answers.jsonl job.yaml" in card
     # As Python's own programs find it.
     if importlib.util.find_spec("datasets"):
         code = "import sys, datasets; print(datasets.load_dataset(sys.argv[1], split='train').num_rows)"
-        found = subprocess.run([sys.executable, "-c", code, "org/answers"], env=place.variables, text=True,
+        found = subprocess.run([sys.executable, "-c", code, pushed], env=place.variables, text=True,
                                capture_output=True, timeout=600)
         assert found.stdout.strip() == "2", found.stderr
-    # A card that its owner has changed stays, also on a branch that is made now.
-    pushed.commit("main", {"README.md": b"---\nlicense: mit\n---\n"})
-    again = place.call("push", place.folder / "answers.jsonl", "org/answers", "--revision", "v2")
+    # A card that its owner has changed stays.
+    hub.make("org/answers", {"README.md": b"---\nlicense: mit\n---\n"})
+    (pushed / "README.md").unlink()
+    again = place.call("push", answers, "org/answers", "--revision", "v2")
     assert again.returncode == 0 and "README.md is there already" in again.stderr, again.stderr
-    assert pushed.at("v2")[1]["README.md"] == b"---\nlicense: mit\n---\n"
+    assert not (pushed / "README.md").exists()
     assert "public" in place.call("push", job, "org/set", "--private").stderr
-    with open(place.folder / "answers.jsonl", "a") as output:
-        output.write("{}\n")
-    assert place.call("push", place.folder / "answers.jsonl", "org/answers").returncode == 65
-    assert place.call("run", job, "--restart").returncode == 0
-    place.variables["HF_TOKEN"] = "hf_other"
-    refused = place.call("push", job, "org/other")
-    assert refused.returncode == 69 and "hf ended with 1: " in refused.stderr
-
-
-def test_push_by_a_fake(place: Place, hub: Hub) -> None:
-    """Arguments, and what hf says when it fails."""
-    source, bin = place.folder / "in.jsonl", place.folder / "bin"
-    source.write_bytes(rows("a"))
-    place.run(source, "--provenance")
-    bin.mkdir()
-    place.variables["PATH"] = str(bin)
-    assert "pip install huggingface_hub" in place.call("push", place.output, "org/new").stderr
-    (bin / "hf").write_text(f"#!{sys.executable} -I\nimport json, os, sys\n"
-                            "paths = [os.path.join(a, n) for a, _, names in os.walk(sys.argv[3]) for n in names]\n"
-                            "found = {os.path.relpath(one, sys.argv[3]): os.path.getsize(one) for one in paths}\n"
-                            f"json.dump([sys.argv[1:], found], open({str(place.folder / 'said')!r}, 'w'))\n"
-                            "print('one\\ntwo', file=sys.stderr)\nsys.exit('--revision=bad' in sys.argv)\n")
-    (bin / "hf").chmod(0o755)
-    done = place.call("push", place.output, "org/new", "--revision", "v1", "--private")
-    assert done.returncode == 0, done.stderr
-    words, found = json.loads((place.folder / "said").read_text())
-    assert words[:2] == ["upload", "org/new"] and words[3:5] == [".", "--repo-type=dataset"]
-    assert {"--revision=v1", "--private", "--quiet"} <= set(words) and not Path(words[2]).exists()
-    assert found.keys() == {"README.md", "data/out.jsonl", "data/out.jsonl.manifest.json"}
-    assert found["data/out.jsonl"] == place.output.stat().st_size
-    failed = place.call("push", place.output, "org/new", "--revision", "bad")
+    failed = place.call("push", answers, "org/answers", "--revision", "bad")
     assert failed.returncode == 69 and "hf ended with 1: one; two" in failed.stderr
     for name in ("-x/new", "org/..", "org/new@main"):
-        assert place.call("push", "--", place.output, name).returncode == 69
+        assert place.call("push", "--", answers, name).returncode == 69
+    with open(answers, "a") as output:
+        output.write("{}\n")
+    assert place.call("push", answers, "org/answers").returncode == 65
