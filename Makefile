@@ -20,7 +20,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test test-all tests-built readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers counts perplexity mlx build tools settings model clean docs help format lint check-swift
+.PHONY: dev wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test test-all tests-built readme page answers guesses steps lines torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build tools settings model clean docs help format lint check-swift
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -105,10 +105,6 @@ fuzz-corpus: check-swift
 # BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Benchmarks/Peers/README.md.
 bench-peers: build
 	@$(TEST_CACHE) $(PYTHON) Tests/Benchmarks/Peers/bench_peers.py $(BENCH)
-
-# Instructions of each kernel variant, arm's and AMX's too, beside those that its arithmetic needs; takes clang.
-counts:
-	@$(PYTHON) -B Tests/Benchmarks/KernelCounts/counts.py
 
 # Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
 perplexity: build tools model
@@ -317,7 +313,6 @@ help:
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
-	@echo "make counts  instructions of each kernel variant beside those that its arithmetic needs (a minute)"
 	@echo "make docs   the DocC pages of the library, with their links checked"
 	@echo "make settings  Python's list of settings, from the program's table"
 	@echo "make lint   check the formatting, the budget, and that no two folders depend on each other; make format formats"

@@ -54,7 +54,7 @@ struct KernelsCommand: ParsableCommand {
                 + needs.joined(separator: ", ")
                 + (rows.contains { $0[1] == "instructions" }
                     ? "; \"instructions\" are those used, and how many times the needed ones"
-                    : "; this machine can't count the used ones (\"make counts\" does)"))
+                    : "; this machine can't count the used ones"))
         lines.append(
             "overhead of a parallel region in nanoseconds, without work and with 20 us for each thread: "
                 + [2, 4, 8, 16, 32, 64].map(region).joined(separator: ", "))
