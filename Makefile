@@ -143,9 +143,9 @@ lines: build
 readme:
 	@$(MAKE) --no-print-directory test FILTER='ReadmeTests|DocumentedProgramTests'
 
-# What "phibatch report" makes of 100,000 results, looked at in headless Chromium, if there is one.
-page: build
-	@$(PYTHON) Tests/Report/page.py $(PHIBATCH) --lines 100000
+# What "phibatch report" makes of 400 results, looked at in headless Chromium, if there is one.
+page: build model
+	@$(PYTHON) -B Tests/Report/page.py $(PHIBATCH) $(MODEL)
 
 # The pages of the library products, in .build/docs; a link that leads nowhere is an error.
 docs: build
@@ -307,7 +307,7 @@ help:
 	@echo "make readme  what README says, tried"
 	@echo "make steps  what steps cost beside the same requests as one flat job"
 	@echo "make lines  what a line costs outside the model, with slow syncs"
-	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
+	@echo "make page   look at a report in headless Chromium, if there is one"
 	@echo "make answers  2,000 answers of the embedded model under 200 schemas, judged by Python's jsonschema (minutes)"
 	@echo "make guesses  what guessing tokens ahead gives on licences and manual pages, and that results stay the same"
 	@echo "make sanitize  the tests under the thread and address sanitizers"

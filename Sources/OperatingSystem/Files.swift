@@ -199,13 +199,9 @@ package enum Files {
     package static func removeFolder(_ folder: String) throws(SystemError) {
         for name in try names(in: folder) {
             let path = Paths.join(folder, name)
-            if !isLink(path), kind(of: path) == .folder {
-                try removeFolder(path)
-            } else if unlink(path.cPath) != 0 {
-                throw SystemError(path, "can't be removed", code: errno)
-            }
+            if !isLink(path), kind(of: path) == .folder { try removeFolder(path) } else { try remove(path) }
         }
-        guard rmdir(folder.cPath) == 0 else { throw SystemError(folder, "can't be removed", code: errno) }
+        guard rmdir(folder.cPath) == 0 else { throw .last }
     }
 
     /// Removes the least recently used of files or folders that are beyond a number of bytes together.

@@ -41,7 +41,8 @@ struct ModelsCommand: ParsableCommand {
                 let console = Console(isQuiet: false)
                 for name in names {
                     if name == DemoModel.name, Files.kind(of: DemoModel.folder) != nil {
-                        try explaining(.io, try Files.removeFolder(DemoModel.folder))
+                        let folder = DemoModel.folder
+                        try explaining(.io, at: folder, "can't be removed", try Files.removeFolder(folder))
                         console.say("\(name): removed")
                         continue
                     }
