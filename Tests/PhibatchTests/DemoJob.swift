@@ -16,16 +16,6 @@ struct DemoJob {
     }()
     static var canRun: Bool { model != nil && Program.path != nil }
 
-    /// A second name for a file; a copy where that can't be.
-    static func link(_ file: String, at path: String) throws {
-        let file = URL(filePath: file).resolvingSymlinksInPath().path
-        do {
-            try FileManager.default.linkItem(atPath: file, toPath: path)
-        } catch {
-            try FileManager.default.copyItem(atPath: file, toPath: path)
-        }
-    }
-
     /// The lines of samples/prompts.jsonl, by id where they have one.
     static func samples() throws -> [String] {
         try String(contentsOfFile: top + "/samples/prompts.jsonl", encoding: .utf8)

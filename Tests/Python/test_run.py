@@ -56,16 +56,6 @@ def test_keywords_alone(model: str, lines: Lines, tmp_path: Path) -> None:
     assert [set(json.loads(result.text)) for result in run if isinstance(result, phibatch.Result)] == [{"a"}]
 
 
-def test_scores(model: str, lines: Lines) -> None:
-    path = lines([{"prompt": "The sky is", "completion": [" blue", " xqz"]}])
-    run = phibatch.run(
-        {"model": model, "input": path, "output": path.parent / "s.jsonl", "task": "score", "chat": False},
-        progress=False,
-    )
-    (scores,) = run
-    assert isinstance(scores, phibatch.Scores) and scores.best == 0
-
-
 def test_steps(model: str, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = lines([{"id": "a", "q": "Hello"}, {"id": "b", "q": "Bye"}])
     schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"], "additionalProperties": False}

@@ -33,13 +33,6 @@ import Testing
         #expect(!folder.has("out.jsonl.lock"))
     }
 
-    @Test func aFinishedOutputTellsWhatDiffers() throws {
-        try TestRun(lines: lines).run(openStore(folder))
-        let full = #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
-        #expect(full?.message.contains("job.seed: 17 -> 18\n") == true, "\(full?.message ?? "")")
-        #expect(full?.message.contains("--if-changed keep") == true)
-    }
-
     @Test func restartKeepsTheOldJournalAside() throws {
         for number in 1...2 {
             let store = try openStore(folder, restart: number > 1)

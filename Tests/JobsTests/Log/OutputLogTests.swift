@@ -54,30 +54,6 @@ import Testing
         #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
     }
 
-    @Test(arguments: [Int.max, 1]) func anEditedInputCostsOnlyItsEdits(limit: Int) throws {
-        var lines = TestLine.make(20)
-        lines[4].fails = true
-        let folder = try finished(lines)
-        let old = try folder.bytes("out.jsonl")
-        lines.edit()
-        if limit < Int.max {
-            let store = try open(folder)
-            try TestRun(lines: lines, limit: limit).run(store)
-            try store.suspend()
-            #expect(try folder.bytes("out.jsonl") == old)
-        }
-        let store = try open(folder)
-        #expect(try TestRun(lines: lines, redoesFailed: false).run(store) == (limit == 1 ? 1 : 2))
-        #expect(store.report.gone == 1)
-        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).tabbed)
-        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"] && folder.has("out.jsonl.old-1.log"))
-        #expect(try folder.bytes("out.jsonl.old-1") == old)
-        #expect(try isAsWritten(folder))
-        // The same failure to the same end is no change.
-        let again = try open(folder)
-        #expect(try TestRun(lines: lines, redoesFailed: false).run(again) == 0 && !again.didReplaceOutput)
-    }
-
     /// The log holds whole results, so an output can be had in any format.
     @Test func anotherFormatIsWrittenFromTheLog() throws {
         let lines = TestLine.make(4)
@@ -123,16 +99,5 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("out.jsonl.log"), withDestinationPath: "elsewhere")
         try refused("is a symbolic link")
-    }
-
-    @Test func streamsHaveTheFormatToo() throws {
-        for count in [0, 5] {
-            let descriptor = try POSIXFileSystem().open(folder.path("stream-\(count)"), .createNew())
-            let store = StreamStore(
-                descriptor: descriptor, fingerprint: testFingerprint, format: TabbedResults())
-            let run = TestRun(lines: TestLine.make(count))
-            try run.run(store)
-            #expect(try folder.bytes("stream-\(count)") == run.tabbed)
-        }
     }
 }

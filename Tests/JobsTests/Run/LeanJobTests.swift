@@ -153,28 +153,6 @@ import Testing
         #expect(try verify(job, lines: 40).isFine)
     }
 
-    @Test(arguments: outputs) func shardsJoinToTheWhole(name: String) throws {
-        try folder.write(lines: Self.lines[..<5] + ["{"] + Self.lines[5...])
-        func job(_ selection: LineSelection = .all) throws -> JobSettings {
-            try self.job(name) { job in
-                job.steps[0].distinct = nil
-                job.selection = selection
-                job.chooseShardOutput()
-            }
-        }
-        let whole = try job()
-        #expect(try run(whole).statistics.done == 40)
-        let expected = try output(whole)
-        for end in ["", ".log"] {
-            try FileManager.default.removeItem(atPath: whole.output + end)
-        }
-        for index in 0..<3 { try run(job(.shard(index: index, count: 3))) }
-        let merge = try ShardMerge(output: whole.output, count: 3)
-        #expect(try merge.results == 41 && merge.failed == 1 && output(whole) == expected)
-        // The merged log has all of it.
-        #expect(try run(whole).statistics.skipped == 40 && verify(whole, lines: 5).isFine)
-    }
-
     @Test func moreSamplesShowInEachLine() throws {
         func job(_ samples: Int) throws -> JobSettings { try self.job("out.jsonl") { $0.samples = samples } }
         try run(job(1))

@@ -1,6 +1,4 @@
 import Foundation
-import JSON
-import JSONSchema
 import Testing
 
 /// The examples in `jobs` run as they stand, where what they need is there.
@@ -68,32 +66,6 @@ struct JobExamplesTests {
             ] {
                 #expect(plan.output.contains(step), "\(plan.output)")
             }
-        }
-    }
-
-    /// Whatever the model makes of the notices, it is JSON that follows the schema.
-    @Test func dataFromText() throws {
-        try JobsClone.with { clone in
-            let run = try clone.shell("phibatch run -q jobs/extract.yaml --max-tokens 80")
-            #expect(run.status == 0, "\(run.errors)")
-            let results = try String(contentsOfFile: clone.folder + "/out/notices.jsonl", encoding: .utf8)
-            let schema = try Schema(
-                JSONValue(parsing: Array(clone.text("jobs/notice.schema.json").utf8), limits: .line))
-            let lines = results.split(separator: "\n")
-            #expect(lines.count == 8)
-            for line in lines {
-                let result = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-                let text = try #require(result?["text"] as? String)
-                #expect(
-                    schema.accepts(
-                        try JSONValue(parsing: Array(text.utf8), limits: .line), assertsFormats: true),
-                    "\(text)")
-            }
-            let short = try clone.shell("phibatch run -q jobs/extract.yaml --output out/short.jsonl")
-            #expect(short.status == 3, "three tokens are too few")
-            let changed = try clone.shell(
-                "sed -i s/60/61/ jobs/notice.schema.json; phibatch status jobs/extract.yaml --max-tokens 80")
-            #expect(changed.output.contains("schema"), "\(changed.output) \(changed.errors)")
         }
     }
 
