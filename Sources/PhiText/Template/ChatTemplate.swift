@@ -30,7 +30,7 @@ package struct ChatTemplate: Sendable {
         self.path = path
         self.name = name
         self.limits = limits
-        program = try TemplateFault.located(path: path, place: name) {
+        program = try TemplateProgram.located(path: path, place: name) {
             try TemplateProgram(source, .chat, limits: limits)
         }
     }
@@ -80,7 +80,7 @@ package struct ChatTemplate: Sendable {
 
     /// Renders messages with more members than role and content.
     package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
-        try TemplateFault.located(path: path, place: name) {
+        try TemplateProgram.located(path: path, place: name) {
             try Evaluator.render(program, limits: limits) { name in
                 switch name {
                 case "messages": .array(messages)

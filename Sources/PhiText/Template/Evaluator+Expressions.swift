@@ -227,7 +227,7 @@ extension Evaluator {
         if case .undefined(let reason, _) = value { throw fault(reason) }
     }
 
-    private func tooLarge() -> TemplateFault { fault("a number is too large for 64 bits") }
+    private func tooLarge() -> any Error { fault("a number is too large for 64 bits") }
 
     private func negated(_ value: Value) throws -> Value {
         try refuseUndefined(value)

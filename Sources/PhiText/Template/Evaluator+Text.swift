@@ -175,7 +175,7 @@ extension Evaluator {
     // MARK: Filters
 
     /// Returns the fault of applying a filter to an unsuitable value.
-    func wrong(_ value: Value, _ what: String) -> TemplateFault {
+    func wrong(_ value: Value, _ what: String) -> any Error {
         if case .undefined(let reason, _) = value { return fault(reason) }
         return fault("the filter \(what), not \(value.typeName)")
     }

@@ -35,7 +35,7 @@ final class Evaluator {
         scope = Scope(parent: nil)
     }
 
-    /// - Throws: `TemplateFault` of kind `badRequest` for errors at run time.
+    /// - Throws: `UserError` of kind `badRequest` for errors at run time.
     static func render(
         _ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]? = nil,
         context: (String) -> JSONValue?
@@ -77,11 +77,11 @@ final class Evaluator {
 
     // MARK: Faults and limits
 
-    func fault(_ message: String) -> TemplateFault {
-        TemplateFault(kind: .badRequest, line: line, message: message)
+    func fault(_ message: String) -> any Error {
+        templateFault(.badRequest, line: line, message)
     }
 
-    private func tooDeep() -> TemplateFault {
+    private func tooDeep() -> any Error {
         fault("lists and dicts are nested more than \(limits.valueDepth) levels deep")
     }
 

@@ -249,11 +249,11 @@ struct TemplateLexer {
         at = end
     }
 
-    private func unsupported(_ message: String) -> TemplateFault {
-        TemplateFault(kind: .unsupported, line: line, message: message)
+    private func unsupported(_ message: String) -> any Error {
+        templateFault(.unsupported, line: line, message)
     }
 
-    private func fault(_ message: String, _ line: Int? = nil) -> TemplateFault {
-        TemplateFault(kind: .malformed, line: line ?? self.line, message: message)
+    private func fault(_ message: String, _ line: Int? = nil) -> any Error {
+        templateFault(.malformed, line: line ?? self.line, message)
     }
 }

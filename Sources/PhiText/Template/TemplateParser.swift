@@ -61,15 +61,15 @@ struct TemplateParser {
         return name
     }
 
-    func malformed(_ message: String, _ line: Int? = nil) -> TemplateFault {
-        TemplateFault(kind: .malformed, line: line ?? self.line, message: message)
+    func malformed(_ message: String, _ line: Int? = nil) -> any Error {
+        templateFault(.malformed, line: line ?? self.line, message)
     }
 
-    func unsupported(_ message: String, _ line: Int? = nil) -> TemplateFault {
-        TemplateFault(kind: .unsupported, line: line ?? self.line, message: message)
+    func unsupported(_ message: String, _ line: Int? = nil) -> any Error {
+        templateFault(.unsupported, line: line ?? self.line, message)
     }
 
-    func unexpected(_ wanted: String) -> TemplateFault {
+    func unexpected(_ wanted: String) -> any Error {
         malformed("\(current.spelling) where \(wanted) is expected")
     }
 

@@ -1,3 +1,5 @@
+import Errors
+
 /// A parsed and checked template.
 struct TemplateProgram: Sendable {
     let body: [Statement]
@@ -8,13 +10,12 @@ struct TemplateProgram: Sendable {
     /// Members of free names that the template reads, as lists of names.
     let members: Set<[String]>
 
-    /// - Throws: `TemplateFault`: `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
+    /// - Throws: a fault: `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
     ///   function or method.
     init(_ source: String, _ whitespace: TemplateWhitespace, limits: TemplateLimits) throws {
         guard source.utf8.count <= limits.sourceBytes else {
-            throw TemplateFault(
-                kind: .unsupported, line: 1,
-                message: "the template is larger than \(limits.sourceBytes) bytes")
+            throw templateFault(
+                .unsupported, line: 1, "the template is larger than \(limits.sourceBytes) bytes")
         }
         let lines = source.utf8.contains(0x0D) ? Self.withLineFeeds(source) : source
         var parser = TemplateParser(try TemplateLexer.tokens(lines, whitespace), limits: limits)
@@ -37,18 +38,16 @@ struct TemplateProgram: Sendable {
 }
 
 /// A fault in a template, before its file or job key is known.
-struct TemplateFault: Error {
-    var kind: UserError.Kind
-    var line: Int
-    var message: String
+func templateFault(_ kind: UserError.Kind, line: Int, _ message: String) -> any Error {
+    UserError(kind, at: "line \(line)", message)
+}
 
+extension TemplateProgram {
     /// Runs `body`, and adds file and name to a template's fault.
     /// - Parameter place: name of the template ("chat_template", "prompt").
     static func located<T>(path: String? = nil, place: String, _ body: () throws -> T) throws -> T {
-        do {
-            return try body()
-        } catch let fault as TemplateFault {
-            throw UserError(fault.kind, at: path, "\(place), line \(fault.line): \(fault.message)")
+        do { return try body() } catch let fault as UserError {
+            throw UserError(fault.kind, at: path, "\(place), \(fault.place ?? ""): \(fault.text)")
         }
     }
 }

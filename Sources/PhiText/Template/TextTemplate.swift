@@ -21,7 +21,7 @@ package struct TextTemplate: Sendable {
     init(_ source: String, name: String, limits: TemplateLimits) throws {
         self.name = name
         self.limits = limits
-        program = try TemplateFault.located(place: name) {
+        program = try TemplateProgram.located(place: name) {
             try TemplateProgram(source, .exact, limits: limits)
         }
     }
@@ -40,7 +40,7 @@ package struct TextTemplate: Sendable {
     /// - Throws: `UserError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
     ///   has the wrong type, or if the template exceeds its limits.
     package func render(_ fields: [String: JSONValue]) throws -> String {
-        try TemplateFault.located(place: name) {
+        try TemplateProgram.located(place: name) {
             try Evaluator.render(program, limits: limits, fields: fields) { fields[$0] }
         }
     }

@@ -1,3 +1,4 @@
+import Errors
 import Foundation
 import JSON
 import Testing
@@ -40,13 +41,13 @@ import Testing
                             "case \(number) \(source.debugDescription): no error, but \(found.debugDescription)"
                         )
                     }
-                } catch let fault as TemplateFault {
+                } catch let fault as UserError {
                     #expect(fault.kind == .badRequest)
                     if wanted != nil {
                         Issue.record("case \(number) \(source.debugDescription): \(fault.message)")
                     }
                 }
-            } catch let fault as TemplateFault {
+            } catch let fault as UserError {
                 Issue.record("case \(number) \(source.debugDescription) can't be read: \(fault.message)")
             }
         }
