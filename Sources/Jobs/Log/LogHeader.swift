@@ -18,9 +18,9 @@ package struct LogHeader: Equatable {
     package var kept: [AcceptedRun] = []
     /// Schemes by which lines are known.
     package var lines: [LineScheme] = []
-    /// Versions of the input's parts that lie elsewhere.
+    /// Versions of distant inputs.
     var pins: [PinnedInput] = []
-    /// The lines that it is of, as `I/N`; nil if they are all.
+    /// The shard whose lines it has, as `I/N`; nil for all lines.
     var shard: String?
     /// The whole input, and what became of this output's lines; nil where the run has not seen all of it.
     var input: InputSeen?

@@ -2,7 +2,7 @@ import CPhiKernels
 import Errors
 import OperatingSystem
 
-/// Makes what a tensor becomes, some rows at a time.
+/// Converts a tensor, some rows at a time.
 struct TensorQuantizer: RowSource {
     let tensor: PlannedTensor
     /// Weight of each column of each part [columns]; nil takes MLX's scales and biases.
