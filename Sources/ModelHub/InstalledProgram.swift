@@ -20,11 +20,8 @@ package struct InstalledProgram: Sendable {
         (self.name, self.path) = (name, path)
     }
 
-    /// Runs it to its end.
-    /// - Parameters:
-    ///   - place: subject of errors.
-    ///   - reading: called with its output so far.
-    /// - Returns: its output.
+    /// Runs it to its end, and returns its output; `reading` is called with what has come so far.
+    /// - Parameter place: subject of errors.
     /// - Throws: `UserError` with the program's message, if it fails.
     @discardableResult package func run(
         _ arguments: [String], on place: String, reading: ([UInt8]) -> Void = { _ in }
