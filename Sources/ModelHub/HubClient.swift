@@ -55,9 +55,8 @@ struct HubClient: Sendable {
         for _ in 0...Self.redirectLimit {
             let isHome = address.origin == home.origin
             if isHome { address.user = home.user }
-            let response = try connections.lend(
-                orMake: { try WebConnection(curl, settings.network, patience, stop) }
-            ) { connection in
+            let connect = { try WebConnection(curl, settings.network, patience, stop) }
+            let response = try connections.lend(orMake: connect) { connection in
                 try connection.perform(
                     address, hub: home.origin, headOnly: headOnly, fields: isHome ? usual + own : usual,
                     seconds: seconds,

@@ -32,7 +32,7 @@ struct SettingsCommand: ParsableCommand {
             \(tuple("FLAGS", JobKey.all.filter { $0.form == .flag }))
             \(tuple("PATHS", JobKey.all.filter { $0.form == .path }))
             ATTRIBUTES = \"""Attributes:
-            \(own.map { filled("    \($0.name):", help(of: $0).split(separator: " ") + [], "        ") }.joined())\"""
+            \(own.map { filled("    \($0.name):", help(of: $0).split(at: " ") + [], "        ") }.joined())\"""
 
             """
     }
@@ -56,7 +56,7 @@ struct SettingsCommand: ParsableCommand {
     private static func filled(_ start: String, _ words: [some StringProtocol], _ indent: String) -> String {
         var (text, line) = ("", start)
         for word in words {
-            if (line.split(separator: "\n").last ?? "").count + word.count < 120 {
+            if (line.split(at: "\n").last ?? "").count + word.count < 120 {
                 line += " " + word
             } else {
                 text += line + "\n"

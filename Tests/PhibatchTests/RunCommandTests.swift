@@ -39,7 +39,7 @@ struct RunCommandTests {
             ["job.yaml", "--tokens", "--no-tokens"], 64,
             "'--no-tokens' had already been set with flag '--tokens'"
         ),
-        (["job.yaml", "--errors", "x", "--output", "-"], 64, "errors needs two files"),
+        (["job.yaml", "--errors", "x", "--output", "-"], 65, "errors needs two files"),
         (["job.yaml", "--errors", "in.jsonl"], 65, "would overwrite the input"),
         (["job.yaml", "--limit", "2", "--shard", "1/2"], 64, "--limit can't be combined with shard"),
         (["--", "--x"], 66, "--x: there is no such job file."),

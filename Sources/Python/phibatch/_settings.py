@@ -41,8 +41,11 @@ LINE = ( "max_tokens", "temperature", "top_p", "top_k", "min_p", "presence_penal
     "repetition_penalty", "no_repeat_ngram_size", "logit_bias", "seed", "stop", "min_tokens", "choices", "ignore_eos",
     "response_format", "schema", "regex", "grammar", "json_mode", "tools", "tool_choice", "max_tool_calls",
     "max_reasoning_tokens", "reasoning_effort", )  # fmt: skip
+
 FLAGS = ( "chat", "allow_empty", "ignore_eos", "open_objects", "tokens", "provenance", )  # fmt: skip
+
 PATHS = ( "model", "adapter", "output", "errors", "prompt_file", "answers", )  # fmt: skip
+
 ATTRIBUTES = """Attributes:
     system: system message, as it is
     prefix: beginning of the answer, a template; the model continues it, and text holds the rest
