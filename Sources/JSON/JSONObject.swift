@@ -16,7 +16,8 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         var text: String
 
         static func == (a: Name, b: Name) -> Bool {
-            a.text.utf8.count == b.text.utf8.count && a.text.utf8.elementsEqual(b.text.utf8)
+            // Equal bytes are equal texts, which is seen faster where they differ.
+            a.text == b.text && a.text.utf8.elementsEqual(b.text.utf8)
         }
 
         func hash(into hasher: inout Hasher) {

@@ -72,25 +72,35 @@ package enum ResultCoding {
 }
 
 extension ResultCoding {
-    /// Reads the members that `write` has written for a log, in that order. The first one identifies the task, or an
-    /// error; after the counts, or the error, other names than those of results are the line's.
-    /// - Returns: nil if they are no result.
-    static func result(of members: some Sequence<JSONMember>) -> GenerationResult? {
-        var (own, kept, names) = (JSONObject(), [GenerationResult.CarriedValue](), Set<String>?.none)
-        var isOwn = true
-        for member in members {
-            names = names ?? JobTask.named(byFirst: member.name)?.resultNames ?? []
-            if isOwn || names?.contains(member.name) == true || KeptFields.commonNames.contains(member.name) {
-                own[member.name] = member.value
+    /// Members that `write` has written for a log, in that order. The first one identifies the task, or an error; after the
+    /// counts, or the error, other names than those of results are the line's.
+    struct Members {
+        private var own: [JSONMember] = []
+        private var kept: [GenerationResult.CarriedValue] = []
+        private var names: Set<String>?
+        private var isOwn = true
+
+        mutating func take(
+            _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
+        ) throws(JSONFault) {
+            let name = String(decoding: name, as: UTF8.self)
+            let names = names ?? JobTask.named(byFirst: name)?.resultNames ?? []
+            self.names = names
+            if isOwn || names.contains(name) || KeptFields.commonNames.contains(name) {
+                own.append(JSONMember(name: name, value: try scanner.value()))
             } else {
-                kept.append(.init(name: member.name, json: JSONWriter.text(of: member.value)))
+                kept.append(.init(name: name, json: try scanner.skippedText()))
             }
-            if member.name == "usage" || member.name == "error" { isOwn = false }
+            if name == "usage" || name == "error" { isOwn = false }
         }
-        let log = JSONValue.object(own)
-        if let error = log["error"] { return failure(error).map { .failure($0, kept: kept) } }
-        guard let made = JobTask.result(of: log) else { return nil }
-        return GenerationResult(made, timing: log["timing"].map { .init($0) }, kept: kept)
+
+        /// Nil if they are no result.
+        var result: GenerationResult? {
+            let log = JSONValue.object(JSONObject(own))
+            if let error = log["error"] { return failure(error).map { .failure($0, kept: kept) } }
+            guard let made = JobTask.result(of: log) else { return nil }
+            return GenerationResult(made, timing: log["timing"].map { .init($0) }, kept: kept)
+        }
     }
 
     private static func failure(_ json: JSONValue) -> GenerationResult.Failure? {

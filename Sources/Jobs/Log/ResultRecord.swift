@@ -33,23 +33,36 @@ package struct ResultRecord {
 extension ResultRecord {
     /// - Parameter line: one whose sum is known to be right.
     init?(_ line: UnsafeRawBufferPointer) {
-        var members: [JSONMember] = []
+        var members = ResultCoding.Members()
+        var (id, sample, hash, run) = (String?.none, Int?.none, UInt64?.none, String?.none)
+        var repetition = 0
         let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
             try scanner.object { scanner, name in
-                let name = String(decoding: name, as: UTF8.self)
-                members.append(JSONMember(name: name, value: try scanner.value()))
+                if name.spells("id") {
+                    id = try scanner.string()
+                } else if id == nil {
+                    // A field of the line may have this name, too.
+                    if name.spells("repeat") {
+                        repetition = try scanner.integer()
+                    } else {
+                        try scanner.skip()
+                    }
+                } else if name.spells("sample") {
+                    sample = try scanner.integer()
+                } else if name.spells("line_hash") {
+                    hash = UInt64(try scanner.string(), radix: 16)
+                } else if name.spells("run") {
+                    run = try scanner.string()
+                } else {
+                    try members.take(name, from: &scanner)
+                }
             }
         }
-        // A field of the line may have this name, too.
-        let isRepeated = members.dropFirst().first?.name == "repeat"
-        let (repetition, start) = isRepeated ? (members[1].value.integer ?? 0, 2) : (0, 1)
-        guard isRead != nil, members.count > start + 2, repetition >= 0 else { return nil }
-        let known = JSONValue.object(JSONObject(members[..<(start + 2)] + members.suffix(2)))
-        guard let id = known.string("id"), let sample = known.int("sample"), sample >= 0,
-            let hash = known.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
-            let run = known.string("run"),
-            let result = ResultCoding.result(of: members[(start + 2)...].dropLast(2))
-        else { return nil }
+        guard isRead != nil, let id, let sample, sample >= 0, repetition >= 0, let hash, let run,
+            let result = members.result
+        else {
+            return nil
+        }
         self.init(
             key: ResultKey(id: id, sample: sample, contentHash: hash), repetition: repetition, run: run,
             result: result)

@@ -117,11 +117,18 @@ enum ScriptedRun {
     /// A result of `lines`, whose end is cut off with the timing.
     static func result(_ line: String) throws -> GenerationResult {
         let text = line + (line.contains("\"error\"") ? "" : "}")
-        guard case .object(let members) = try JSONValue(parsing: Array(text.utf8), limits: .ownLine) else {
-            throw UserError(.malformed, line)
+        var members = ResultCoding.Members()
+        try Array(text.utf8).withUnsafeBytes { bytes in
+            try JSONScanner.scan(bytes, limits: .ownLine) { scanner in
+                try scanner.object { scanner, name in
+                    guard !["id", "index", "sample"].contains(String(decoding: name, as: UTF8.self)) else {
+                        return try scanner.skip()
+                    }
+                    try members.take(name, from: &scanner)
+                }
+            }
         }
-        let own = members.filter { !["id", "index", "sample"].contains($0.name) }
-        return try #require(ResultCoding.result(of: own), "\(line)")
+        return try #require(members.result, "\(line)")
     }
 
     /// A job's store, as a session opens it.
