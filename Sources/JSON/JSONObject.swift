@@ -16,8 +16,11 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         var text: String
 
         static func == (a: Name, b: Name) -> Bool {
-            // Equal bytes are equal texts, which is seen faster where they differ.
-            a.text == b.text && a.text.utf8.elementsEqual(b.text.utf8)
+            guard a.text.utf8.count == b.text.utf8.count else { return false }
+            let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in
+                b.text.utf8.withContiguousStorageIfAvailable { a.elementsEqual($0) }
+            }
+            return (isSame ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
         }
 
         func hash(into hasher: inout Hasher) {
@@ -36,6 +39,12 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
     /// Of members with the same name the last counts, in the place of the first.
     package init(_ members: some Sequence<JSONMember>) {
         for member in members { self[member.name] = member.value }
+    }
+
+    /// - Parameter members: with different names.
+    package init(distinct members: [JSONMember]) {
+        self.members = members
+        if members.count > Self.searchedOneByOne { noteAll() }
     }
 
     package init(_ members: [(String, JSONValue)]) {

@@ -45,11 +45,13 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
         withResults.first { $0.resultNames.contains(name) }
     }
 
-    /// Reads a result's own members; nil if they are none.
+    /// Reads a result's own members, the first of which names the task; nil if they are none.
     static func result(of log: JSONValue) -> (any TaskResult)? {
         guard case .object(let members) = log, let first = members.first else { return nil }
-        return named(byFirst: first.name)?.types.lazy.compactMap { $0.made.init(log) }.first
+        return named(byFirst: first.name)?.result(of: log)
     }
+
+    func result(of log: JSONValue) -> (any TaskResult)? { types.lazy.compactMap { $0.made.init(log) }.first }
 }
 
 extension JobSettings {

@@ -77,16 +77,15 @@ extension ResultCoding {
     struct Members {
         private var own: [JSONMember] = []
         private var kept: [GenerationResult.CarriedValue] = []
-        private var names: Set<String>?
+        private var task: JobTask?
         private var isOwn = true
 
         mutating func take(
             _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
         ) throws(JSONFault) {
             let name = String(decoding: name, as: UTF8.self)
-            let names = names ?? JobTask.named(byFirst: name)?.resultNames ?? []
-            self.names = names
-            if isOwn || names.contains(name) || KeptFields.commonNames.contains(name) {
+            if own.isEmpty { task = JobTask.named(byFirst: name) }
+            if isOwn || task?.resultNames.contains(name) == true || KeptFields.commonNames.contains(name) {
                 own.append(JSONMember(name: name, value: try scanner.value()))
             } else {
                 kept.append(.init(name: name, json: try scanner.skippedText()))
@@ -96,9 +95,9 @@ extension ResultCoding {
 
         /// Nil if they are no result.
         var result: GenerationResult? {
-            let log = JSONValue.object(JSONObject(own))
+            let log = JSONValue.object(JSONObject(distinct: own))
             if let error = log["error"] { return failure(error).map { .failure($0, kept: kept) } }
-            guard let made = JobTask.result(of: log) else { return nil }
+            guard let made = task?.result(of: log) else { return nil }
             return GenerationResult(made, timing: log["timing"].map { .init($0) }, kept: kept)
         }
     }
