@@ -28,37 +28,49 @@ package struct ResultTime: Sendable {
     package let unit: Unit
     /// Name for people, and what it measures.
     package let title, about: String
-    package let path: WritableKeyPath<Timing, Double?> & Sendable
+    fileprivate let get: @Sendable (Timing) -> Double?
+    fileprivate let set: @Sendable (inout Timing, Double?) -> Void
     let value: @Sendable (RequestClock) -> Double
 
     private init(
         _ name: String, _ unit: Unit, _ title: String, _ about: String,
-        _ path: WritableKeyPath<Timing, Double?> & Sendable,
+        _ get: @escaping @Sendable (Timing) -> Double?,
+        _ set: @escaping @Sendable (inout Timing, Double?) -> Void,
         _ value: @escaping @Sendable (RequestClock) -> Double
     ) {
         (self.name, self.unit, self.title, self.about) = (name, unit, title, about)
-        (self.path, self.value) = (path, value)
+        (self.get, self.set, self.value) = (get, set, value)
     }
 
     /// In the order of rows and reports.
     package static let all = [
         ResultTime(
             "queued", .seconds, "Waiting", "from when a request was ready to its admission", \.queued,
-            \.queued),
-        ResultTime("prefill", .seconds, "Prefill", "from there to its first token", \.prefill, \.prefill),
-        ResultTime("decode", .seconds, "Decode", "from there to its end", \.decode, \.decode),
+            { $0.queued = $1 }, \.queued),
+        ResultTime(
+            "prefill", .seconds, "Prefill", "from there to its first token", \.prefill, { $0.prefill = $1 },
+            \.prefill),
+        ResultTime(
+            "decode", .seconds, "Decode", "from there to its end", \.decode, { $0.decode = $1 }, \.decode),
         ResultTime(
             "tokens_per_second", .rate, "Tokens a second", "from its admission to its end",
-            \.tokensPerSecond, \.tokensPerSecond),
-        ResultTime("ended", .moment, "Ended", "when it ended", \.ended) { _ in Double(FileState.now) / 1e9 },
+            \.tokensPerSecond, { $0.tokensPerSecond = $1 }, \.tokensPerSecond),
+        ResultTime(
+            "ended", .moment, "Ended", "when it ended", \.ended, { $0.ended = $1 },
+            { _ in Double(FileState.now) / 1e9 }),
     ]
 }
 
 extension GenerationResult.Timing {
+    package subscript(time: ResultTime) -> Double? {
+        get { time.get(self) }
+        set { time.set(&self, newValue) }
+    }
+
     /// - Parameter value: returns a time, which is rounded.
     private init(_ value: (ResultTime) -> Double?) {
         for time in ResultTime.all {
-            self[keyPath: time.path] = value(time)?.rounded(toPlaces: time.unit == .rate ? 2 : 3)
+            self[time] = value(time)?.rounded(toPlaces: time.unit == .rate ? 2 : 3)
         }
     }
 
@@ -76,7 +88,7 @@ extension GenerationResult.Timing {
     func followed(by next: Self) -> Self {
         let both = running + next.running
         return Self { time in
-            let (own, others) = (self[keyPath: time.path], next[keyPath: time.path])
+            let (own, others) = (self[time], next[time])
             guard time.unit != .moment, let own, let others else { return others }
             if time.unit == .seconds { return own + others }
             return both > 0 ? (own * running + others * next.running) / both : 0
@@ -86,13 +98,13 @@ extension GenerationResult.Timing {
     func write(to writer: inout JSONWriter) {
         writer.object("timing") { writer in
             for time in ResultTime.all {
-                if let value = self[keyPath: time.path] { writer.number(time.name, value) }
+                if let value = self[time] { writer.number(time.name, value) }
             }
         }
     }
 
     /// - Parameter json: what `write` has written, maybe with fewer times.
     init(_ json: JSONValue) {
-        for time in ResultTime.all { self[keyPath: time.path] = json.number(time.name) }
+        for time in ResultTime.all { self[time] = json.number(time.name) }
     }
 }

@@ -55,7 +55,7 @@ package struct ReportStatistics: Sendable {
 
     private mutating func add(_ timing: GenerationResult.Timing, tokens: Int) {
         for time in ResultTime.all where time.unit != .moment {
-            guard let value = timing[keyPath: time.path] else { continue }
+            guard let value = timing[time] else { continue }
             if time.unit == .rate, value == 0 || timing.running == 0 { continue }
             times[time.name, default: Distribution()].add(value)
         }

@@ -130,7 +130,7 @@ struct ReportPage {
         facts += result.facts.map { ($0.name, ReportPrompts.cut($0.value)) }
         var timing = JSONObject()
         for time in ResultTime.all {
-            if let value = result.timing?[keyPath: time.path] { timing[time.name] = .double(value) }
+            if let value = result.timing?[time] { timing[time.name] = .double(value) }
         }
         // Numbers in the page's script have 53 bits.
         let seed = result.seed.map { JSONValue.string("\($0)") } ?? .null
