@@ -19,7 +19,7 @@ package protocol Decoding: Sendable {
     var savedCount: Int { get }
     /// Memory of its outcome beyond the request's own, in tokens. 0 by default.
     var weight: Int { get }
-    /// What is saved of it; nil, the default, if it can't be saved.
+    /// State to save; nil, the default, if it can't be saved.
     var saved: SavedDecoding? { get }
     /// Number of draft tokens that may follow the certain ones. 0 by default.
     var draftLimit: Int { get }

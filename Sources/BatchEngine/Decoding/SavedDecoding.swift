@@ -1,5 +1,5 @@
-/// Decoding as it is saved: the beginning of a completion, from which another run goes on, or an end, so that an equal
-/// request has it without a model. All other state (text, reasoning, constraint, stop strings) follows from it.
+/// Saved decoding: part of a completion, which another run continues, or a whole one, which an equal request reuses
+/// without a model. All other state (text, reasoning, constraint, stop strings) is computed from it.
 package struct SavedDecoding: Sendable, Equatable {
     /// Sampled tokens, the source's note on each if it makes any, and the reason why they end; nil at a beginning.
     package var tokens: [Int32] = []

@@ -110,7 +110,7 @@ package final class BatchLoop {
         slot.source.abandoned(live, error: slot.failure)
     }
 
-    // MARK: Passes
+    // MARK: Forward passes
 
     private func advance(_ engine: any Engine) throws {
         let timesBefore = engine.times

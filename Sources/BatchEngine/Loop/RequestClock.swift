@@ -1,6 +1,6 @@
 import Errors
 
-/// Clock of a request: the moments of its way from a source through a loop. The times of its result are made of it.
+/// Clock of a request: when it was ready, was admitted, had its first token, and ended. Times of results come from it.
 package struct RequestClock: Sendable {
     /// Readiness: from here on it waits for a place.
     package var ready = Moment.now

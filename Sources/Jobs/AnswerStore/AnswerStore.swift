@@ -26,7 +26,7 @@ package final class AnswerStore {
 
     private var segments: [Segment] = []
     private(set) var index: [UInt64: (segment: Int, offset: Int)] = [:]
-    /// The file being written; what it will get next, with the first bytes of each key.
+    /// The file being written, its unwritten records, and the offset of each with the first bytes of its key.
     private var writer: (number: Int, file: File)?
     private var buffer: [UInt8] = []
     private var waiting: [(key: UInt64, offset: Int)] = []

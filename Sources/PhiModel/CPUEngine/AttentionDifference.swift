@@ -14,8 +14,8 @@ extension DifferenceTensors: RowMixerTensors {
     }
 }
 
-/// Differential attention (Ye et al. 2024, arXiv 2410.05258), which combines two adjacent heads into norm(first - lambda
-/// * second), each with the values of both. Takes queries, and the layer's own keys and values if it has any.
+/// Differential attention (Ye et al. 2024, arXiv 2410.05258). Two adjacent heads attend to the values of both, and their
+/// outputs combine to norm(first - lambda * second). Input: queries, and keys and values if the layer has its own.
 ///
 /// It is computed by ordinary attention. The cache stores two adjacent heads of keys as one, and their values too: a
 /// query that is zero in one half gets the scores of the other half's keys, and the values of both.

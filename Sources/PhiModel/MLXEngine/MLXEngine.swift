@@ -121,7 +121,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         return facts
     }
 
-    // MARK: Passes
+    // MARK: Forward passes
 
     package func order(_ runs: [RowRun]) -> [Int] { MLXRows.order(runs) }
 

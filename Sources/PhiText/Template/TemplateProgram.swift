@@ -10,8 +10,8 @@ struct TemplateProgram: Sendable {
     /// Members of free names that the template reads, as lists of names.
     let members: Set<[String]>
 
-    /// - Throws: a fault: `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
-    ///   function or method.
+    /// - Throws: `UserError` of kind `malformed` for a syntax error, or `unsupported` for an unknown tag, filter,
+    ///   test, function or method.
     init(_ source: String, _ whitespace: TemplateWhitespace, limits: TemplateLimits) throws {
         guard source.utf8.count <= limits.sourceBytes else {
             throw templateFault(
