@@ -78,16 +78,12 @@ extension Curl {
         _ = phi_curl_call_pointer(setOption, handle, Int32(option.rawValue), pointer)
     }
 
-    /// Returns a number of a transfer; 0 if unknown.
-    func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int {
-        var value = 0
-        return phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), &value) == 0 ? value : 0
-    }
-
-    /// Returns a text of a transfer.
-    func text(_ handle: Handle, _ info: PhiCurlInfo) -> String? {
-        var text: Text?
-        let code = phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), &text)
-        return code == 0 ? text.map { String(cString: $0) } : nil
+    /// Returns a value of a transfer: a number, or a text of the library's.
+    func info<Value>(_ handle: Handle, _ info: PhiCurlInfo, or unknown: Value) -> Value {
+        var value = unknown
+        let code = withUnsafeMutablePointer(to: &value) {
+            phi_curl_call_pointer(getInfo, handle, Int32(info.rawValue), $0)
+        }
+        return code == 0 ? value : unknown
     }
 }

@@ -1,3 +1,4 @@
+import Errors
 import OperatingSystem
 
 /// Progress of a download.
@@ -21,6 +22,19 @@ public struct DownloadProgress: Sendable, Equatable {
     }
 }
 
+/// Event of a download.
+package enum DownloadEvent: Sendable, Equatable {
+    /// The hub is asked for its files.
+    case asks(endpoint: String)
+    /// Number of files, and of their bytes that are missing here.
+    case begins(String, files: Int, missing: Int)
+    case progress(DownloadProgress)
+    /// A request failed and is retried after this time; the reason is a sentence without its full stop.
+    case pauses(reason: Message, seconds: Double)
+    /// Another process is fetching a file of it.
+    case waits(file: String)
+}
+
 /// Sums the bytes of a download's files, and reports them a few times a second.
 final class DownloadTally: Sendable {
     private struct Count {
@@ -30,12 +44,12 @@ final class DownloadTally: Sendable {
     }
 
     private let total: Int
-    private let report: @Sendable (ModelDownload.Event) -> Void
+    private let report: @Sendable (DownloadEvent) -> Void
     private let started = ContinuousClock.now
     private let count = Mutex(Count())
 
     /// - Parameter total: the bytes of all files.
-    init(total: Int, report: @escaping @Sendable (ModelDownload.Event) -> Void) {
+    init(total: Int, report: @escaping @Sendable (DownloadEvent) -> Void) {
         (self.total, self.report) = (total, report)
     }
 

@@ -14,6 +14,9 @@ package struct HubSettings: Sendable {
     /// Whether no requests are allowed.
     package var isOffline = false
     package var network = NetworkSettings()
+    var patience = Patience()
+
+    package var cache: HubCache { HubCache(folder: cacheFolder) }
 }
 
 extension HubSettings {

@@ -11,48 +11,40 @@ import OperatingSystem
 package struct InputStore: Sendable {
     /// Nil if nothing is kept.
     let folder: String?
-    let settings: HubSettings
+    let client: HubClient
     /// Reads YAML.
     let yaml: @Sendable (String) -> JSONValue?
-    var patience = Patience()
 
     /// - Parameter cache: the program's own.
     package init(
-        cache: WeightCacheLocation, settings: HubSettings, yaml: @escaping @Sendable (String) -> JSONValue?
+        cache: WeightCacheLocation, _ client: HubClient, yaml: @escaping @Sendable (String) -> JSONValue?
     ) {
         folder = cache.folder.map { Paths.join($0, "inputs") }
-        self.settings = settings
-        self.yaml = yaml
+        (self.client, self.yaml) = (client, yaml)
     }
 
-    /// - Parameters:
-    ///   - version: the version that an earlier run began with; nil for the current one.
-    ///   - report: called on any thread.
+    /// - Parameter version: the version that an earlier run began with; nil for the current one.
     /// - Returns: complete files. The version differs from the requested one if that is no longer available.
     /// - Throws: `UserError` or `CancellationError`. Received bytes are kept, and the next call resumes from them.
-    package func bring(
-        _ address: String, version: String?, report: @escaping @Sendable (ModelDownload.Event) -> Void
-    ) async throws -> DistantInput {
-        try await ModelDownload.onThread("input") { stop in
-            if let version, let known = known(address, version) { return known }
-            guard !settings.isOffline else {
-                if version == nil, let latest = latest(address), let known = known(address, latest) {
-                    return known
-                }
-                throw UserError(
-                    .offline, at: Addresses.shown(address),
-                    "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
-                )
+    package func bring(_ address: String, version: String?) throws -> DistantInput {
+        if let version, let known = known(address, version) { return known }
+        guard !client.settings.isOffline else {
+            if version == nil, let latest = latest(address), let known = known(address, latest) {
+                return known
             }
-            let brought: DistantInput
-            switch Addresses.scheme(of: address) {
-            case "hf": brought = try dataset(address, version, stop, report)
-            case "https", "http": brought = input(address, [try page(address, stop, report)])
-            default: brought = input(address, try objects(address, stop, report))
-            }
-            try note(brought)
-            return brought
+            throw UserError(
+                .offline, at: Addresses.shown(address),
+                "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
+            )
         }
+        let brought: DistantInput
+        switch Addresses.scheme(of: address) {
+        case "hf": brought = try dataset(address, version)
+        case "https", "http": brought = input(address, [try page(address)])
+        default: brought = input(address, try objects(address))
+        }
+        try note(brought)
+        return brought
     }
 
     private func input(_ address: String, _ files: [DistantInput.File]) -> DistantInput {
@@ -61,20 +53,17 @@ package struct InputStore: Sendable {
         return DistantInput(address: address, version: version, files: files)
     }
 
-    private func dataset(
-        _ address: String, _ version: String?, _ stop: Stop,
-        _ report: @escaping @Sendable (ModelDownload.Event) -> Void
-    ) throws -> DistantInput {
+    private func dataset(_ address: String, _ version: String?) throws -> DistantInput {
         let dataset = try DatasetAddress(address)
         let id = version.map { dataset.id.at(commit: $0) } ?? dataset.id
         if id.isCommit, let known = known(address, id.revision) { return known }
-        let fetched = try ModelDownload(settings: settings, patience: patience).fetch(id, stop, report) {
-            listing, contents in
-            let card = listing.paths.contains("README.md") ? try contents("README.md") : []
+        let fetched = try client.fetch(id) { listing in
+            let isThere = listing.paths.contains("README.md")
+            let card = isThere ? try client.contents(of: "README.md", id, commit: listing.commit) : []
             let head = JSONValue.cardHead(card).flatMap(yaml)
             return try DatasetFiles(id, listing.paths, card: head).chosen(by: dataset.selector)
         }
-        let snapshot = HubCache(folder: settings.cacheFolder).snapshot(id, commit: fetched.commit)
+        let snapshot = client.settings.cache.snapshot(id, commit: fetched.commit)
         let files = fetched.paths.map {
             DistantInput.File(
                 path: Paths.join(snapshot, $0), source: "hf://datasets/\(id.name)@\(fetched.commit)/\($0)")
@@ -123,5 +112,102 @@ package struct InputStore: Sendable {
             try folder.write(JSONWriter.text(of: record) + "\n", to: Paths.name(of: place))
             try folder.write(input.version, to: "latest")
         }
+    }
+}
+
+extension InputStore {
+    /// Fetches the file at an address of https or http, complete and of one version:
+    ///
+    ///     FOLDER/VERSION/NAME    what is here
+    ///     FOLDER/part            what is half here
+    ///     FOLDER/part.tag        the tag (ETag, or Last-Modified) of what that is a part of
+    ///     FOLDER/lock            held while something is fetched
+    ///
+    /// An interrupted attempt is resumed by a range, if the file still has the same tag; else it starts again.
+    func page(_ address: String) throws -> DistantInput.File {
+        let shown = Addresses.shown(address)
+        let name = Paths.name(of: String(shown.prefix(until: "?")))
+        if let fault = Paths.fault(inForeign: name) {
+            throw UserError(.badName, at: shown, "its last part becomes a file's name, and \(fault).")
+        }
+        var client = client
+        client.isOfHub = false
+        return try locked(address, shown) { [client] own in
+            let part = try PartFile("part", in: own)
+            let version = try client.tries(shown, part) {
+                try fetchVersion(of: address, shown, name, client, part, own)
+            }
+            let path = Paths.join(own.path, Self.version(version, name))
+            return DistantInput.File(path: path, source: shown, version: version)
+        }
+    }
+
+    /// Fetches the current version of a file.
+    /// - Returns: its tag.
+    private func fetchVersion(
+        of address: String, _ shown: String, _ name: String, _ client: HubClient, _ part: PartFile,
+        _ own: OpenFolder
+    ) throws -> String {
+        let noted = Files.text(of: Paths.join(own.path, "part.tag"), limit: 1 << 12) ?? ""
+        // Several contents may share a weak tag.
+        if noted.isEmpty || noted.hasPrefix("W/") { try part.empty() }
+        var (isKnown, tally) = (false, DownloadTally?.none)
+        let response = try client.read(address, named: shown, into: part, version: noted) { response in
+            if response.status >= 300 {
+                try client.retryIfPassing(response)
+                let said: Message = "\(response.host) answers \(response.statusText)."
+                switch response.status {
+                case 401, 403: throw UserError(.forbidden, at: shown, said)
+                case 404, 410:
+                    throw UserError(
+                        .missing, at: shown, "there is no such file, or no access to it: \(said)")
+                default: throw UserError(.network, at: shown, said)
+                }
+            }
+            let size = response.range?.total ?? response.number("Content-Length")
+            tally = DownloadTally(total: size ?? 0, report: client.report)
+            guard response.status == 200 else { return true }
+            if let tag = response.tag {
+                isKnown = Files.kind(of: Paths.join(own.path, Self.version(tag, name))) == .regular
+            }
+            if isKnown { return false }
+            if let size { try HubClient.checkRoom(size, at: own.path, "PHIBATCH_CACHE") }
+            client.report(.begins(shown, files: 1, missing: size ?? 0))
+            try own.write(response.tag ?? "", to: "part.tag")
+            return true
+        } counted: {
+            tally?.count(shown, here: $0, fetched: $1)
+        }
+        if isKnown, let tag = response.tag { return tag }
+        // Without a tag, the content identifies the version, and nothing can be resumed.
+        let version =
+            try response.tag ?? "sha256 \(FileHash(of: OpenFile.at(Paths.join(own.path, "part"))).sha256)"
+        try part.move(to: Self.version(version, name))
+        return version
+    }
+
+    /// Calls `body` with the folder of all versions of the file at an address, while no other process fetches it.
+    func locked<Value>(_ address: String, _ shown: String, _ body: (OpenFolder) throws -> Value) throws
+        -> Value
+    {
+        let folder = try folder(of: address)
+        return try UserError.writing(folder) {
+            // A file that needs a key is only for this user, and addresses may contain one.
+            let own = try OpenFolder(folder, mode: 0o700)
+            return try client.locked("lock", in: own, for: shown) { try body(own) }
+        }
+    }
+
+    /// Folder of all versions of the file at an address.
+    func folder(of address: String) throws(UserError) -> String {
+        if let folder = place(address, "") { return folder }
+        throw UserError(
+            .io, at: Addresses.shown(address),
+            "there is no folder to keep it in while it is read: PHIBATCH_CACHE is off.")
+    }
+
+    /// Name of the version with a tag in that folder.
+    static func version(_ tag: String, _ name: String) -> String {
+        "\(FileHash.hexadecimal(SHA.sha256(of: tag.utf8).prefix(8)))/\(name)"
     }
 }

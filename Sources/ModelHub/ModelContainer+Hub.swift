@@ -26,27 +26,12 @@ extension ModelContainer {
         _ name: String, _ options: EngineOptions, _ workers: Int?, _ settings: HubSettings,
         _ progress: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> ModelContainer {
-        let model = try await ModelDownload.onThread(name) { _ in try ModelName(name, path: name) }
-        let folder = try await model.fetchedFolder(settings) { event in
+        let report: @Sendable (DownloadEvent) -> Void = { event in
             if case .progress(let sofar) = event { progress(sofar) }
         }
-        return try await load(folder: folder, options: options, workers: workers)
-    }
-}
-
-extension ModelName {
-    /// Returns the model's folder on this machine, after fetching it if needed.
-    /// - Throws: `UserError` or `CancellationError`.
-    package func fetchedFolder(
-        _ settings: HubSettings, report: @escaping @Sendable (ModelDownload.Event) -> Void
-    ) async throws -> String {
-        switch self {
-        case .folder(let path): return path
-        case .repository(let id):
-            let cache = HubCache(folder: settings.cacheFolder)
-            let found = try await ModelDownload.onThread("\(id)") { _ in cache.folder(of: id) }
-            if let found { return found }
-            return try await ModelDownload(settings: settings).fetch(id, report: report)
+        let folder = try await HubClient.onThread(settings, report: report) { client in
+            try client.folder(of: ModelName(name, path: name))
         }
+        return try await load(folder: folder, options: options, workers: workers)
     }
 }

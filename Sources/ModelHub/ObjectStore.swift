@@ -160,9 +160,7 @@ struct ObjectStore: Sendable {
 
 extension InputStore {
     /// Fetches the missing objects of an address.
-    func objects(
-        _ address: String, _ stop: Stop, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
-    ) throws -> [DistantInput.File] {
+    func objects(_ address: String) throws -> [DistantInput.File] {
         let store = try ObjectStore(address)
         let entries = store.isPattern ? try store.list() : try [store.entry(store.key)].compactMap { $0 }
         guard !entries.isEmpty else { throw UserError(.missing, at: address, "there is no such object.") }
@@ -174,17 +172,14 @@ extension InputStore {
         }
         let missing = found.filter { Files.kind(of: Paths.join($0.folder, $0.name)) == nil }
         let bytes = missing.reduce(0) { $0 + $1.0.size }
-        if let folder { try ModelDownload.checkRoom(bytes, at: folder, "PHIBATCH_CACHE") }
-        report(.begins(address, files: entries.count, missing: bytes))
-        let tally = DownloadTally(total: bytes, report: report)
-        _ = try ModelDownload.each(missing, stop) { entry, folder, name in
+        if let folder { try HubClient.checkRoom(bytes, at: folder, "PHIBATCH_CACHE") }
+        client.report(.begins(address, files: entries.count, missing: bytes))
+        let tally = DownloadTally(total: bytes, report: client.report)
+        _ = try client.each(missing) { entry, _, name in
             let source = store.address(entry.key)
-            try UserError.writing(folder) {
-                let own = try OpenFolder(folder, mode: 0o700)
-                let lock = try FileLock.taken("lock", in: own, stop) { report(.waits(file: source)) }
-                defer { withExtendedLifetime(lock) {} }
+            try locked(source, source) { own in
                 // Programs leave drafts beside the file when killed.
-                let drafts = Paths.join(folder, "fetch")
+                let drafts = Paths.join(own.path, "fetch")
                 if Files.kind(of: drafts) == .folder { try Files.removeFolder(drafts) }
                 try Files.makeFolder(drafts, mode: 0o700)
                 try store.fetch(entry, to: Paths.join(drafts, "whole"))

@@ -37,23 +37,6 @@ final class Stop: Sendable {
     }
 }
 
-extension FileLock {
-    /// Waits for the lock.
-    /// - Parameter waits: called if it is not free at once.
-    /// - Throws: `SystemError`, `CancellationError`.
-    static func taken(_ name: String, in folder: OpenFolder, _ stop: Stop, waits: () -> Void) throws
-        -> FileLock
-    {
-        var hasWaited = false
-        while true {
-            if let lock = try take(name, in: folder) { return lock }
-            if !hasWaited { waits() }
-            hasWaited = true
-            try stop.sleep(0.2)
-        }
-    }
-}
-
 /// A file that is being fetched.
 final class PartFile {
     private let folder: OpenFolder

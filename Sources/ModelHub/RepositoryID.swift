@@ -41,12 +41,9 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
 
     /// The repository of a model folder, at its main revision.
     package init?(folderName: String) {
-        let start = "models--"
-        guard folderName.hasPrefix(start) else { return nil }
         // Names may not contain "--".
-        let rest = folderName.dropFirst(start.count)
-        guard let gap = rest.firstRange(of: "--") else { return nil }
-        self.init("\(rest[..<gap.lowerBound])/\(rest[gap.upperBound...])")
+        guard let parts = folderName.wholeMatch(of: /models--(.+?)--(.+)/) else { return nil }
+        self.init("\(parts.1)/\(parts.2)")
     }
 
     /// The same repository at a commit.
@@ -58,19 +55,11 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     /// Whether the revision is a commit's full hash, which never changes its meaning.
     var isCommit: Bool { Self.isCommit(revision) }
 
-    static func isCommit(_ text: String) -> Bool {
-        text.utf8.count == 40 && text.utf8.allSatisfy(\.isHexadecimal)
-    }
+    static func isCommit(_ text: String) -> Bool { text.wholeMatch(of: /[0-9a-f]{40}/) != nil }
 }
 
 extension UInt8 {
     var isLetterOrDigit: Bool {
-        let (letter, digit) = (self | 0x20, self)
-        return UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter
-            || UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit
-    }
-
-    var isHexadecimal: Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= self
     }
 }

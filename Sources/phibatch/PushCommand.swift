@@ -69,11 +69,7 @@ struct PushCommand: ParsableCommand {
             }
             try manifest.check(output)
             let fetch = ModelFetch(console: Console(isQuiet: quiet), isOffline: false)
-            let there = try fetch.fetched { _ in
-                let download = ModelDownload(settings: fetch.settings)
-                let branch = try await download.listing(of: id)
-                return if let branch { branch } else { try await download.listing(of: main) }
-            }
+            let there = try fetch.fetched { try $0.listing(of: id) ?? $0.listing(of: main) }
             if isPrivate, let there, there.isPrivate != true {
                 throw UserError(
                     .forbidden, at: "\(id)",

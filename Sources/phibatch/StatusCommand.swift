@@ -70,7 +70,7 @@ struct StatusCommand: ParsableCommand {
         }
         var job = job
         let name = try ModelName(job.modelName ?? job.model, path: job.model)
-        job.model = name.folder(in: HubCache(folder: HubSettings().cacheFolder)) ?? job.model
+        job.model = name.folder(in: HubSettings().cache) ?? job.model
         if let converted = try PublishedModel(job.model)?.cached(in: .standard()) { job.model = converted }
         job = try job.asFinished(in: job.output)
         let status = try JobStatus.read(output: job.output, tallies: job.task == .steps)

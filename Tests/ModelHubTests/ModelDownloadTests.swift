@@ -192,19 +192,13 @@ import Testing
         let address = hub.address
         hub.stop()
         defer { TestFiles.remove(folder) }
-        var download = ModelDownload(settings: HubSettings(endpoint: address, cacheFolder: folder))
-        download.patience = Patience(tries: 2, firstPause: 0.01)
-        let error = try await #require(throws: UserError.self) {
-            try await download.fetch(TestHub.id) { _ in }
-        }
+        var settings = HubSettings(endpoint: address, cacheFolder: folder)
+        let error = try await #require(throws: UserError.self) { try await bench.fetch(settings, tries: 2) }
         #expect(error.kind == .network && error.description.contains("network"))
         // The system's words, and nothing of how this program is made.
         #expect(error.description.contains("127.0.0.1 can't be reached: Connection refused."))
-        download = ModelDownload(
-            settings: HubSettings(endpoint: address, cacheFolder: folder, isOffline: true))
-        let offline = try await #require(throws: UserError.self) {
-            try await download.fetch(TestHub.id) { _ in }
-        }
+        settings.isOffline = true
+        let offline = try await #require(throws: UserError.self) { try await bench.fetch(settings) }
         #expect(offline.kind == .offline)
     }
 

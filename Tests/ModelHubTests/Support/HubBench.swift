@@ -24,20 +24,20 @@ struct HubBench {
 
     @discardableResult func fetch(
         _ hub: TestHub, _ id: RepositoryID = TestHub.id, token: String? = nil, tries: Int = 4,
-        silence: Double = 600, report: @escaping @Sendable (ModelDownload.Event) -> Void = { _ in }
+        silence: Double = 600, report: @escaping @Sendable (DownloadEvent) -> Void = { _ in }
     ) async throws -> String {
         try await fetch(settings(hub, token: token), id, tries: tries, silence: silence, report: report)
     }
 
     @discardableResult func fetch(
         _ settings: HubSettings, _ id: RepositoryID = TestHub.id, tries: Int = 4, silence: Double = 600,
-        report: @escaping @Sendable (ModelDownload.Event) -> Void = { _ in }
+        report: @escaping @Sendable (DownloadEvent) -> Void = { _ in }
     ) async throws -> String {
-        var download = ModelDownload(settings: settings)
+        var settings = settings
         // Requests are counted, so none may be given up because this process has to wait for a processor.
-        download.patience = Patience(
+        settings.patience = Patience(
             tries: tries, firstPause: 0.01, longestPause: 0.02, connecting: 600, silence: silence)
-        return try await download.fetch(id, report: report)
+        return try await HubClient.onThread(settings, report: report) { try $0.fetch(id) }
     }
 
     /// What an earlier attempt left of the weights.
@@ -56,7 +56,7 @@ struct HubBench {
 
 /// What a fetch reports.
 final class EventLog: Sendable {
-    private let log = Mutex<[ModelDownload.Event]>([])
-    var events: [ModelDownload.Event] { log.withLock { $0 } }
-    func add(_ event: ModelDownload.Event) { log.withLock { $0.append(event) } }
+    private let log = Mutex<[DownloadEvent]>([])
+    var events: [DownloadEvent] { log.withLock { $0 } }
+    func add(_ event: DownloadEvent) { log.withLock { $0.append(event) } }
 }
