@@ -42,3 +42,10 @@ package final class ECMARegex: Sendable {
         }
     }
 }
+
+/// Two are equal if they are one object.
+extension ECMARegex: Hashable {
+    package static func == (a: ECMARegex, b: ECMARegex) -> Bool { a === b }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

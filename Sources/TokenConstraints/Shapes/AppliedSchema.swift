@@ -37,14 +37,3 @@ struct Literal: Hashable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
-
-extension Array where Element: Equatable {
-    /// Adds elements that are missing.
-    mutating func addMissing(_ others: [Element]) {
-        if isEmpty {
-            self = others
-        } else {
-            for other in others where !contains(other) { append(other) }
-        }
-    }
-}

@@ -73,11 +73,9 @@ extension SchemaReader {
 
     private func numberPart(_ id: SchemaID, _ rules: Shared<NumberRules>) -> NumberPart {
         var part = NumberPart()
-        part.minimum = rules.minimum
-        part.exclusiveMinimum = rules.exclusiveMinimum
-        part.maximum = rules.maximum
-        part.exclusiveMaximum = rules.exclusiveMaximum
-        part.multiples = rules.multipleOf.map { [$0] } ?? []
+        part.conditions = NumberConditions(
+            minimum: rules.minimum, exclusiveMinimum: rules.exclusiveMinimum, maximum: rules.maximum,
+            exclusiveMaximum: rules.exclusiveMaximum, multiples: rules.multipleOf.map { [$0] } ?? [])
         if part != NumberPart() { part.origins = [id] }
         return part
     }
@@ -86,7 +84,7 @@ extension SchemaReader {
         var part = StringPart()
         part.minLength = rules.minLength
         part.maxLength = rules.maxLength
-        part.patterns = rules.pattern.map { [.init(regex: $0)] } ?? []
+        part.patterns = rules.pattern.map { [$0] } ?? []
         // An unknown format asserts nothing.
         if let format = rules.format, Formats.names.contains(format) { part.formats = [format] }
         if part != StringPart() { part.origins = [id] }

@@ -6,8 +6,8 @@ import JSONSchema
 final class TextBuilder {
     private let schema: Schema
     private let effort: CompileEffort
-    private var strings: [StringPart: StringOutcome] = [:]
-    private var numbers: [NumberPart: NumberOutcome] = [:]
+    private var strings: [StringConditions: TextOutcome<StringText>] = [:]
+    private var numbers: [NumberConditions: TextOutcome<any ByteAutomaton>] = [:]
     private var literals: [[[UInt8]]: LiteralText] = [:]
     private var literalCount = 0
     private var literalBytes = 0
@@ -22,26 +22,21 @@ final class TextBuilder {
     }
 
     func string(_ part: StringPart) -> (text: StringText?, unmasked: Set<KeywordPlace>) {
-        var key = part
-        key.origins = []
-        key.unmasked = []
-        if strings[key] == nil, strings.count > ShapeLimits.texts, !key.isAny {
-            return (string(StringPart()).text, part.unmasked.union(places(of: part.origins)))
-        }
-        let outcome = strings[key] ?? key.conditions.build(effort)
-        strings[key] = outcome
-        return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
+        text(part, &strings)
     }
 
     func number(_ part: NumberPart) -> (text: (any ByteAutomaton)?, unmasked: Set<KeywordPlace>) {
-        var key = part
-        key.origins = []
-        key.unmasked = []
-        if numbers[key] == nil, numbers.count > ShapeLimits.texts, !key.isAny {
-            return (number(NumberPart()).text, part.unmasked.union(places(of: part.origins)))
+        text(part, &numbers)
+    }
+
+    private func text<Conditions: TextConditions>(
+        _ part: TextPart<Conditions>, _ known: inout [Conditions: TextOutcome<Conditions.Text>]
+    ) -> (text: Conditions.Text?, unmasked: Set<KeywordPlace>) {
+        if known[part.conditions] == nil, known.count > ShapeLimits.texts, part.conditions != Conditions() {
+            return (text(TextPart(), &known).text, part.unmasked.union(places(of: part.origins)))
         }
-        let outcome = numbers[key] ?? key.conditions.build(effort)
-        numbers[key] = outcome
+        let outcome = known[part.conditions] ?? part.conditions.build(effort)
+        known[part.conditions] = outcome
         return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
     }
 
@@ -88,8 +83,7 @@ final class TextBuilder {
                 let rules = schema[origin].rules
                 found += keywords(condition, rules).map { KeywordPlace(node: origin, keyword: $0) }
             }
-            if found.isEmpty { found = origins.map { KeywordPlace(node: $0, keyword: "") } }
-            places.formUnion(found)
+            places.formUnion(found.isEmpty ? self.places(of: origins) : found)
         }
         return places
     }

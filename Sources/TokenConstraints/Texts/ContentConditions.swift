@@ -1,3 +1,4 @@
+import JSON
 import Regex
 
 /// Conditions on a string's contents, combined in one automaton. Those that take too much are left out.
@@ -31,8 +32,8 @@ struct ContentConditions {
             maxLength = least(maxLength, longest)
             add(node, .format(format))
         }
-        if conditions.forbidden.contains("") { minLength = max(minLength, 1) }
-        if let texts = Self.few(conditions.forbidden) {
+        if conditions.forbidden.contains(ExactText("")) { minLength = max(minLength, 1) }
+        if let texts = Self.few(conditions.forbidden.map(\.text)) {
             forbidden = texts
         } else {
             unmasked.append(.forbidden)

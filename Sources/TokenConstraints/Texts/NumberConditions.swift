@@ -1,62 +1,93 @@
 import JSON
 import JSONSchema
 
-/// A schema's conditions on a number.
-package struct NumberConditions: Hashable {
-    package var isInteger = false
-    package var minimum: ExactNumber?
-    package var exclusiveMinimum: ExactNumber?
-    package var maximum: ExactNumber?
-    package var exclusiveMaximum: ExactNumber?
+struct NumberConditions: TextConditions {
+    var isInteger = false
+    var lower: NumberBound?
+    var upper: NumberBound?
     /// It is a multiple of all of them.
-    package var multiples: [ExactNumber] = []
-}
+    var multiples: [ExactNumber] = []
 
-package struct NumberOutcome {
-    /// Nil if no number satisfies the conditions that are not left out.
-    package let text: (any ByteAutomaton)?
-    /// Conditions that are left out, as they would take too much.
-    package let unmasked: [TextCondition]
+    init() {}
+
+    init(
+        isInteger: Bool = false, minimum: ExactNumber? = nil, exclusiveMinimum: ExactNumber? = nil,
+        maximum: ExactNumber? = nil, exclusiveMaximum: ExactNumber? = nil, multiples: [ExactNumber] = []
+    ) {
+        (self.isInteger, self.multiples) = (isInteger, multiples)
+        lower = .tighter(.init(minimum), .init(exclusiveMinimum, isExclusive: true), isLower: true)
+        upper = .tighter(.init(maximum), .init(exclusiveMaximum, isExclusive: true), isLower: false)
+    }
+
+    func and(_ other: NumberConditions) -> NumberConditions? {
+        var both = self
+        both.isInteger = isInteger || other.isInteger
+        both.lower = .tighter(lower, other.lower, isLower: true)
+        both.upper = .tighter(upper, other.upper, isLower: false)
+        both.multiples.addMissing(other.multiples)
+        return both.isEmpty ? nil : both
+    }
+
+    /// Each text is read as a number that the validator judges likewise.
+    func build(_ effort: CompileEffort = CompileEffort()) -> TextOutcome<any ByteAutomaton> {
+        var some = self
+        var unmasked: [TextCondition] = []
+        func leaveOutBounds() {
+            unmasked.append(.bounds)
+            (some.lower, some.upper) = (nil, nil)
+        }
+        func leaveOutMultiples() {
+            unmasked.append(.multipleOf)
+            some.multiples = []
+        }
+        if ![lower, upper].allSatisfy({ $0?.value.isShort ?? true }) { leaveOutBounds() }
+        if grid == nil { leaveOutMultiples() }
+        // Conditions that take too much are dropped, the grid first.
+        while !some.isEmpty {
+            if let text = NumberText.make(some, effort) { return TextOutcome(text: text, unmasked: unmasked) }
+            if let grid = some.grid, grid.step > 1 || grid.places > 0 {
+                leaveOutMultiples()
+            } else if some.lower != nil || some.upper != nil {
+                leaveOutBounds()
+            } else {
+                break
+            }
+        }
+        return TextOutcome(text: nil, unmasked: unmasked)
+    }
+
+    /// Nil if the multiples are too fine, or their common multiple is too large.
+    var grid: NumberGrid? { NumberGrid(multiples, isInteger: isInteger) }
+
+    /// Whether there is at most a condition on the sign.
+    var isPlain: Bool {
+        guard lower?.value.isZero ?? true, upper?.value.isZero ?? true, let grid else { return false }
+        return !grid.isGrid || grid.step == 1 && grid.places == 0 && isInteger
+    }
+
+    /// Whether no number is between the bounds.
+    private var isEmpty: Bool {
+        guard let lower, let upper else { return false }
+        return upper.value < lower.value
+            || upper.value == lower.value && (lower.isExclusive || upper.isExclusive)
+    }
 }
 
 /// A bound on a number.
 struct NumberBound: Hashable {
     let value: ExactNumber
     let isExclusive: Bool
-}
 
-extension NumberConditions {
-    /// Builds the numbers that satisfy all conditions, except those left out. Each text is read as a number that the
-    /// validator judges likewise.
-    package func build(_ effort: CompileEffort = CompileEffort()) -> NumberOutcome {
-        var rules = NumberRulesOfText(self)
-        var unmasked: [TextCondition] = []
-        if ![rules.lower, rules.upper].allSatisfy({ $0?.value.isShort ?? true }) {
-            unmasked.append(.bounds)
-            (rules.lower, rules.upper) = (nil, nil)
-        }
-        if let grid = NumberGrid(multiples, isInteger: isInteger) {
-            rules.grid = grid
-        } else {
-            unmasked.append(.multipleOf)
-            rules.grid = NumberGrid([], isInteger: isInteger)
-        }
-        // Conditions that take too much are dropped, the grid first.
-        while true {
-            if rules.isEmpty { return NumberOutcome(text: nil, unmasked: unmasked) }
-            if let text = NumberText.make(rules, effort) {
-                return NumberOutcome(text: text, unmasked: unmasked)
-            }
-            if let grid = rules.grid, grid.step > 1 || grid.places > 0 {
-                unmasked.append(.multipleOf)
-                rules.grid = NumberGrid([], isInteger: isInteger)
-            } else if rules.lower != nil || rules.upper != nil {
-                unmasked.append(.bounds)
-                (rules.lower, rules.upper) = (nil, nil)
-            } else {
-                return NumberOutcome(text: nil, unmasked: unmasked)
-            }
-        }
+    init?(_ value: ExactNumber?, isExclusive: Bool = false) {
+        guard let value else { return nil }
+        (self.value, self.isExclusive) = (value, isExclusive)
+    }
+
+    /// The tighter of two bounds on the same side.
+    static func tighter(_ a: NumberBound?, _ b: NumberBound?, isLower: Bool) -> NumberBound? {
+        guard let a, let b else { return a ?? b }
+        if a.value == b.value { return a.isExclusive ? a : b }
+        return (b.value < a.value) == isLower ? a : b
     }
 }
 

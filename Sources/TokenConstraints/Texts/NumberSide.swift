@@ -31,7 +31,7 @@ struct NumberSide {
     var low: NumberEdge?
     var high: NumberEdge?
 
-    init(_ rules: NumberRulesOfText, isNegative: Bool) {
+    init(_ rules: NumberConditions, isNegative: Bool) {
         // The bounds as seen from the magnitude.
         let near = isNegative ? rules.upper : rules.lower
         let far = isNegative ? rules.lower : rules.upper

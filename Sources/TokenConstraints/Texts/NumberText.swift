@@ -24,7 +24,7 @@ final class NumberText: ByteAutomaton {
     /// Texts with at most a condition on the sign, which are frequent.
     private static let known = Mutex<[String: NumberText]>([:])
 
-    private init?(_ rules: NumberRulesOfText) {
+    private init?(_ rules: NumberConditions) {
         var walk = NumberWalk(rules)
         guard var automaton = walk.automaton() else { return nil }
         fewest = automaton.trim([Int32](repeating: 1, count: Self.columns))
@@ -33,7 +33,7 @@ final class NumberText: ByteAutomaton {
     }
 
     /// - Returns: nil if it would have no text, or takes too much.
-    static func make(_ rules: NumberRulesOfText, _ effort: CompileEffort) -> NumberText? {
+    static func make(_ rules: NumberConditions, _ effort: CompileEffort) -> NumberText? {
         guard rules.isPlain else {
             if effort.isUsedUp { return nil }
             let text = NumberText(rules)

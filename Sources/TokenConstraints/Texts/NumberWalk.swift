@@ -36,11 +36,12 @@ struct NumberWalk {
     private var indices: [Key: Int32] = [:]
     private var keys: [Key] = []
 
-    init(_ rules: NumberRulesOfText) {
+    init(_ rules: NumberConditions) {
         isPlain = rules.isPlain
-        isGrid = rules.grid?.isGrid ?? false
-        step = isGrid ? rules.grid?.step ?? 1 : 1
-        places = isGrid ? rules.grid?.places ?? 0 : 0
+        let grid = rules.grid
+        isGrid = grid?.isGrid ?? false
+        step = isGrid ? grid?.step ?? 1 : 1
+        places = isGrid ? grid?.places ?? 0 : 0
         allowsFraction = !rules.isInteger
         sides = [NumberSide(rules, isNegative: false), NumberSide(rules, isNegative: true)]
         let isExact =

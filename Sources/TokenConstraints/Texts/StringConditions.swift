@@ -1,19 +1,21 @@
+import JSON
 import JSONSchema
 import Regex
 
-/// A schema's conditions on a string.
-package struct StringConditions {
-    /// Each of them matches somewhere in it.
-    package var patterns: [ECMARegex] = []
-    package var formats: [String] = []
-    /// In scalars.
-    package var minLength = 0
-    package var maxLength: Int?
-    package var forbidden: [String] = []
+/// Conditions of schemas on a string or a number.
+protocol TextConditions: Hashable, Sendable {
+    associatedtype Text
+
+    /// Creates none.
+    init()
+    /// The conjunction; nil if it is empty.
+    func and(_ other: Self) -> Self?
+    /// Builds the texts that satisfy all conditions, except those left out.
+    func build(_ effort: CompileEffort) -> TextOutcome<Text>
 }
 
 /// A condition on a text, as an outcome names it.
-package enum TextCondition: Hashable, Sendable {
+enum TextCondition: Hashable {
     case pattern(String)
     case format(String)
     case length
@@ -22,17 +24,34 @@ package enum TextCondition: Hashable, Sendable {
     case multipleOf
 }
 
-package struct StringOutcome {
-    /// Nil if no string satisfies the conditions that are not left out.
-    package let text: StringText?
+struct TextOutcome<Text> {
+    /// Nil if no text satisfies the conditions that are not left out.
+    let text: Text?
     /// Conditions that are left out, as they would take too much.
-    package let unmasked: [TextCondition]
+    let unmasked: [TextCondition]
 }
 
-extension StringConditions {
-    /// Builds the strings that satisfy all conditions, except those left out.
-    package func build(_ effort: CompileEffort = CompileEffort()) -> StringOutcome {
-        if patterns.isEmpty, forbidden.allSatisfy(\.isEmpty) {
+struct StringConditions: TextConditions {
+    /// Each of them matches somewhere in it. Equal ones are one object within a schema.
+    var patterns: [ECMARegex] = []
+    var formats: [String] = []
+    /// In scalars.
+    var minLength = 0
+    var maxLength: Int?
+    var forbidden: [ExactText] = []
+
+    func and(_ other: StringConditions) -> StringConditions? {
+        var both = self
+        both.patterns.addMissing(other.patterns)
+        both.formats.addMissing(other.formats)
+        both.minLength = max(minLength, other.minLength)
+        both.maxLength = least(maxLength, other.maxLength)
+        both.forbidden.addMissing(other.forbidden)
+        return both.minLength <= both.maxLength ?? .max ? both : nil
+    }
+
+    func build(_ effort: CompileEffort = CompileEffort()) -> TextOutcome<StringText> {
+        if patterns.isEmpty, forbidden.allSatisfy(\.text.isEmpty) {
             let own = forbidden.isEmpty ? minLength : max(minLength, 1)
             let masked = formats.filter { FormatPatterns.names.contains($0) }
             if masked.isEmpty { return anyString(min: own, max: maxLength, unmasked: unmaskedFormats) }
@@ -44,11 +63,11 @@ extension StringConditions {
         var contents = ContentConditions(self, effort)
         guard let (automaton, alphabet) = contents.automaton(), !contents.isEverything else {
             return contents.isImpossible
-                ? StringOutcome(text: nil, unmasked: contents.unmasked)
+                ? TextOutcome<StringText>(text: nil, unmasked: contents.unmasked)
                 : anyString(min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
         }
         guard let machine = ByteMachine(automaton, alphabet) else {
-            return StringOutcome(text: nil, unmasked: contents.unmasked)
+            return TextOutcome<StringText>(text: nil, unmasked: contents.unmasked)
         }
         return outcome(
             machine, min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
@@ -61,23 +80,34 @@ extension StringConditions {
         }
     }
 
-    private func anyString(min: Int, max: Int?, unmasked: [TextCondition]) -> StringOutcome {
+    private func anyString(min: Int, max: Int?, unmasked: [TextCondition]) -> TextOutcome<StringText> {
         guard let machine = ByteMachine.anySpelling else {
-            return StringOutcome(text: nil, unmasked: unmasked)
+            return TextOutcome<StringText>(text: nil, unmasked: unmasked)
         }
-        return StringOutcome(
+        return TextOutcome<StringText>(
             text: StringText.make(machine, isAny: true, min: min, max: max).text, unmasked: unmasked)
     }
 
     private func outcome(
         _ machine: ByteMachine, min: Int, max: Int?, unmasked: [TextCondition]
-    ) -> StringOutcome {
+    ) -> TextOutcome<StringText> {
         let (text, leavesOutLengths) = StringText.make(machine, isAny: false, min: min, max: max)
-        return StringOutcome(text: text, unmasked: unmasked + (leavesOutLengths ? [.length] : []))
+        return TextOutcome<StringText>(text: text, unmasked: unmasked + (leavesOutLengths ? [.length] : []))
     }
 }
 
 func least(_ a: Int?, _ b: Int?) -> Int? {
     guard let a, let b else { return a ?? b }
     return min(a, b)
+}
+
+extension Array where Element: Equatable {
+    /// Adds elements that are missing.
+    mutating func addMissing(_ others: [Element]) {
+        if isEmpty {
+            self = others
+        } else {
+            for other in others where !contains(other) { append(other) }
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Regex
 import TestSupport
 import Testing
@@ -62,8 +63,8 @@ import Testing
 
     @Test func severalConditionsHoldTogether() throws {
         let conditions = StringConditions(
-            patterns: [try ECMARegex("foo"), try ECMARegex("^[a-z]{4,}$")], maxLength: 5, forbidden: ["foooo"]
-        )
+            patterns: [try ECMARegex("foo"), try ECMARegex("^[a-z]{4,}$")], maxLength: 5,
+            forbidden: [ExactText("foooo")])
         let text = try #require(conditions.build().text)
         var draws = FixedRandom(3)
         for _ in 0..<50 {
@@ -81,7 +82,8 @@ import Testing
             StringConditions(patterns: [try ECMARegex("^(aa|aaaa)$")], minLength: 3, maxLength: 3).build()
                 .text == nil)
         #expect(
-            StringConditions(patterns: [try ECMARegex("^(a|b)$")], forbidden: ["a", "b"]).build().text == nil)
+            StringConditions(patterns: [try ECMARegex("^(a|b)$")], forbidden: ["a", "b"].map(ExactText.init))
+                .build().text == nil)
         #expect(StringConditions(patterns: [try ECMARegex("[\\ud800-\\udfff]")]).build().text == nil)
     }
 

@@ -21,7 +21,7 @@ enum TextSamples {
         [UInt8(ascii: "\"")] + contents + [UInt8(ascii: "\"")]
     }
 
-    static func string(_ schema: Schema) -> StringOutcome {
+    static func string(_ schema: Schema) -> TextOutcome<StringText> {
         let rules = schema[schema.root].rules.string
         return StringConditions(
             patterns: rules?.pattern.map { [$0] } ?? [], formats: rules?.format.map { [$0] } ?? [],
@@ -29,7 +29,7 @@ enum TextSamples {
         ).build()
     }
 
-    static func number(_ schema: Schema) -> NumberOutcome {
+    static func number(_ schema: Schema) -> TextOutcome<any ByteAutomaton> {
         let rules = schema[schema.root].rules
         return NumberConditions(
             isInteger: rules.types?.description == "an integer"

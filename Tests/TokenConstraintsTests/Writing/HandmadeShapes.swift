@@ -1,3 +1,4 @@
+import JSON
 import Regex
 
 @testable import TokenConstraints
@@ -92,7 +93,7 @@ enum Handmade {
             StringConditions(patterns: [try ECMARegex("[a-c]{2}é?")]),
             StringConditions(patterns: [try ECMARegex("^(\\S+ )*\\S+$")], maxLength: 9),
             StringConditions(patterns: [try ECMARegex("^[a-é]*$")], minLength: 3, maxLength: 6),
-            StringConditions(minLength: 1, forbidden: ["ab", "日本"]),
+            StringConditions(minLength: 1, forbidden: ["ab", "日本"].map(ExactText.init)),
             StringConditions(formats: ["date"]),
         ]
         let ids = all.indices.map { id($0 + 1) }
