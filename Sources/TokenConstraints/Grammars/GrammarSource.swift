@@ -11,12 +11,9 @@ package struct GrammarSource: Sendable {
 
     var rules: [Rule]
     let start: Int
+}
 
-    init(rules: [Rule], start: Int) {
-        self.rules = rules
-        self.start = start
-    }
-
+extension GrammarSource {
     /// - Throws: `ConstraintFault` with the line.
     package init(_ text: String) throws(ConstraintFault) {
         guard !Self.isLark(text) else {
@@ -37,47 +34,6 @@ package struct GrammarSource: Sendable {
             return words.hasPrefix("%") || rest.hasPrefix(":") && !rest.hasPrefix("::=")
         }
         return false
-    }
-}
-
-/// The rules of a grammar while it is read: names may be used before their definition.
-struct RuleTable {
-    private var numbers: [String: Int] = [:]
-    private var rules: [(name: String, firstUse: Int, definition: (line: Int, body: GrammarNode)?)] = []
-
-    /// - Returns: the number of the rule with that name.
-    mutating func number(of name: String, line: Int) throws(ConstraintFault) -> Int {
-        if let known = numbers[name] { return known }
-        guard rules.count < GrammarLimits.rules else {
-            throw .grammar(.tooLarge, line: line, "more than \(GrammarLimits.rules) rules")
-        }
-        numbers[name] = rules.count
-        rules.append((name, line, nil))
-        return rules.count - 1
-    }
-
-    mutating func define(_ name: String, line: Int, _ body: GrammarNode) throws(ConstraintFault) {
-        let number = try number(of: name, line: line)
-        if let before = rules[number].definition {
-            throw .grammar(
-                .unusable, line: line, "\(name) is defined here and in line \(before.line); keep one")
-        }
-        rules[number].definition = (line, body)
-    }
-
-    /// - Throws: `ConstraintFault` if a name without a definition is used.
-    func source(start: String) throws(ConstraintFault) -> GrammarSource {
-        guard let first = numbers[start] else {
-            throw ConstraintFault(.unusable, "the rule \(start), with which a grammar begins, is missing")
-        }
-        var all: [GrammarSource.Rule] = []
-        for rule in rules {
-            guard let definition = rule.definition else {
-                throw .grammar(.unusable, line: rule.firstUse, "\(rule.name) is defined nowhere")
-            }
-            all.append(GrammarSource.Rule(name: rule.name, line: definition.line, body: definition.body))
-        }
-        return GrammarSource(rules: all, start: first)
     }
 }
 

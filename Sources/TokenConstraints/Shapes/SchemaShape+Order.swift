@@ -6,100 +6,56 @@ extension SchemaShape {
     /// it.
     package func fitting(_ value: JSONValue) -> JSONValue? {
         var order = MemberOrder(shape, literals)
-        let tree = order.tree(value)
-        return order.fitting(tree, shape.root)
+        return order.fitting(value, shape.root)
     }
 }
 
-/// Finds the shapes of a value. Each part of the value is checked once for each target.
+/// Finds the shapes of a value.
 private struct MemberOrder {
-    /// A value whose parts are numbered.
-    final class Tree {
-        let number: Int
-        let value: JSONValue
-        let items: [Tree]
-        let members: [(name: ExactText, value: Tree)]
-
-        init(
-            _ number: Int, _ value: JSONValue, items: [Tree] = [],
-            members: [(name: ExactText, value: Tree)] = []
-        ) {
-            self.number = number
-            self.value = value
-            self.items = items
-            self.members = members
-        }
-    }
-
-    private struct Question: Hashable {
-        let part: Int
-        let target: MaskTargetID
-    }
-
-    private let shape: AnswerShape
-    private let literals: TextBuilder.CompoundLiterals
-    private var count = 0
-    private var answers: [Question: JSONValue?] = [:]
+    let shape: AnswerShape
+    let literals: TextBuilder.CompoundLiterals
     private var steps = 0
 
     init(_ shape: AnswerShape, _ literals: TextBuilder.CompoundLiterals) {
-        self.shape = shape
-        self.literals = literals
+        (self.shape, self.literals) = (shape, literals)
     }
 
-    mutating func tree(_ value: JSONValue) -> Tree {
-        count += 1
-        let number = count
-        switch value {
-        case .array(let items): return Tree(number, value, items: items.map { tree($0) })
-        case .object(let members):
-            return Tree(number, value, members: members.map { (ExactText($0.name), tree($0.value)) })
-        default: return Tree(number, value)
-        }
-    }
-
-    mutating func fitting(_ tree: Tree, _ target: MaskTargetID) -> JSONValue? {
-        let question = Question(part: tree.number, target: target)
-        if let known = answers[question] { return known }
-        var found: JSONValue?
+    mutating func fitting(_ value: JSONValue, _ target: MaskTargetID) -> JSONValue? {
         for shape in shape[target].shapes {
-            found = fitting(tree, shape)
-            if found != nil { break }
+            if let found = fitting(value, shape) { return found }
         }
-        answers[question] = .some(found)
-        return found
+        return nil
     }
 
-    private mutating func fitting(_ tree: Tree, _ shape: Shape) -> JSONValue? {
+    private mutating func fitting(_ value: JSONValue, _ shape: Shape) -> JSONValue? {
         steps += 1
         guard steps <= ShapeLimits.orderSteps else { return nil }
-        switch (shape, tree.value) {
-        case (.text(let text), .object), (.text(let text), .array):
-            return literal(tree, text)
+        switch (shape, value) {
+        case (.text(let text), .object), (.text(let text), .array): return literal(value, text)
         case (.text(let text), _):
             // No conditional expression, in which `nil` would be JSON's null.
-            guard text.end(of: TextBuilder.text(of: tree.value)) != nil else { return nil }
-            return tree.value
+            guard text.end(of: TextBuilder.text(of: value)) != nil else { return nil }
+            return value
         case (.string(let text), .string(let string)):
             guard string.unicodeScalars.count >= text.minLength,
                 string.unicodeScalars.count <= text.maxLength ?? .max,
                 text.contents.end(of: JSONSpelling.contents(of: string)) != nil
             else { return nil }
-            return tree.value
-        case (.array(let array), .array): return fitting(tree.items, array)
-        case (.object(let object), .object):
-            guard let parts = parts(tree.members, object) else { return nil }
-            var members: [JSONMember] = []
+            return value
+        case (.array(let array), .array(let items)): return fitting(items, array)
+        case (.object(let object), .object(let members)):
+            guard let parts = parts(members, object) else { return nil }
+            var ordered: [JSONMember] = []
             for (name, value, target) in parts {
                 guard let value = fitting(value, target) else { return nil }
-                members.append(JSONMember(name: name, value: value))
+                ordered.append(JSONMember(name: name, value: value))
             }
-            return .object(JSONObject(members))
+            return .object(JSONObject(ordered))
         default: return nil
         }
     }
 
-    private mutating func fitting(_ items: [Tree], _ array: ArrayShape) -> JSONValue? {
+    private mutating func fitting(_ items: [JSONValue], _ array: ArrayShape) -> JSONValue? {
         guard items.count >= array.minCount, items.count <= array.maxCount ?? .max else { return nil }
         var ordered: [JSONValue] = []
         for (index, item) in items.enumerated() {
@@ -113,12 +69,12 @@ private struct MemberOrder {
 
     /// Members in the order of a shape; nil if their names don't fit it.
     private func parts(
-        _ members: [(name: ExactText, value: Tree)], _ object: ObjectShape
-    ) -> [(name: String, value: Tree, target: MaskTargetID)]? {
+        _ members: JSONObject, _ object: ObjectShape
+    ) -> [(name: String, value: JSONValue, target: MaskTargetID)]? {
         guard members.count >= object.minCount, members.count <= object.maxCount ?? .max else { return nil }
-        var byName: [ExactText: Tree] = [:]
-        for (name, value) in members { byName[name] = value }
-        var parts: [(name: String, value: Tree, target: MaskTargetID)] = []
+        var byName: [ExactText: JSONValue] = [:]
+        for member in members { byName[ExactText(member.name)] = member.value }
+        var parts: [(name: String, value: JSONValue, target: MaskTargetID)] = []
         for member in object.members {
             if let value = byName.removeValue(forKey: ExactText(member.name)) {
                 parts.append((member.name, value, member.target))
@@ -131,17 +87,17 @@ private struct MemberOrder {
         else {
             return nil
         }
-        for (name, value) in members where byName[name] != nil {
-            guard let state = free.names.end(of: JSONSpelling.contents(of: name.text)) else { return nil }
-            parts.append((name.text, value, free.target(state)))
+        for member in members where byName[ExactText(member.name)] != nil {
+            guard let state = free.names.end(of: JSONSpelling.contents(of: member.name)) else { return nil }
+            parts.append((member.name, member.value, free.target(state)))
         }
         return parts
     }
 
     /// An array or object of an enumeration, whose members may be in any order.
-    private func literal(_ tree: Tree, _ text: any ByteAutomaton) -> JSONValue? {
-        if text.end(of: TextBuilder.text(of: tree.value)) != nil { return tree.value }
-        guard let key = ValueKey(tree.value) else { return nil }
+    private func literal(_ value: JSONValue, _ text: any ByteAutomaton) -> JSONValue? {
+        if text.end(of: TextBuilder.text(of: value)) != nil { return value }
+        guard let key = ValueKey(value) else { return nil }
         return literals[ObjectIdentifier(text)]?[key]
     }
 }
