@@ -21,7 +21,7 @@ package final class AnswerGrammar: Sendable {
     }
 
     /// Keywords that masks decide partly or not at all: they are validated on the finished answer.
-    package let validated: [SchemaMention]
+    package var validated: [SchemaMention] { schemaShape?.validated ?? [] }
     /// The least max_tokens that allows an answer.
     package let leastTokens: Int
     let tokens: TokenTrie
@@ -40,8 +40,7 @@ package final class AnswerGrammar: Sendable {
         effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
         let shape = try SchemaShape(schema, others: layout.others, effort: effort)
-        try self.init(
-            shape.shape, layout: layout, validated: shape.validated, tokens: tokens, schemaShape: shape)
+        try self.init(shape.shape, layout: layout, tokens: tokens, schemaShape: shape)
     }
 
     /// Texts that a regular expression matches as a whole.
@@ -52,8 +51,7 @@ package final class AnswerGrammar: Sendable {
         let text = try MachineText(whole: regex, effort)
         let target = MaskTarget(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
         try self.init(
-            AnswerShape(targets: [target], root: MaskTargetID(index: 0)), layout: .compact, validated: [],
-            tokens: tokens)
+            AnswerShape(targets: [target], root: MaskTargetID(index: 0)), layout: .compact, tokens: tokens)
     }
 
     /// Texts of a context-free grammar.
@@ -62,24 +60,19 @@ package final class AnswerGrammar: Sendable {
         _ source: GrammarSource, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
         let productions = try ProductionBuilder.productions(of: source, effort)
-        try self.init(tokens: tokens, validated: [], schemaShape: nil) { Pushdown(productions) }
+        try self.init(tokens: tokens, schemaShape: nil) { Pushdown(productions) }
     }
 
     convenience init(
-        _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie,
-        schemaShape: SchemaShape? = nil
+        _ shape: AnswerShape, layout: Layout, tokens: TokenTrie, schemaShape: SchemaShape? = nil
     ) throws(ConstraintFault) {
-        try self.init(tokens: tokens, validated: validated, schemaShape: schemaShape) {
-            JSONAutomaton(shape, layout: layout)
-        }
+        try self.init(tokens: tokens, schemaShape: schemaShape) { JSONAutomaton(shape, layout: layout) }
     }
 
     private init(
-        tokens: TokenTrie, validated: [SchemaMention], schemaShape: SchemaShape?,
-        makeWriter: @escaping @Sendable () -> any AnswerWriter
+        tokens: TokenTrie, schemaShape: SchemaShape?, makeWriter: @escaping @Sendable () -> any AnswerWriter
     ) throws(ConstraintFault) {
         self.schemaShape = schemaShape
-        self.validated = validated
         self.tokens = tokens
         self.makeWriter = makeWriter
         let writer = GrammarWriter(makeWriter(), tokens: tokens)

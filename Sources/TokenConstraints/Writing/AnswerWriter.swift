@@ -5,7 +5,8 @@
 protocol AnswerWriter: AnyObject, Sendable {
     /// The state before the first byte.
     var start: Int32 { get }
-    /// The approximate bytes of the tables.
+    var tables: StateTables { get }
+    /// The approximate bytes of all tables.
     var bytes: Int { get }
     /// The most bytes by which a byte may lengthen the shortest way to an end; nil for no bound.
     var mostGrowth: Int? { get }
@@ -24,8 +25,6 @@ protocol AnswerWriter: AnyObject, Sendable {
     func isDeep(_ state: Int32) -> Bool
     /// The only byte that can come next; nil if there are several, or the text may end.
     func onlyByte(_ state: Int32) -> UInt8?
-    /// The classes of bytes that all lead from a state back to it.
-    func loops(_ state: Int32) -> UInt64
 
     /// Bytes of the shortest way to the end of the text.
     func fewestBytes(_ state: Int32) -> Int
@@ -41,19 +40,6 @@ protocol AnswerWriter: AnyObject, Sendable {
 }
 
 extension AnswerWriter {
-    /// The bytes that must come next, up to a length.
-    func onlyBytes(from state: Int32, atMost limit: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var state = state
-        while bytes.count < limit, let byte = onlyByte(state) {
-            let after = next(state, byte)
-            guard after >= 0 else { break }
-            bytes.append(byte)
-            state = after
-        }
-        return bytes
-    }
-
     /// Returns the only byte that can come next, found anew.
     func findOnlyByte(_ state: Int32) -> UInt8? {
         if isFinal(state) { return nil }
@@ -65,13 +51,15 @@ extension AnswerWriter {
         return only
     }
 
-    /// Returns `loops`, found anew.
-    func findLoops(_ state: Int32) -> UInt64 {
-        var loops = UInt64.max
-        for byte in UInt8.min...UInt8.max {
-            let own: UInt64 = 1 << UInt64(ByteClass.of(byte))
-            if loops & own != 0, next(state, byte) != state { loops &= ~own }
+    /// The classes of bytes that all lead from a state back to it.
+    func loops(_ state: Int32) -> UInt64 {
+        tables.loops(state) {
+            var loops = UInt64.max
+            for byte in UInt8.min...UInt8.max {
+                let own: UInt64 = 1 << UInt64(ByteClass.of(byte))
+                if loops & own != 0, next(state, byte) != state { loops &= ~own }
+            }
+            return loops
         }
-        return loops
     }
 }

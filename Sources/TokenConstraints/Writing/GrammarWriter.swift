@@ -79,11 +79,18 @@ final class GrammarWriter: Sendable {
 
     /// The canonical tokens of the forced text, without the last two, which depend on what follows.
     func forced(_ state: Int32) -> (tokens: [Int32], bytes: Int) {
-        forcedTokens.value(of: state) { findForced(state) }
+        forcedTokens.value(of: state) { findForced(from: state) }
     }
 
-    private func findForced(_ state: Int32) -> (tokens: [Int32], bytes: Int) {
-        let bytes = writer.onlyBytes(from: state, atMost: ConstraintLimits.forcedBytes)
+    private func findForced(from state: Int32) -> (tokens: [Int32], bytes: Int) {
+        var bytes: [UInt8] = []
+        var state = state
+        while bytes.count < ConstraintLimits.forcedBytes, let byte = writer.onlyByte(state) {
+            let after = writer.next(state, byte)
+            guard after >= 0 else { break }
+            bytes.append(byte)
+            state = after
+        }
         guard bytes.count > 2, let text = String(validating: bytes, as: UTF8.self) else { return ([], 0) }
         let all = tokens.encode(text)
         guard all.count > 2, all.flatMap({ tokens.text(of: $0) }) == bytes else { return ([], 0) }

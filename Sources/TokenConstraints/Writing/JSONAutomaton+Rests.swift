@@ -42,8 +42,9 @@ extension JSONAutomaton {
             key.count = min(frame.count, Int32(object.shape.minCount))
             if let known = rests.known(key) { return known }
             let members = plan(
-                object, position: Int(frame.position), count: Int(frame.count), names: frame.names,
-                hasFree: &hasFree)
+                object, position: Int(frame.position), count: Int(frame.count), names: frame.names)
+            hasFree =
+                object.shape.minCount - Int(frame.count) > object.shape.members.count - Int(frame.position)
             text = rest(members: members, object, depth: facts.depth, isFirst: isFirst)
         }
         count(keptBytes: text.count)

@@ -91,10 +91,12 @@ extension JSONAutomaton {
         var target: MaskTargetID
     }
 
+    private func planned(_ member: Int, _ object: ObjectFacts) -> PlannedMember {
+        PlannedMember(name: object.names.texts[member], target: object.shape.members[member].target)
+    }
+
     /// The members of a shortest end: required ones, and as many others as the object needs.
-    func plan(
-        _ object: ObjectFacts, position: Int, count: Int, names: Int32, hasFree: inout Bool
-    ) -> [PlannedMember] {
+    func plan(_ object: ObjectFacts, position: Int, count: Int, names: Int32) -> [PlannedMember] {
         let members = object.shape.members
         var isTaken = members.indices.map { $0 >= position && members[$0].isRequired }
         var missing = object.shape.minCount - count - Int(object.requiredFrom[position])
@@ -104,14 +106,8 @@ extension JSONAutomaton {
             for place in others.prefix(missing) { isTaken[place] = true }
             missing -= min(missing, others.count)
         }
-        var planned = members.indices.filter { isTaken[$0] }.map {
-            PlannedMember(name: object.names.texts[$0], target: members[$0].target)
-        }
-        if missing > 0 {
-            hasFree = true
-            planned += freeMembers(object, missing, after: names)
-        }
-        return planned
+        return members.indices.filter { isTaken[$0] }.map { planned($0, object) }
+            + (missing > 0 ? freeMembers(object, missing, after: names) : [])
     }
 
     /// The members of an object's shortest value, where free names may replace known ones: a known one may contain the
@@ -120,12 +116,11 @@ extension JSONAutomaton {
         let members = object.shape.members
         let others = object.shape.minCount - Int(object.requiredFrom[0])
         guard others > 0, let names = object.shape.free else {
-            var hasFree = false
-            return plan(object, position: 0, count: 0, names: 0, hasFree: &hasFree)
+            return plan(object, position: 0, count: 0, names: 0)
         }
         func cost(_ member: PlannedMember) -> Int { member.name.count + shape[member.target].fewestBytes }
-        let optional = members.indices.filter { !members[$0].isRequired }.map {
-            (place: $0, member: PlannedMember(name: object.names.texts[$0], target: members[$0].target))
+        func known(isRequired: Bool) -> [(place: Int, member: PlannedMember)] {
+            members.indices.filter { members[$0].isRequired == isRequired }.map { ($0, planned($0, object)) }
         }
         let ready = names.shortest.map {
             PlannedMember(name: $0.name + Self.quote + object.colon, target: $0.target)
@@ -133,13 +128,10 @@ extension JSONAutomaton {
         let free = (ready.isEmpty ? freeMembers(object, others, after: 0) : ready)
             .map { (place: members.count, member: $0) }
         // A known member before a free one of the same length, as it was always chosen.
-        let chosen = (optional + free).enumerated()
+        let chosen = (known(isRequired: false) + free).enumerated()
             .sorted { (cost($0.element.member), $0.offset) < (cost($1.element.member), $1.offset) }
             .prefix(others).map(\.element)
-        let required = members.indices.filter { members[$0].isRequired }.map {
-            (place: $0, member: PlannedMember(name: object.names.texts[$0], target: members[$0].target))
-        }
-        return (required + chosen).enumerated()
+        return (known(isRequired: true) + chosen).enumerated()
             .sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element.member)
     }
 
@@ -263,8 +255,7 @@ extension JSONAutomaton {
                 + closings(from: writingItem(frame))
         case .name:
             var places = PlaceList()
-            if !frameFacts[Int(frame)].open.isEmpty { places.add(Place(kind: .name, frame: frame)) }
-            if frameFacts[Int(frame)].mayBeFree { places.add(freeName(in: frame)) }
+            beginName(in: frame, &places)
             return places.places.map { shortestEnd($0) }.min { $0.count < $1.count } ?? []
         case .closed: return closings(from: frames[Int(frame)].parent)
         }

@@ -140,7 +140,7 @@ extension JSONAutomaton {
         }
     }
 
-    private func beginName(in frame: Int32, _ places: inout PlaceList) {
+    func beginName(in frame: Int32, _ places: inout PlaceList) {
         let facts = frameFacts[Int(frame)]
         if !facts.open.isEmpty { places.add(Place(kind: .name, frame: frame)) }
         if facts.mayBeFree { places.add(freeName(in: frame)) }

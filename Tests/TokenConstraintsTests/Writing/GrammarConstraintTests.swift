@@ -9,7 +9,7 @@ import Testing
     let crossing = Int32(257 + (SmallVocabulary.words.firstIndex(of: "x\":1,\"") ?? 0))
 
     func grammar(_ shape: AnswerShape, _ layout: AnswerGrammar.Layout = .compact) throws -> AnswerGrammar {
-        try AnswerGrammar(shape, layout: layout, validated: [], tokens: tokens)
+        try AnswerGrammar(shape, layout: layout, tokens: tokens)
     }
 
     /// A text of random tokens that the masks allow, the end of sequence among them where it is.
@@ -100,7 +100,7 @@ import Testing
     @Test func aFirstSpaceIsDropped() throws {
         let tokens = SmallVocabulary.tokens(dropsFirstSpace: true)
         let grammar = try AnswerGrammar(
-            Handmade.twins(), layout: .compact, validated: [], tokens: tokens)
+            Handmade.twins(), layout: .compact, tokens: tokens)
         var constraint = grammar.constraint(maxTokens: 100)
         let mask = constraint.allowed()
         // No token of this vocabulary begins with a space and a brace; a space alone would write nothing.

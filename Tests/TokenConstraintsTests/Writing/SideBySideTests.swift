@@ -46,7 +46,7 @@ import Testing
             try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
         ] {
             for layout in [AnswerGrammar.Layout.compact, .indented(2)] {
-                try check { try AnswerGrammar(shape, layout: layout, validated: [], tokens: tokens) }
+                try check { try AnswerGrammar(shape, layout: layout, tokens: tokens) }
             }
         }
     }
