@@ -62,7 +62,7 @@ package struct JobFreshness: Sendable, Equatable {
                 digests.insert($0)
                 return true
             }
-            let format = job.outputFormat.format
+            let format = job.outputFormat
             if !earlier.isAsWritten {
                 rewrite = "\(paths.output) is not as it was written"
             } else if finished.header.format != format.name || finished.header.layout != format.layout {

@@ -83,8 +83,8 @@ extension JobSettings {
         try settings.apply(options)
         (settings.model, settings.modelName) = (model, name)
         (settings.input, settings.output) = (["-"], "-")
-        settings.inputFormat = FormatChoice(NativeLines())
-        settings.outputFormat = FormatChoice(ResultFormats.standard)
+        settings.inputFormat = InputFormatChoice(NativeLines())
+        settings.outputFormat = OutputFormat(ResultFormats.standard)
         settings.outputFormatFollowsInput = false
         return settings
     }
@@ -93,8 +93,8 @@ extension JobSettings {
     /// - Throws: the errors of `pipe`.
     package static func serve(model: String, name: String, options: [JobOption]) throws -> JobSettings {
         var settings = try pipe(model: model, name: name, options: options)
-        settings.inputFormat = FormatChoice(OpenAILines())
-        settings.outputFormat = FormatChoice(OpenAIResults())
+        settings.inputFormat = InputFormatChoice(OpenAILines())
+        settings.outputFormat = OutputFormat(OpenAIResults())
         return settings
     }
 }

@@ -77,8 +77,8 @@ public struct JobSettings: Sendable, Equatable {
     /// Address of the finished output; nil if it stays where it is written.
     package var distantOutput: String?
     /// Formats of input and output. Results don't depend on them.
-    package var inputFormat = FormatChoice(InputFormats.standard)
-    package var outputFormat = FormatChoice(ResultFormats.standard)
+    package var inputFormat = InputFormatChoice(InputFormats.standard)
+    package var outputFormat = OutputFormat(ResultFormats.standard)
     /// Format of cells in a CSV or TSV input.
     package var cells = CellFormat()
     /// Whether the output's format is that of the input.

@@ -26,7 +26,7 @@ struct Forged {
 
     private var rendered: String {
         let run = job.resultRun(digest: header.fingerprint.digest)
-        var (encoder, bytes) = (job.outputFormat.format.makeEncoder(for: run), [UInt8]())
+        var (encoder, bytes) = (job.outputFormat.makeEncoder(for: run), [UInt8]())
         encoder.begin(&bytes)
         for record in records {
             let place = ResultPlace(key: record.key, run: record.run)

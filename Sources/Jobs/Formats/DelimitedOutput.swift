@@ -12,7 +12,7 @@ package struct DelimitedOutput: ResultFormat {
     /// Columns of the task's results.
     private let columns: [String]
     /// The header line.
-    let head: [UInt8]
+    package let head: [UInt8]
 
     package static let csv = DelimitedOutput("csv", separator: UInt8(ascii: ","))
     package static let tsv = DelimitedOutput("tsv", separator: 0x09)
@@ -35,19 +35,16 @@ package struct DelimitedOutput: ResultFormat {
     }
 
     /// The header line, with the task's columns between the first two and the errors'.
-    package var layout: String { String(decoding: head, as: UTF8.self) }
-
-    package func having(layout: String) -> any ResultFormat {
-        let names = DelimitedInput.cells(of: Array(layout.utf8.dropLast())[...], separator) ?? []
-        let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
-        return keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
+    package var layout: String {
+        get { String(decoding: head, as: UTF8.self) }
+        set {
+            let names = DelimitedInput.cells(of: Array(newValue.utf8.dropLast())[...], separator) ?? []
+            let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
+            self = keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
+        }
     }
 
     package let hasColumns = true
-
-    package func ownNames(of job: JobSettings) -> Set<String> {
-        KeptFields.resultNames(of: job.task).union(Self.all(job.task.columns(of: job) ?? []))
-    }
 
     package func fitting(_ job: JobSettings) -> any ResultFormat {
         var names: [String] = []
@@ -75,8 +72,6 @@ package struct DelimitedOutput: ResultFormat {
             .map { "has its own column \($0.resultName); keep the field under another name" }
     }
 
-    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(format: self) }
-
     static func row(_ cells: [String], _ separator: UInt8) -> [UInt8] {
         Array(cells.map { quoted($0, separator) }.joined(separator: [separator])) + [0x0a]
     }
@@ -92,26 +87,24 @@ package struct DelimitedOutput: ResultFormat {
         return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
-    private struct Encoder: ResultEncoder {
-        let format: DelimitedOutput
-
-        mutating func begin(_ output: inout [UInt8]) { output += format.head }
-
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            var cells = [place.key.id, "\(place.key.sample)"]
-            switch result.content {
-            case .made(let made):
-                // A kept result of an earlier run with another task lacks some cells.
-                cells += format.columns.map { made.cell($0) ?? "" } + ["", ""]
-            case .failed(let failure):
-                cells += format.columns.map { $0 == "text" ? failure.text ?? "" : "" }
-                cells += [failure.error.code.rawValue, failure.error.message]
-            }
-            cells += format.kept.map { name in
-                result.kept.first { $0.name == name }.map { DelimitedOutput.text(ofJSON: $0.json) } ?? ""
-            }
-            output += DelimitedOutput.row(cells, format.separator)
+    package func write(
+        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
+        to output: inout [UInt8]
+    ) {
+        let result = results[0]
+        var cells = [place.key.id, "\(place.key.sample)"]
+        switch result.content {
+        case .made(let made):
+            // A kept result of an earlier run with another task lacks some cells.
+            cells += columns.map { made.cell($0) ?? "" } + ["", ""]
+        case .failed(let failure):
+            cells += columns.map { $0 == "text" ? failure.text ?? "" : "" }
+            cells += [failure.error.code.rawValue, failure.error.message]
         }
+        cells += kept.map { name in
+            result.kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""
+        }
+        output += Self.row(cells, separator)
     }
 
     /// Returns a string as it is, nothing for null, and everything else as JSON.

@@ -117,18 +117,11 @@ package enum InputFormats {
     package static let standard: any InputFormat = FormatByName()
 }
 
-/// Choice of a format for a job's input or output, compared by name.
-package struct FormatChoice<Format: Sendable>: Sendable, Equatable {
-    package let format: Format
-    private let name: String
+/// Choice of a format for a job's input, compared by name.
+package struct InputFormatChoice: Sendable, Equatable {
+    package let format: any InputFormat
 
-    package static func == (a: Self, b: Self) -> Bool { a.name == b.name }
-}
+    package init(_ format: any InputFormat) { self.format = format }
 
-extension FormatChoice<any InputFormat> {
-    package init(_ format: any InputFormat) { self.init(format: format, name: format.name) }
-}
-
-extension FormatChoice<any ResultFormat> {
-    package init(_ format: any ResultFormat) { self.init(format: format, name: format.name) }
+    package static func == (a: Self, b: Self) -> Bool { a.format.name == b.format.name }
 }

@@ -60,18 +60,17 @@ package struct ParquetResults: ResultFormat {
     }
 
     /// The file isn't made of pieces.
-    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { NoPieces() }
-
-    private struct NoPieces: ResultEncoder {
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {}
-    }
+    package func write(
+        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
+        to output: inout [UInt8]
+    ) {}
 
     /// Creates the draft of a new output.
     package func makeTable(
         for run: ResultRun, beside path: String, in system: any FileSystem
     ) throws -> TableDraft {
         try TableDraft(
-            NativeResults(detail).makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
+            JSONResults(detail).makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
             beside: path, in: system)
     }
 
@@ -114,13 +113,13 @@ extension JobTask {
 package final class TableDraft {
     private let file: File
     private var writer: BufferedWriter
-    private var encoder: any ResultEncoder
+    private var encoder: ResultEncoder
     private var columns: ParquetColumns
     /// Kept fields whose numbers are quoted, so that no digit is lost.
     private let typed: JSONObject
 
     init(
-        _ encoder: any ResultEncoder, _ columns: ParquetColumns, typed: JSONObject,
+        _ encoder: ResultEncoder, _ columns: ParquetColumns, typed: JSONObject,
         beside path: String, in system: any FileSystem
     ) throws {
         (self.encoder, self.columns, self.typed) = (encoder, columns, typed)

@@ -7,20 +7,11 @@ import PhiText
 package protocol ResultFormat: Sendable {
     var name: String { get }
 
-    /// Whether all samples of a line form one piece of the output, at the last of them.
+    /// Suffixes of outputs' names for this format, without the dot.
+    var nameEnds: [String] { get }
+
+    /// Whether all results of a line are one piece of the output. By default each is one.
     var isByLine: Bool { get }
-
-    /// The format of all results, if this one writes only a part of them.
-    var base: any ResultFormat { get }
-
-    /// Returns the format with a job's `results`; nil, the default, if it can't have that.
-    func showing(_ detail: ResultDetail) -> (any ResultFormat)?
-
-    /// Returns the format as a job needs it, such as with its columns; by default as it is.
-    func fitting(_ job: JobSettings) -> any ResultFormat
-
-    /// Names that a kept field can't have; by default those of the results' members.
-    func ownNames(of job: JobSettings) -> Set<String>
 
     /// Whether a result is a row of cells with columns known beforehand. By default not.
     var hasColumns: Bool { get }
@@ -28,41 +19,80 @@ package protocol ResultFormat: Sendable {
     /// The format as a table that is written as a whole at the end; nil, the default, if it is text.
     var table: ParquetResults? { get }
 
+    /// Layout of the format for a job, such as names of columns, as stored in the log; empty by default.
+    var layout: String { get set }
+
+    /// Returns the format with a job's `results`; nil, the default, if it can't have that.
+    func showing(_ detail: ResultDetail) -> (any ResultFormat)?
+
+    /// Returns the format as a job needs it, such as with its columns; by default as it is.
+    func fitting(_ job: JobSettings) -> any ResultFormat
+
     /// Returns the reason why it can't write a job's results; nil if it can.
     func problem(with job: JobSettings) -> String?
 
-    /// Layout of the format for a job, such as names of columns, as stored in the log; empty by default.
-    var layout: String { get }
+    /// Text before the first result, which is there even without results. None by default.
+    var head: [UInt8] { get }
 
-    /// Returns the format with a stored layout.
-    func having(layout: String) -> any ResultFormat
+    /// Appends one piece, to the end of its line; nothing if the output has none for it.
+    /// - Parameters:
+    ///   - results: one result, or all of a line if the format is by line.
+    ///   - place: of the last of them.
+    ///   - isFirst: whether there was no piece before.
+    func write(
+        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
+        to output: inout [UInt8])
 
-    func makeEncoder(for run: ResultRun) -> any ResultEncoder
-
-    /// Suffixes of outputs' names for this format, without the dot.
-    var nameEnds: [String] { get }
+    /// Returns the text after the last result. None by default.
+    func end(isEmpty: Bool) -> String
 }
 
 extension ResultFormat {
+    package var nameEnds: [String] { [] }
     package var isByLine: Bool { false }
-    package var base: any ResultFormat { self }
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
-    package func fitting(_ job: JobSettings) -> any ResultFormat { self }
-    package func ownNames(of job: JobSettings) -> Set<String> { KeptFields.resultNames(of: job.task) }
     package var hasColumns: Bool { false }
     package var table: ParquetResults? { nil }
+    package var layout: String {
+        get { "" }
+        set {}
+    }
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
+    package func fitting(_ job: JobSettings) -> any ResultFormat { self }
     package func problem(with job: JobSettings) -> String? { nil }
-    package var layout: String { "" }
-    package func having(layout: String) -> any ResultFormat { self }
-    package var nameEnds: [String] { [] }
+    package var head: [UInt8] { [] }
+    package func end(isEmpty: Bool) -> String { "" }
 
-    /// Returns an output without results.
-    func empty(of run: ResultRun) -> [UInt8] {
-        var empty: [UInt8] = []
-        var encoder = makeEncoder(for: run)
-        encoder.begin(&empty)
-        encoder.end(&empty)
-        return empty
+    /// Names that a kept field can't have.
+    func ownNames(of job: JobSettings) -> Set<String> {
+        let columns = hasColumns ? DelimitedOutput.all(job.task.columns(of: job) ?? []) : []
+        return KeptFields.resultNames(of: job.task).union(columns)
+    }
+
+    package func makeEncoder(for run: ResultRun, _ part: ResultEncoder.Part = .all) -> ResultEncoder {
+        ResultEncoder(format: self, run: run, part: part)
+    }
+}
+
+/// Format of a job's output, known by its name.
+package struct OutputFormat: Sendable, Equatable {
+    package var format: any ResultFormat
+    /// Whether failed lines have a file of their own (`errors`).
+    package var omitsFailures: Bool
+
+    static let omittingEnd = "+errors"
+
+    package init(_ format: any ResultFormat, omitsFailures: Bool = false) {
+        (self.format, self.omitsFailures) = (format, omitsFailures)
+    }
+
+    /// Name in the log.
+    package var name: String { format.name + (omitsFailures ? Self.omittingEnd : "") }
+    package var layout: String { format.layout }
+
+    package static func == (a: Self, b: Self) -> Bool { a.name == b.name }
+
+    package func makeEncoder(for run: ResultRun) -> ResultEncoder {
+        format.makeEncoder(for: run, omitsFailures ? .successes : .all)
     }
 }
 
@@ -94,35 +124,49 @@ package struct ResultPlace: Sendable {
 }
 
 /// Writes one output from beginning to end. The same calls give the same bytes.
-package protocol ResultEncoder {
-    /// Whether results are held back until the last one of their line.
-    var isHolding: Bool { get }
+package struct ResultEncoder {
+    /// Pieces to write; a line's piece failed if one of its results did.
+    package enum Part { case all, successes, failures }
+
+    let format: any ResultFormat
+    private let run: ResultRun
+    private let part: Part
+    /// Results of the current piece so far.
+    private var piece: [GenerationResult] = []
+    private var isEmpty = true
+
+    fileprivate init(format: any ResultFormat, run: ResultRun, part: Part) {
+        (self.format, self.run, self.part) = (format, run, part)
+    }
 
     /// Appends the text before the first result. Called once, even without results.
-    mutating func begin(_ output: inout [UInt8])
+    package func begin(_ output: inout [UInt8]) { output += format.head }
 
-    /// Appends one result, to the end of its line.
-    mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8])
+    package mutating func append(
+        _ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]
+    ) {
+        piece.append(result)
+        if format.isByLine, place.key.sample + 1 < OpenAIRequest(of: result).choices ?? run.samples { return }
+        defer { piece.removeAll(keepingCapacity: true) }
+        if part != .all, piece.contains(where: \.isFailed) != (part == .failures) { return }
+        let before = output.count
+        format.write(piece, at: place, of: run, isFirst: isEmpty, to: &output)
+        isEmpty = isEmpty && output.count == before
+    }
 
     /// Appends the text after the last result. Called once, even without results.
-    mutating func end(_ output: inout [UInt8])
-}
-
-extension ResultEncoder {
-    package var isHolding: Bool { false }
-    package mutating func begin(_ output: inout [UInt8]) {}
-    package mutating func end(_ output: inout [UInt8]) {}
+    package func end(_ output: inout [UInt8]) { output += format.end(isEmpty: isEmpty).utf8 }
 }
 
 /// The formats that outputs can have.
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
-        NativeResults(), JSONArrayResults(), OpenAIResults(), DelimitedOutput.csv, DelimitedOutput.tsv,
+        JSONResults.lines, JSONResults.array, OpenAIResults(), DelimitedOutput.csv, DelimitedOutput.tsv,
         ParquetResults(),
     ]
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
 
     /// The default format of an output.
-    package static let standard: any ResultFormat = NativeResults()
+    package static let standard: any ResultFormat = JSONResults.lines
 }

@@ -29,7 +29,7 @@ extension JobKey {
             SettingMember(
                 .text,
                 set: { job, value throws(SettingProblem) in
-                    job.inputFormat = FormatChoice(try value.inputFormat())
+                    job.inputFormat = InputFormatChoice(try value.inputFormat())
                 }, words: InputFormats.all.map(\.name))),
         JobKey(
             "delimiter", "auto|,|;|tab||",
@@ -66,7 +66,7 @@ extension JobKey {
                 .text,
                 set: { job, value throws(SettingProblem) in
                     let format = try value.resultFormat()
-                    job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
+                    job.outputFormat = OutputFormat(format ?? ResultFormats.standard)
                     job.outputFormatFollowsInput = format == nil
                 }, words: ["auto"] + ResultFormats.all.map(\.name))),
         JobKey(

@@ -42,16 +42,14 @@ extension JobSettings {
 
     /// Sets the output's format by its name or its input, unless the job sets it.
     package mutating func chooseOutputFormat() {
-        var format = outputFormat.format.base
+        var format = outputFormat.format
         if outputFormatFollowsInput {
             let asInput: any ResultFormat =
                 task.answers && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
             format = OutputName(output, of: selection).format ?? asInput
         }
         if results != .full, let shown = format.showing(results) { format = shown }
-        format = format.fitting(self)
-        if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
-        outputFormat = FormatChoice(format)
+        outputFormat = OutputFormat(format.fitting(self), omitsFailures: errors != nil)
     }
 
     /// The names of all fields that lines may have; nil if only the lines show them.
@@ -94,14 +92,14 @@ extension JobSettings {
         var problem = format.problem(with: self)
         if results != .full {
             problem =
-                format.base.showing(results) == nil
+                format.showing(results) == nil
                 ? "has no place for results: \(results.rawValue), which are for jsonl, json and parquet"
                 : (results == .data ? nil : tokenSetting)
                     .map { "has no place for \($0), which results: full has" } ?? problem
         }
         guard let problem else { return }
         throw UserError(
-            file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
+            file == nil ? .usage : .badJob, at: file, "output_format \(format.name) \(problem).")
     }
 
     /// An error of where the job reads and writes, as a sentence of its own; nil if all is well.

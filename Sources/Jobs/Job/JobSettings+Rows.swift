@@ -15,7 +15,7 @@ extension JobSettings {
         if !input.isEmpty || !inputPatterns.isEmpty {
             return "rows and input are both given; the job makes its lines, or reads them: keep one."
         }
-        if inputFormat != FormatChoice(InputFormats.standard) {
+        if inputFormat != InputFormatChoice(InputFormats.standard) {
             return "input_format says how an input is read, and with rows there is none; leave it out."
         }
         if idField != nil {

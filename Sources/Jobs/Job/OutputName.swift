@@ -62,16 +62,16 @@ struct OutputName {
     /// - Parameter format: the file's format.
     /// - Throws: `UserError` if the name shows another.
     func check(against format: any ResultFormat) throws(UserError) {
-        let writesJSONLines = format.base.nameEnds.isEmpty
+        let writesJSONLines = format.nameEnds.isEmpty
         let fits =
             switch self.format {
             case nil: writesJSONLines || !isJSONLines
-            case let named?: named.nameEnds == (writesJSONLines ? ["json"] : format.base.nameEnds)
+            case let named?: named.nameEnds == (writesJSONLines ? ["json"] : format.nameEnds)
             }
         guard !fits else { return }
         throw UserError(
             .badJob, at: path,
-            "is for failed lines in the output's format, which is \(format.base.name); give it a matching name, or set output_format."
+            "is for failed lines in the output's format, which is \(format.name); give it a matching name, or set output_format."
         )
     }
 }
@@ -83,7 +83,7 @@ extension JobSettings {
             try OutputName(path, of: selection).check()
             _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
         }
-        do throws(UserError) { try outputFormat.format.base.table?.checkPrograms() } catch {
+        do throws(UserError) { try outputFormat.format.table?.checkPrograms() } catch {
             throw UserError(.badJob, at: output, error.text)
         }
         // A format set by the job is known to the user.

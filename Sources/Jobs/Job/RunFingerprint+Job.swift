@@ -23,7 +23,7 @@ extension RunFingerprint {
         // A line's joint result depends on its number of samples.
         if job.outputFormat.format.isByLine {
             settings.append(
-                ("job.output_format", "\(job.outputFormat.format.base.name), samples \(job.sampleCount)"))
+                ("job.output_format", "\(job.outputFormat.format.name), samples \(job.sampleCount)"))
         }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }

@@ -7,7 +7,7 @@ final class FailedLinesFile {
     private let place: OutputPlace
     private let draft: File
     private var writer: BufferedWriter
-    private var encoder: any ResultEncoder
+    private var encoder: ResultEncoder
     private(set) var sum = OutputLog.Sum()
 
     /// - Parameters:
@@ -21,7 +21,7 @@ final class FailedLinesFile {
         let packer = try paths.makePacker()
         draft = try place.makeDraft()
         writer = BufferedWriter(draft, packer: packer)
-        encoder = PartOfResults(base: format.base, ofFailedLines: true).makeEncoder(for: run)
+        encoder = format.makeEncoder(for: run, .failures)
         try write { $0.begin(&$1) }
     }
 
@@ -29,7 +29,7 @@ final class FailedLinesFile {
         try write { $0.append(result, at: place, to: &$1) }
     }
 
-    private func write(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws {
+    private func write(_ body: (inout ResultEncoder, inout [UInt8]) -> Void) throws {
         try writer.withBuffer { bytes in
             let before = bytes.count
             body(&encoder, &bytes)

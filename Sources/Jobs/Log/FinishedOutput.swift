@@ -31,7 +31,7 @@ package final class FinishedOutput {
 
     /// Format of the output, with the layout that its log names.
     /// - Throws: `UserError` if this version has no such format.
-    package func format() throws -> any ResultFormat { try ResultFormats.recorded(header, path) }
+    package func format() throws -> OutputFormat { try ResultFormats.recorded(header, path) }
 
     /// The content hashes of results of a key's id and sample.
     func hashes(of key: ResultKey) -> [UInt64] {

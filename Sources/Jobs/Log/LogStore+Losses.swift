@@ -37,7 +37,8 @@ extension LogStore {
         let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
         if storedAtStart == 0 {
             if outputSize == 0 { return }
-            let empty = options.format.empty(of: run)
+            var empty = options.format.format.head
+            empty += options.format.format.end(isEmpty: true).utf8
             let there = try File.textIfPresent(paths.output, in: system)
             if try there?.bytes(0..<empty.count + 1) == empty { return }
         }

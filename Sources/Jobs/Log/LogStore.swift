@@ -149,7 +149,7 @@ package struct StoreOptions: Sendable {
     /// The lines that it takes up.
     var selection = LineSelection.all
     /// Format of the output.
-    var format: any ResultFormat = ResultFormats.standard
+    var format = OutputFormat(ResultFormats.standard)
     /// The file of failed lines; nil where they are in the output.
     var errors: String?
     /// Begin again. The earlier log is kept under a numbered name; an earlier output stays in place until the new one is
@@ -174,7 +174,7 @@ extension StoreOptions {
     package init(_ job: JobSettings) throws {
         self.init(
             lines: try LineScheme(job), samples: job.sampleCount, selection: job.selection,
-            format: job.outputFormat.format, errors: job.errors, keptOutputCount: job.keepOld,
+            format: job.outputFormat, errors: job.errors, keptOutputCount: job.keepOld,
             inputs: job.input.filter { $0 != "-" } + job.pick.compactMap { $0.file?.path },
             pins: job.distant.map(PinnedInput.init))
     }

@@ -84,19 +84,13 @@ package struct OutputPaths: Equatable {
 extension ResultFormats {
     /// - Parameter path: the output that has this header in its log.
     /// - Throws: `UserError` if this version has no such format.
-    static func recorded(_ header: LogHeader, _ path: String) throws -> any ResultFormat {
-        guard let format = recorded(header.format) else {
+    static func recorded(_ header: LogHeader, _ path: String) throws -> OutputFormat {
+        let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
+        let known = (all + shown).flatMap { [OutputFormat($0), OutputFormat($0, omitsFailures: true)] }
+        guard var format = known.first(where: { $0.name == header.format }) else {
             throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
         }
-        return format.having(layout: header.layout)
-    }
-
-    private static func recorded(_ name: String) -> (any ResultFormat)? {
-        guard name.hasSuffix(PartOfResults.nameEnd) else {
-            let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
-            return (all + shown).first { $0.name == name }
-        }
-        return recorded(String(name.dropLast(PartOfResults.nameEnd.count)))
-            .map { PartOfResults(base: $0, ofFailedLines: false) }
+        format.format.layout = header.layout
+        return format
     }
 }

@@ -10,7 +10,7 @@ final class OutputWriter {
     private let run: ResultRun
     private let draft: File
     private var output: BufferedWriter
-    private var encoder: any ResultEncoder
+    private var encoder: ResultEncoder
     let log: File
     private let earlierLog: File
     private var lines: BufferedWriter
@@ -28,16 +28,16 @@ final class OutputWriter {
     ///   - earlierLog: the log in place, locked.
     ///   - errors: the path of the file of failed lines; nil where they are in the output.
     init(
-        at place: OutputPlace, _ header: LogHeader, replacing earlierLog: File, format: any ResultFormat,
+        at place: OutputPlace, _ header: LogHeader, replacing earlierLog: File, format: OutputFormat,
         run: ResultRun,
         errors: String? = nil
     ) throws {
         (self.place, self.run, self.earlierLog) = (place, run, earlierLog)
         let packer = try place.paths.makePacker()
-        table = try format.table?.makeTable(
+        table = try format.format.table?.makeTable(
             for: run, beside: place.paths.output, in: place.system)
         failedLines = try errors.map {
-            try FailedLinesFile($0, format: format, run: run, in: place.system)
+            try FailedLinesFile($0, format: format.format, run: run, in: place.system)
         }
         // First: it is what a draft of the output is known by.
         log = try place.makeOwnFile(place.paths.logDraft)

@@ -9,7 +9,7 @@ package final class StreamStore: ResultStore {
     private let descriptor: Int32
     private let system: any FileSystem
     private let run: ResultRun
-    private var encoder: any ResultEncoder
+    private var encoder: ResultEncoder
     private let heldLimit: Int
     private var held: [Int: [UInt8]] = [:]
     private var heldBytes = 0

@@ -45,7 +45,7 @@ package struct OutputCheck: Sendable, Equatable {
         visit: (Spot, ResultRecord?) throws -> Void
     ) throws {
         let output = try Self.output(path)
-        let (job, format) = (try job.asFinished(in: path), job.outputFormat.format)
+        let (job, format) = (try job.asFinished(in: path), job.outputFormat)
         let header = output.header
         if header.format != format.name || header.layout != format.layout {
             func shown(_ name: String, _ layout: String) -> String {
@@ -56,9 +56,9 @@ package struct OutputCheck: Sendable, Equatable {
             )
         }
         let run = job.resultRun(digest: header.fingerprint.digest)
-        var rows = try RenderedFile(path, output.format(), run)
+        var rows = try RenderedFile(path, output.format().makeEncoder(for: run))
         var failedLines = try errors.flatMap {
-            try RenderedFile($0, PartOfResults(base: format.base, ofFailedLines: true), run)
+            try RenderedFile($0, format.format.makeEncoder(for: run, .failures))
         }
         if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
         noteLog(output)
@@ -73,7 +73,7 @@ package struct OutputCheck: Sendable, Equatable {
         let header = output.header
         let selection = header.shard.flatMap(LineSelection.init(name:)) ?? .all
         unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
-        if header.format.hasSuffix(PartOfResults.nameEnd) {
+        if header.format.hasSuffix(OutputFormat.omittingEnd) {
             unseen.append("the file of failed lines, which only the job names")
         }
         noteLog(output)
@@ -205,7 +205,9 @@ extension OutputCheck {
         while let more = try result(samples), more.sample > 0 { samples += 1 }
         let format = try output.format()
         var rows = try RenderedFile(
-            output.path, format, ResultRun(digest: output.header.fingerprint.digest, samples: samples))
+            output.path,
+            format.makeEncoder(
+                for: ResultRun(digest: output.header.fingerprint.digest, samples: samples)))
         var seen = SeenIDs()
         var line = -1
         var (ahead, number) = (try result(0), 0)
@@ -227,7 +229,7 @@ extension OutputCheck {
             {
                 add(number + 1, following, "does not belong after that of \(key.id), sample \(key.sample)")
             }
-            if isLast, key.sample != samples - 1, !format.isByLine {
+            if isLast, key.sample != samples - 1, !format.format.isByLine {
                 add(number, key, "is the last of its line, which should have \(samples)")
             }
             try check(record, number, &rows)
@@ -242,20 +244,20 @@ extension OutputCheck {
 private struct RenderedFile {
     private let pieces: FilePieces
     private let size: Int
-    private var encoder: any ResultEncoder
+    private var encoder: ResultEncoder
     private var position = 0
     private var isOff = false
     /// The fault in its beginning, until it is told.
     private var fault: Message?
 
     /// - Returns: nil if there is no such file, or its format is no text.
-    init?(_ path: String, _ format: any ResultFormat, _ run: ResultRun) throws {
-        guard format.table == nil, let file = try File.textIfPresent(path, in: POSIXFileSystem())
+    init?(_ path: String, _ encoder: ResultEncoder) throws {
+        guard encoder.format.table == nil, let file = try File.textIfPresent(path, in: POSIXFileSystem())
         else {
             return nil
         }
         (pieces, size) = (FilePieces(file), try file.info().size)
-        encoder = format.makeEncoder(for: run)
+        self.encoder = encoder
         fault = try difference { $0.begin(&$1) }.map { _ in "does not begin as it should" }
     }
 
@@ -271,7 +273,7 @@ private struct RenderedFile {
         return isOff || position == size ? nil : "has \(counted(size - position, "byte")) more than it should"
     }
 
-    private mutating func difference(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws
+    private mutating func difference(_ body: (inout ResultEncoder, inout [UInt8]) -> Void) throws
         -> Message?
     {
         var bytes: [UInt8] = []

@@ -157,7 +157,7 @@ package final class PipedLines: ResultStore, Sendable {
             guard !isByLine else { return hold(result, key.sample, of: one, &state) }
             one.left -= 1
             if one.left == 0 { state.end(one) }
-            var encoder = NativeResults().makeEncoder(for: run)
+            var encoder = JSONResults.lines.makeEncoder(for: run)
             var bytes: [UInt8] = []
             encoder.append(result, at: ResultPlace(key: key), to: &bytes)
             bytes.removeLast()

@@ -13,19 +13,16 @@
 private struct PlainTexts: ResultFormat {
     let name = "plain"
 
-    func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
+    var head: [UInt8] { Array("texts\n".utf8) }
 
-    private struct Encoder: ResultEncoder {
-        mutating func begin(_ output: inout [UInt8]) { output += "texts\n".utf8 }
-
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            output += "\(place.key.id)\n".utf8
-        }
-    }
+    func write(
+        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
+        to output: inout [UInt8]
+    ) { output += "\(place.key.id)\n".utf8 }
 }
 
 private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
-    let (output, format) = (scratch.path + "/out.txt", PlainTexts())
+    let (output, format) = (scratch.path + "/out.txt", OutputFormat(PlainTexts()))
     func packed(_ text: [UInt8]) throws -> [UInt8] {
         text.isEmpty ? [] : try Packer(.gzip).pack(text, isLast: true)
     }

@@ -39,7 +39,7 @@ import Testing
     ) throws -> [String: String] {
         try folder.write(text.utf8, to: "in")
         var job = JobSettings.test(input: [folder.path("in")])
-        job.inputFormat = FormatChoice(format)
+        job.inputFormat = InputFormatChoice(format)
         job.maxFailures = .count(5)
         let outcome = try Runner(job: job, model: ScriptedModel(), store: openStore(folder)).run()
         #expect(outcome.status == .complete && outcome.statistics.done == made)
@@ -80,7 +80,7 @@ import Testing
             #expect(error?.kind == .io && error?.place?.hasSuffix(":9") == true)
             try folder.write((text + end).utf8, to: "half")
             var job = JobSettings.test(input: [folder.path("half")])
-            job.inputFormat = FormatChoice(DelimitedInput.csv)
+            job.inputFormat = InputFormatChoice(DelimitedInput.csv)
             #expect(try job.countLines() == 5)
         }
         #expect(try results(text + "e,whole", DelimitedInput.csv, in: folder, made: 4)["e"] != nil)

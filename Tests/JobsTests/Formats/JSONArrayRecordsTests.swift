@@ -164,7 +164,9 @@ import Testing
             )
             let folder = try TemporaryFolder()
             let path = try folder.write(Array(text[..<length]), to: "in.json")
-            let job = JobSettings.test(input: [path]) { $0.inputFormat = FormatChoice(JSONArrayRecords()) }
+            let job = JobSettings.test(input: [path]) {
+                $0.inputFormat = InputFormatChoice(JSONArrayRecords())
+            }
             #expect(try job.countLines() == found.count - 1)
             // What ends in an inner bracket shows only when it is read.
             if length > 0, text[length - 1] != UInt8(ascii: "]"), text[..<length].contains(UInt8(ascii: "{")),

@@ -9,9 +9,7 @@ import Testing
     private func open(
         _ folder: TestFolder, errors: String? = nil, restart: Bool = false
     ) throws -> LogStore {
-        var format: any ResultFormat = JSONArrayResults()
-        if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
-        return try openStore(folder, format: format, errors: errors, restart: restart)
+        try openStore(folder, format: JSONResults.array, errors: errors, restart: restart)
     }
 
     /// The native lines as elements.
@@ -47,7 +45,7 @@ import Testing
         for count in [0, 5] {
             let descriptor = try POSIXFileSystem().open(folder.path("stream-\(count)"), .createNew())
             let store = StreamStore(
-                descriptor: descriptor, fingerprint: testFingerprint, format: JSONArrayResults())
+                descriptor: descriptor, fingerprint: testFingerprint, format: JSONResults.array)
             try TestRun(lines: TestLine.make(count)).run(store)
             #expect(try folder.text("stream-\(count)") == array(TestLine.make(count)))
         }

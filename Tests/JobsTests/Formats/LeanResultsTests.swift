@@ -20,7 +20,7 @@ import Testing
         ], item: "[1]")
 
     private func encoded(
-        _ result: GenerationResult, _ format: any ResultFormat = NativeResults(.lean), samples: Int = 1
+        _ result: GenerationResult, _ format: any ResultFormat = JSONResults(.lean), samples: Int = 1
     ) -> String {
         var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: samples))
         var bytes: [UInt8] = []
@@ -65,7 +65,7 @@ import Testing
     // MARK: Stores
 
     private func format(isArray: Bool) throws -> any ResultFormat {
-        isArray ? try #require(JSONArrayResults().showing(.lean)) : NativeResults(.lean)
+        isArray ? try #require(JSONResults.array.showing(.lean)) : JSONResults(.lean)
     }
 
     private func open(_ folder: TestFolder, _ isArray: Bool) throws -> LogStore {

@@ -13,7 +13,7 @@ import Testing
     }
 
     private func encoded(_ result: GenerationResult) -> String {
-        let format = NativeResults(.messages)
+        let format = JSONResults(.messages)
         var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
         var bytes: [UInt8] = []
         encoder.append(

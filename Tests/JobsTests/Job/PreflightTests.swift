@@ -100,7 +100,7 @@ import Testing
             try check(output, errors)
         }
         try check("o.csv", "e.jsonl") {
-            ($0.outputFormat, $0.outputFormatFollowsInput) = (FormatChoice(NativeResults()), false)
+            ($0.outputFormat, $0.outputFormatFollowsInput) = (OutputFormat(JSONResults.lines), false)
         }
     }
 

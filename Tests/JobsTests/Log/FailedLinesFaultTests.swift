@@ -26,7 +26,7 @@ import Testing
         -> LogStore
     {
         try openStore(
-            folder, format: PartOfResults(base: NativeResults(), ofFailedLines: false),
+            folder, format: JSONResults.lines,
             errors: folder.path("errors"), system: system)
     }
 

@@ -298,7 +298,8 @@ func openStore(
     try LogStore(
         output: folder.path("out.jsonl"), fingerprint: fingerprint,
         StoreOptions(
-            format: format, errors: errors, restart: restart, ifChanged: ifChanged, prunes: prunes,
+            format: OutputFormat(format, omitsFailures: errors != nil), errors: errors, restart: restart,
+            ifChanged: ifChanged, prunes: prunes,
             keptOutputCount: keeping, inputs: inputs), system: system)
 }
 

@@ -5,20 +5,19 @@
 struct TabbedResults: ResultFormat {
     let name = "tabbed"
 
-    func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
+    var head: [UInt8] { Array("id\ttext\n".utf8) }
 
-    private struct Encoder: ResultEncoder {
-        mutating func begin(_ output: inout [UInt8]) { output += "id\ttext\n".utf8 }
-
-        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            let text =
-                switch result.content {
-                case .made(let made): made.cell("text") ?? ""
-                case .failed(let failure): "(\(failure.error.message))"
-                }
-            // A text may have line feeds: a result is not always a line.
-            output += "\(place.key.id)\t\(text)\n".utf8
-        }
+    func write(
+        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
+        to output: inout [UInt8]
+    ) {
+        let text =
+            switch results[0].content {
+            case .made(let made): made.cell("text") ?? ""
+            case .failed(let failure): "(\(failure.error.message))"
+            }
+        // A text may have line feeds: a result is not always a line.
+        output += "\(place.key.id)\t\(text)\n".utf8
     }
 }
 

@@ -106,8 +106,9 @@ package struct OpenAIRequest: Sendable, Equatable {
         -> GenerationResult.CarriedValue
     {
         let writer = JSONWriter.object { writer in
-            let format = job?.outputFormat.format.base as? OpenAIResults
-            if let model = format?.model { writer.string("model", model) }
+            if let format = job?.outputFormat.format as? OpenAIResults {
+                writer.string("model", format.layout)
+            }
             writer.string("url", (request?.endpoint ?? .chat).rawValue)
             writer.int("n", samples)
             if let request, request.prompts.count > 1 { writer.int("prompts", request.prompts.count) }
@@ -144,10 +145,10 @@ extension OpenAIRequest {
         }
         var missing = unsupported
         let isPart = job.results != .full
-        if logprobs != nil, isPart || format.base.hasColumns {
+        if logprobs != nil, isPart || format.hasColumns {
             let place = isPart ? "place" : "column"
             missing.append(
-                .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.base.name)."))
+                .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.name)."))
         }
         if job.unsupported == .refuse, let first = missing.first {
             let advice = "unsupported: ignore in a job, or --unsupported ignore, answers without it."

@@ -1,33 +1,54 @@
 import JSON
 
-/// JSON lines in UTF-8: one object a result, with the members that the job's `results` selects.
-package struct NativeResults: ResultFormat {
-    private let detail: ResultDetail
+/// JSON objects in UTF-8, one a result, with the members that the job's `results` selects: as lines, or as the elements
+/// of an array, each on a line.
+///
+///     [
+///     {"id":"…",…},
+///     {"id":"…",…}
+///     ]
+///
+/// Without results the array is `[]`. The comma stands before a result, as the last one is not known in advance.
+package struct JSONResults: ResultFormat {
+    private let isArray: Bool
+    private var detail = ResultDetail.full
 
-    package init(_ detail: ResultDetail = .full) { self.detail = detail }
+    package static let lines = JSONResults(isArray: false)
+    package static let array = JSONResults(isArray: true)
 
-    package var name: String { "jsonl\(detail.nameEnd)" }
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { Self(detail) }
+    /// Lines.
+    package init(_ detail: ResultDetail) { (isArray, self.detail) = (false, detail) }
+
+    private init(isArray: Bool) { self.isArray = isArray }
+
+    package var name: String { (isArray ? "json" : "jsonl") + detail.nameEnd }
+    package var nameEnds: [String] { isArray ? ["json"] : [] }
     package func problem(with job: JobSettings) -> String? { detail.problem(job) }
 
-    package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
-        RowEncoder(detail: detail, hasSamples: run.samples > 1)
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
+        var format = self
+        format.detail = detail
+        return format
     }
-}
 
-/// Encodes results as JSON rows.
-struct RowEncoder: ResultEncoder {
-    let detail: ResultDetail
-    let hasSamples: Bool
+    package var head: [UInt8] { isArray ? [UInt8(ascii: "[")] : [] }
 
-    mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+    package func end(isEmpty: Bool) -> String { !isArray ? "" : isEmpty ? "]\n" : "\n]\n" }
+
+    package func write(
+        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
+        to output: inout [UInt8]
+    ) {
         var (writer, isThere) = (JSONWriter(), false)
         writer.object { writer in
             if detail.carried == nil { writer.string("id", place.key.id) }
-            if detail.carried == nil, hasSamples { writer.int("sample", place.key.sample) }
-            isThere = detail.write(result, &writer)
+            if detail.carried == nil, run.samples > 1 { writer.int("sample", place.key.sample) }
+            isThere = detail.write(results[0], &writer)
         }
-        if isThere { output += writer.bytes + [0x0A] }
+        guard isThere else { return }
+        if isArray { output += (isFirst ? "\n" : ",\n").utf8 }
+        output += writer.bytes
+        if !isArray { output.append(0x0A) }
     }
 }
 
