@@ -83,7 +83,7 @@ extension JobSettings {
         try settings.apply(options)
         (settings.model, settings.modelName) = (model, name)
         (settings.input, settings.output) = (["-"], "-")
-        settings.inputFormat = InputFormatChoice(NativeLines())
+        settings.inputFormat = InputFormat.jsonl
         settings.outputFormat = OutputFormat(ResultFormats.standard)
         settings.outputFormatFollowsInput = false
         return settings
@@ -93,7 +93,7 @@ extension JobSettings {
     /// - Throws: the errors of `pipe`.
     package static func serve(model: String, name: String, options: [JobOption]) throws -> JobSettings {
         var settings = try pipe(model: model, name: name, options: options)
-        settings.inputFormat = InputFormatChoice(OpenAILines())
+        settings.inputFormat = InputFormat.openAI
         settings.outputFormat = OutputFormat(OpenAIResults())
         return settings
     }

@@ -162,7 +162,7 @@ extension JobSettings {
     func checkBeginnings() throws {
         try firstRow()?.check()
         for path in input {
-            let isJSON = inputFormat.format.format(for: path).isJSONLines
+            let isJSON = inputFormat.format(for: path).isJSONLines
             let line = Result { try firstLine(of: path) }
             // A file whose first line is a JSON object is in order.
             if !isJSON || (try? line.get()) == nil, let look = InputLook(path: path),
@@ -177,7 +177,7 @@ extension JobSettings {
     /// Nil also for an input that can be read only once.
     private func firstLine(of path: String) throws -> FirstLine? {
         guard path != "-", Files.kind(of: path) == .regular else { return nil }
-        return try FirstLine(InputReader(paths: [path], format: inputFormat.format), job: self)
+        return try FirstLine(InputReader(paths: [path], format: inputFormat), job: self)
     }
 
     /// Nil if the job reads an input.

@@ -77,7 +77,7 @@ public struct JobSettings: Sendable, Equatable {
     /// Address of the finished output; nil if it stays where it is written.
     package var distantOutput: String?
     /// Formats of input and output. Results don't depend on them.
-    package var inputFormat = InputFormatChoice(InputFormats.standard)
+    package var inputFormat = InputFormat.auto
     package var outputFormat = OutputFormat(ResultFormats.standard)
     /// Format of cells in a CSV or TSV input.
     package var cells = CellFormat()

@@ -27,7 +27,7 @@ struct SchemaSuiteCommand: ParsableCommand {
 
     func run() throws {
         var tally = SchemaTally(try model.map(Self.tokens) ?? .ofBytes)
-        var reader = InputReader(paths: [file], format: NativeLines())
+        var reader = InputReader(paths: [file], format: InputFormat.jsonl)
         while let line = try reader.next() {
             let value = try JSONValue(parsing: line.bytes, limits: .ownLine)
             guard case .array(let tests)? = value["tests"], let document = value["schema"] else {

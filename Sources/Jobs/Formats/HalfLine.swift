@@ -43,7 +43,7 @@ extension JobSettings {
     func checkEnds() throws {
         guard !awaitsInput else { return }
         for path in input {
-            let format = inputFormat.format.format(for: path)
+            let format = inputFormat.format(for: path)
             if let end = format.lastByte, let last = Self.lastByte(of: path), last != end {
                 throw UserError(
                     halfAt: path, "it has no \(String(Unicode.Scalar(end))) at its end.")

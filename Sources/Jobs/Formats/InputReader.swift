@@ -8,7 +8,7 @@ package struct InputReader {
     /// Twice the size of the longest prompts: 128 K tokens of 128 bytes. While a line becomes a prompt there may be
     /// five copies of it.
     package static let defaultLimit = 32 << 20
-    private let format: any InputFormat
+    private let format: InputFormat
     private let chunkSize: Int
     private let system: any FileSystem
     private let columns: Set<String>?
@@ -22,7 +22,7 @@ package struct InputReader {
 
     /// - Parameter columns: fields that are used, so that tables need not read others. Nil for all.
     package init(
-        paths: [String], format: any InputFormat = InputFormats.standard, limit: Int = defaultLimit,
+        paths: [String], format: InputFormat = InputFormat.auto, limit: Int = defaultLimit,
         chunkSize: Int = 1 << 18, columns: Set<String>? = nil, follow: FollowedInput? = nil,
         system: any FileSystem = POSIXFileSystem()
     ) {

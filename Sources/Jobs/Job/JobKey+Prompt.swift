@@ -29,8 +29,8 @@ extension JobKey {
             SettingMember(
                 .text,
                 set: { job, value throws(SettingProblem) in
-                    job.inputFormat = InputFormatChoice(try value.inputFormat())
-                }, words: InputFormats.all.map(\.name))),
+                    job.inputFormat = try value.inputFormat()
+                }, words: InputFormat.all.map(\.name))),
         JobKey(
             "delimiter", "auto|,|;|tab||",
             "separator of the cells of a CSV input (auto: found in its first record)",

@@ -67,7 +67,7 @@ extension JobSettings {
         for setting in written { try setting.set(&self) }
         for (place, setting) in written.enumerated()
         where !written[(place + 1)...].contains(where: setting.isReplaced) { try setting.resolve(&self) }
-        inputFormat = InputFormatChoice(inputFormat.format.with(cells))
+        inputFormat.cells = cells
     }
 
     /// - Throws: `UserError` of kind `usage`, with the option and the valid values.

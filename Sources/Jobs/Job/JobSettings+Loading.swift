@@ -57,7 +57,7 @@ extension JobSettings {
         if rows != nil { return pick.map(\.name) }
         var (names, reads) = (JSONObject(), InputReader(paths: []))
         for path in input {
-            let format = inputFormat.format.format(for: path)
+            let format = inputFormat.format(for: path)
             guard !awaitsInput, path != "-", format.hasColumns else { return nil }
             reads = InputReader(paths: [path], format: format)
             do {
@@ -136,9 +136,9 @@ extension JobSettings {
 
     var firstLineIsRequest: Bool {
         guard let path = input.first, let look = InputLook(path: path) else { return false }
-        let format = inputFormat.format.format(for: path)
-        if format is OpenAILines { return look.firstFields.map(OpenAIRequest.isOne) ?? false }
-        guard !format.isJSONLines else { return false }
+        let format = inputFormat.format(for: path)
+        if format == .jsonl { return false }
+        if format.isJSONLines { return look.firstFields.map(OpenAIRequest.isOne) ?? false }
         var reader = InputReader(paths: [path], format: format)
         guard let record = try? reader.next() else { return false }
         return (try? reader.content(of: record))?.request != nil
@@ -161,7 +161,7 @@ extension JobSettings {
                     "--follow reads on while an input grows, and rows are made; run without it.")
             }
             for path in input where path != "-" {
-                try inputFormat.format.format(for: path).checkGrowth(of: path)
+                try inputFormat.format(for: path).checkGrowth(of: path)
             }
         }
         if let problem = pathProblem(isFile: file != nil) ?? chatProblem ?? stepsProblem ?? taskProblem

@@ -15,7 +15,7 @@ extension JobSettings {
         if !input.isEmpty || !inputPatterns.isEmpty {
             return "rows and input are both given; the job makes its lines, or reads them: keep one."
         }
-        if inputFormat != InputFormatChoice(InputFormats.standard) {
+        if inputFormat != InputFormat.auto {
             return "input_format says how an input is read, and with rows there is none; leave it out."
         }
         if idField != nil {
@@ -46,7 +46,7 @@ extension JobSettings {
             return InputReader(cursor: rows, name: MadeRows.name)
         }
         return InputReader(
-            paths: input, format: inputFormat.format, limit: limit, columns: columns, follow: follow)
+            paths: input, format: inputFormat, limit: limit, columns: columns, follow: follow)
     }
 }
 

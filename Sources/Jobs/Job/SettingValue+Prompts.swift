@@ -33,9 +33,9 @@ extension SettingValue {
         return bytes
     }
 
-    func inputFormat() throws(SettingProblem) -> any InputFormat {
-        guard let text, let format = InputFormats.all.first(where: { $0.name == text }) else {
-            throw wrong("one of " + InputFormats.all.map(\.name).joined(separator: ", ") + insteadOfArrow)
+    func inputFormat() throws(SettingProblem) -> InputFormat {
+        guard let text, let format = InputFormat.all.first(where: { $0.name == text }) else {
+            throw wrong("one of " + InputFormat.all.map(\.name).joined(separator: ", ") + insteadOfArrow)
         }
         return format
     }

@@ -27,12 +27,12 @@ struct PickedFile: Sendable, Equatable {
     }
 
     /// Without a field, lines are text, unless the file's name is of another format.
-    private static func format(of path: String, hasField: Bool) -> any InputFormat {
-        let format = InputFormats.standard.format(for: path)
-        guard format is OpenAILines || format is PlainLines else { return format }
+    private static func format(of path: String, hasField: Bool) -> InputFormat {
+        let format = InputFormat.auto.format(for: path)
+        guard format.isJSONLines || format == .text else { return format }
         let name = Packing.stem(ofName: Paths.name(of: path).lowercased())
         let isRecords = [".jsonl", ".ndjson", ".json"].contains(where: name.hasSuffix)
-        return hasField || isRecords ? NativeLines() : PlainLines()
+        return hasField || isRecords ? InputFormat.jsonl : InputFormat.text
     }
 }
 
@@ -46,14 +46,14 @@ final class PickedLines: Sendable, Equatable {
     init() { (bytes, ends) = ([], []) }
 
     /// - Throws: `SettingProblem` naming the file, and the line that lacks the field.
-    init(path: String, field: String?, format: any InputFormat) throws(SettingProblem) {
+    init(path: String, field: String?, format: InputFormat) throws(SettingProblem) {
         var bytes: [UInt8] = []
         var ends: [Int] = []
         // Growth by doubling would need twice the memory; untouched memory costs nothing.
         if let size = (try? POSIXFileSystem().infoIfPresent(path))?.size, size <= Self.limit {
             bytes.reserveCapacity(size + size / 8)
         }
-        let field = format is PlainLines ? "prompt" : field
+        let field = format == .text ? "prompt" : field
         do {
             var reader = InputReader(paths: [path], format: format)
             while let line = try reader.next() {

@@ -228,9 +228,7 @@ extension InputReader {
         }
 
         func content(of record: InputRecord) throws(LineError) -> LineContent {
-            let fields = try PromptRecord.parseObject(record.bytes)
-            let format = lines.job.inputFormat.format as? OpenAILines
-            return format?.content(of: fields) ?? LineContent(fields: fields)
+            lines.job.inputFormat.content(of: try PromptRecord.parseObject(record.bytes))
         }
     }
 }

@@ -108,7 +108,7 @@ import Testing
         #expect(error?.message.contains("{{ question }}") == true, "\(error?.message ?? "")")
         try JobSettings.test(input: [path]) { $0.prompt = "{{ question }}" }.checkBeginnings()
         let named = try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: tsv")
-        #expect(named.inputFormat.format.name == "tsv")
+        #expect(named.inputFormat.name == "tsv")
         #expect(throws: UserError.self) {
             try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: xml")
         }

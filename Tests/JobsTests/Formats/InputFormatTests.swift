@@ -15,7 +15,7 @@ import Testing
     private func records(_ files: [String], limit: Int = 1000, chunk: Int = 5) throws -> [InputRecord] {
         let folder = try TemporaryFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).csv") }
-        var reader = InputReader(paths: paths, format: DelimitedInput.csv, limit: limit, chunkSize: chunk)
+        var reader = InputReader(paths: paths, format: InputFormat.csv, limit: limit, chunkSize: chunk)
         var records: [InputRecord] = []
         while let record = try reader.next() { records.append(record) }
         return records
@@ -35,11 +35,11 @@ import Testing
 
     /// What becomes of it, in native results, and each by its id.
     private func results(
-        _ text: String, _ format: any InputFormat, in folder: TestFolder, made: Int
+        _ text: String, _ format: InputFormat, in folder: TestFolder, made: Int
     ) throws -> [String: String] {
         try folder.write(text.utf8, to: "in")
         var job = JobSettings.test(input: [folder.path("in")])
-        job.inputFormat = InputFormatChoice(format)
+        job.inputFormat = format
         job.maxFailures = .count(5)
         let outcome = try Runner(job: job, model: ScriptedModel(), store: openStore(folder)).run()
         #expect(outcome.status == .complete && outcome.statistics.done == made)
@@ -54,18 +54,18 @@ import Testing
 
     @Test func aJobGivesTheSameAnswersAsInTheNativeFormat() throws {
         let folder = try TestFolder()
-        let found = try results(text, DelimitedInput.csv, in: folder, made: 3)
+        let found = try results(text, InputFormat.csv, in: folder, made: 3)
         let native = try results(
             ["first", "second, with\\ntwo lines", "last"].enumerated().map {
                 "{\"id\":\"\(["a", "b", "d"][$0])\",\"prompt\":\"\($1)\"}\n"
-            }.joined(), NativeLines(), in: TestFolder(), made: 3)
+            }.joined(), InputFormat.jsonl, in: TestFolder(), made: 3)
         #expect(found["b"] == native["b"] && found["d"] == native["d"])
         #expect(found["a"] == (native["a"] ?? "") + "duplicate_id")
         // What is wrong has no id but its number.
         #expect(found["6"] == "bad_field")
         // An edit costs what is edited.
         let edited = text.replacing("last", with: "changed").replacing("a,again\n", with: "")
-        #expect(try results(edited, DelimitedInput.csv, in: folder, made: 1)["d"] != native["d"])
+        #expect(try results(edited, InputFormat.csv, in: folder, made: 1)["d"] != native["d"])
     }
 
     /// A quote that is never closed takes all that follows; as one failed line that would be lost.
@@ -75,29 +75,30 @@ import Testing
             "e", "e,\"half\nof it", "e,\"half\nof\nit\n", "e,\"\(String(repeating: "x\n", count: 9000))",
         ] {
             let error = #expect(throws: UserError.self) {
-                try results(text + end, DelimitedInput.csv, in: TestFolder(), made: 3)
+                try results(text + end, InputFormat.csv, in: TestFolder(), made: 3)
             }
             #expect(error?.kind == .io && error?.place?.hasSuffix(":9") == true)
             try folder.write((text + end).utf8, to: "half")
             var job = JobSettings.test(input: [folder.path("half")])
-            job.inputFormat = InputFormatChoice(DelimitedInput.csv)
+            job.inputFormat = InputFormat.csv
             #expect(try job.countLines() == 5)
         }
-        #expect(try results(text + "e,whole", DelimitedInput.csv, in: folder, made: 4)["e"] != nil)
+        #expect(try results(text + "e,whole", InputFormat.csv, in: folder, made: 4)["e"] != nil)
     }
 
     @Test func aPromptMayBeSeveralLines() throws {
         let found = try results(
-            "\n \r\nfirst\r\n\r\nsecond, with\n  two lines\n\t\n\nlast", Paragraphs(), in: TestFolder(),
+            "\n \r\nfirst\r\n\r\nsecond, with\n  two lines\n\t\n\nlast", InputFormat.paragraphs,
+            in: TestFolder(),
             made: 3)
         let native = try results(
             [(3, "first"), (5, "second, with\\n  two lines"), (9, "last")].map {
                 "{\"id\":\"\($0)\",\"prompt\":\"\($1)\"}\n"
-            }.joined(), NativeLines(), in: TestFolder(), made: 3)
+            }.joined(), InputFormat.jsonl, in: TestFolder(), made: 3)
         #expect(found == native)
         let folder = try TemporaryFolder()
         let path = try folder.write("short\n\nmuch\ntoo\nlong\n\nshort\n", to: "in")
-        var reader = InputReader(paths: [path], format: Paragraphs(), limit: 10, chunkSize: 3)
+        var reader = InputReader(paths: [path], format: InputFormat.paragraphs, limit: 10, chunkSize: 3)
         for length in [nil, 13, nil] {
             let record = try #require(try reader.next())
             #expect(record.excessLength == length && record.bytes.isEmpty == (length != nil))

@@ -22,7 +22,7 @@ import Testing
     private func read(_ text: String, chunk: Int = 4096, limit: Int = 1000) throws -> [Item] {
         let folder = try TemporaryFolder()
         var reader = InputReader(
-            paths: [try folder.write(text, to: "in.json")], format: JSONArrayRecords(), limit: limit,
+            paths: [try folder.write(text, to: "in.json")], format: InputFormat.json, limit: limit,
             chunkSize: chunk)
         var all: [Item] = []
         while let record = try reader.next() {
@@ -165,7 +165,7 @@ import Testing
             let folder = try TemporaryFolder()
             let path = try folder.write(Array(text[..<length]), to: "in.json")
             let job = JobSettings.test(input: [path]) {
-                $0.inputFormat = InputFormatChoice(JSONArrayRecords())
+                $0.inputFormat = InputFormat.json
             }
             #expect(try job.countLines() == found.count - 1)
             // What ends in an inner bracket shows only when it is read.
@@ -201,7 +201,7 @@ import Testing
     @Test func aNameSaysArrayWhereThereIsOne() throws {
         let folder = try TemporaryFolder()
         func format(_ text: [UInt8], _ name: String) throws -> String {
-            FormatByName().format(for: try folder.write(text, to: name)).name
+            InputFormat.auto.format(for: try folder.write(text, to: name)).name
         }
         func format(_ text: String, _ name: String = "a.json") throws -> String {
             try format(Array(text.utf8), name)

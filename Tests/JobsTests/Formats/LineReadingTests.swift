@@ -154,7 +154,7 @@ import Testing
         #expect(try record(text, in: "in.csv").fields["prompt"] == "Hi, you")
         let said = try record(text, in: "in.csv") { job in
             job.cells.separator = DelimitedInput.separators.first { $0.word == word }?.byte
-            job.inputFormat = InputFormatChoice(job.inputFormat.format.with(job.cells))
+            job.inputFormat.cells = job.cells
         }
         #expect(said.fields["b"] == "1")
     }
@@ -164,7 +164,7 @@ import Testing
         #expect(throws: LineError.self) { try self.record(text, in: "in.tsv") }
         let record = try record(text, in: "in.tsv") { job in
             job.cells.quotes = .none
-            job.inputFormat = InputFormatChoice(job.inputFormat.format.with(job.cells))
+            job.inputFormat.cells = job.cells
         }
         #expect(record.fields["prompt"] == "\"Hi there" && record.id == "1")
     }

@@ -229,7 +229,7 @@ import Testing
         guard case .object(var members) = line else { return }
         for (id, text) in [("a", "a"), (7, "7")] as [(JSONValue, String)] {
             members["custom_id"] = id
-            let found = OpenAILines.orNative.content(of: .object(members))
+            let found = InputFormat.requestsOrNative.content(of: .object(members))
             #expect(found.fault != nil && found.request != nil)
             #expect(try PromptRecord.id(of: found.fields) == text)
         }
@@ -246,10 +246,10 @@ import Testing
         ] as [JSONObject] {
             var line = line
             (line["custom_id"], line["body"]) = ("a", body)
-            let found = OpenAILines.orNative.content(of: .object(line))
+            let found = InputFormat.requestsOrNative.content(of: .object(line))
             #expect(found.fault == nil && found.request?.endpoint == .chat && found.fields["id"] == "a")
         }
-        let prompt = OpenAILines.orNative.content(of: ["custom_id": "a", "body": ["prompt": "x"]])
+        let prompt = InputFormat.requestsOrNative.content(of: ["custom_id": "a", "body": ["prompt": "x"]])
         #expect(prompt.request?.endpoint == .completions && prompt.fields["max_tokens"] == 16)
     }
 
@@ -263,8 +263,8 @@ import Testing
             ["custom_id": nil, "method": "POST", "url": "/v1/chat/completions", "body": [:]],
         ] as [JSONValue] { #expect(!OpenAIRequest.isOne(native)) }
         let native: JSONValue = ["prompt": "x"]
-        #expect(OpenAILines.orNative.content(of: native).fields == native)
-        #expect(OpenAILines().content(of: native).fault != nil)
+        #expect(InputFormat.requestsOrNative.content(of: native).fields == native)
+        #expect(InputFormat.openAI.content(of: native).fault != nil)
     }
 
     // MARK: Answers

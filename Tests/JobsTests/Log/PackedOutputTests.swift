@@ -80,7 +80,7 @@ import Testing
         damaged[damaged.count - 3] ^= 0x55
         try folder.write(damaged, to: "damaged")
         #expect(throws: UserError.self) { try ByteSource(path: folder.path("damaged")).readAll(limit: .max) }
-        #expect(InputFormats.standard.format(for: "A.CSV" + packing.nameEnd).name == "csv")
+        #expect(InputFormat.auto.format(for: "A.CSV" + packing.nameEnd).name == "csv")
     }
 
     @Test(arguments: ["out.jsonl.gz", "out.jsonl.zst", "out.json.gz", "out.csv.zst"])

@@ -61,7 +61,7 @@ import Testing
         let line = "{\"custom_id\":\"request\",\"url\":\"/v1/completions\",\"body\":\(Self.body)}}\n"
         let (_, expected) = try ScriptedRun.run(
             .test(input: [try folder.write(line, to: "in.jsonl")]) {
-                $0.inputFormat = InputFormatChoice(OpenAILines())
+                $0.inputFormat = InputFormat.openAI
             })
         let text = try JSONValue(parsing: Array((expected[0] + "}").utf8), limits: .line)["text"]
         try serve { client in
@@ -147,7 +147,7 @@ import Testing
             try ScriptedRun.run(
                 .test(input: [input]) { job in
                     (job.inputFormat, job.outputFormat) = (
-                        InputFormatChoice(OpenAILines()), OutputFormat(OpenAIResults())
+                        InputFormat.openAI, OutputFormat(OpenAIResults())
                     )
                     job.engine.workers = .count(workers)
                     job.engine.prefillChunk = 7 * workers
