@@ -1,7 +1,7 @@
 /// A request to a loop, which gives it its `RequestID`.
 package struct Request: Sendable {
     package var prompt: [Int32]
-    package var kind: any RequestKind
+    package var kind: any RequestKind { didSet { key = nil } }
     package var rope = RopeFactors.byLength
     /// Beginning of its completion, made by an earlier run. It comes from a file, and is dropped if it can't be this
     /// request's.
@@ -9,14 +9,12 @@ package struct Request: Sendable {
     /// Digest of the settings that its outcome depends on, `RequestSettings.content`. Nil if unknown; then no request
     /// counts as equal.
     package var asked: [UInt8]?
-    /// Source's own label; the loop ignores it.
-    package var label: any Sendable
+    /// Identity among requests; nil if it is unknown, or not needed.
+    package var key: RequestKey?
+    /// Source's own object; the loop ignores it.
+    package var label: (any AnyObject & Sendable)?
 
-    package init(prompt: [Int32], kind: any RequestKind, label: any Sendable = ()) {
-        self.prompt = prompt
-        self.kind = kind
-        self.label = label
-    }
+    package init(prompt: [Int32], kind: any RequestKind) { (self.prompt, self.kind) = (prompt, kind) }
 
     /// The most tokens of prompt and completion together.
     package var ceiling: Int { prompt.count + kind.maxTokens }

@@ -1,3 +1,4 @@
+import BatchEngine
 import OperatingSystem
 
 /// Everything that all results of a run depend on, as an ordered list of named values.
@@ -87,5 +88,17 @@ package struct RunFingerprint: Sendable, Equatable {
         if changed.isEmpty { return "settings or version" }
         return changed.map { groups[$0] == "phibatch" ? "the version of phibatch" : groups[$0] }
             .joined(separator: ", ")
+    }
+}
+
+extension RunFingerprint {
+    /// Identifies a run's model, adapter, tokenizer, engine and arithmetic; without the job's settings.
+    package var model: [UInt8] {
+        var content = RequestContent("model")
+        for (name, value) in parts where !name.utf8.starts(with: "job.".utf8) {
+            content.append(Array(name.utf8))
+            content.append(Array(value.utf8))
+        }
+        return SHA.sha256(of: content.bytes)
     }
 }

@@ -83,18 +83,15 @@ struct EqualRequests {
 }
 
 extension JobRun {
-    private func key(of request: Request) -> RequestKey? {
-        guard job.computesEqualsOnce || answers != nil else { return nil }
-        return RequestKey(request, model: answers?.model ?? [])
-    }
-
     private func mayBeShared(_ key: RequestKey, _ owner: any RequestOwner) -> Bool {
         job.computesEqualsOnce && (!key.draws || owner.isCommon)
     }
 
     /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
-    func isShared(_ request: Request) throws -> Bool {
-        guard let key = key(of: request) else { return false }
+    func isShared(_ request: inout Request) throws -> Bool {
+        // One that was made anew, or has its constraint now.
+        if request.key == nil, let sharedModel { request.key = RequestKey(request, model: sharedModel) }
+        guard let key = request.key else { return false }
         if mayBeShared(key, request.owner) {
             switch equals.answer(to: key, for: request.owner) {
             case .new: break
@@ -115,7 +112,7 @@ extension JobRun {
 
     /// Keeps what was computed for a request, and hands it to those who waited for it.
     func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
-        guard let key = key(of: sequence.request) else { return }
+        guard let key = sequence.request.key else { return }
         if answers?.verifies == true {
             verify(key, against: sequence.decoding.saved.map { AnswerRecord(key: key, $0, provenance) })
         } else if answers?.store.add(sequence, provenance, key) == true {
@@ -135,7 +132,7 @@ extension JobRun {
     /// Nothing comes of a request.
     /// - Returns: who waited for it.
     func gaveUp(_ request: Request) -> [any RequestOwner] {
-        guard let key = key(of: request) else { return [] }
+        guard let key = request.key else { return [] }
         if answers?.verifies == true { verify(key, against: nil) }
         return equals.gaveUp(key)
     }

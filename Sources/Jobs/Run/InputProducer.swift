@@ -38,6 +38,8 @@ final class InputProducer: @unchecked Sendable {
     private let queue: RequestQueue
     private let preparer: LinePreparer
     private let keys: LineKeys
+    /// As `RequestMaker.model`.
+    private let sharedModel: [UInt8]?
     /// Nil where rows that are done decide nothing of others.
     private let plan: StepPlan?
     private let reuse: RowReuse?
@@ -59,9 +61,9 @@ final class InputProducer: @unchecked Sendable {
     ///   - follow: for an input that is read on while it grows.
     init(
         job: JobSettings, models: ModelLoader, store: SharedStore, queue: RequestQueue,
-        piped: PipedLines? = nil, follow: FollowedInput? = nil
+        piped: PipedLines? = nil, follow: FollowedInput? = nil, sharing model: [UInt8]? = nil
     ) throws {
-        self.job = job
+        (self.job, sharedModel) = (job, model)
         self.models = models
         self.store = store
         self.queue = queue
@@ -254,7 +256,7 @@ final class InputProducer: @unchecked Sendable {
             label, saved: saved,
             RequestMaker(
                 text: model.text, limits: model.engine.limits, rope: job.engine.longRope.engineValue,
-                waiter: queue.waiter))
+                model: sharedModel, waiter: queue.waiter))
     }
 }
 

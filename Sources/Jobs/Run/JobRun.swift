@@ -23,6 +23,8 @@ package final class JobRun: RequestSource {
     let store: SharedStore
     /// Store of earlier answers, of this job or others; nil if the job asks for none.
     let answers: StoredAnswers?
+    /// The model that equal requests have in common; nil if equal ones are of no interest.
+    let sharedModel: [UInt8]?
     let stopFlag: StopFlag
     let progress: (RunStatistics) -> Void
     let ended: (Result<RunOutcome, any Error>) -> Void
@@ -104,6 +106,7 @@ package final class JobRun: RequestSource {
             throw UserError(.badJob, "distinct and until need an input that is there, and no pipe.")
         }
         self.readsAhead = readsAhead
+        sharedModel = answers?.model ?? (job.computesEqualsOnce ? [] : nil)
         gates = AcceptFilter(job)
         // Rows that wait for others of their line leave room for other lines.
         queue = RequestQueue(
@@ -112,7 +115,8 @@ package final class JobRun: RequestSource {
         self.work = work
         followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
         feeder = try InputProducer(
-            job: job, models: models, store: self.store, queue: queue, piped: piped, follow: followed)
+            job: job, models: models, store: self.store, queue: queue, piped: piped, follow: followed,
+            sharing: sharedModel)
     }
 
     // MARK: Requests
@@ -129,9 +133,9 @@ package final class JobRun: RequestSource {
         var copies = 0
         while !isCancelled, copies < EqualRequests.copiesAtOnce {
             if gates?.isEnough == true { return .end }
-            if let request = again.popFirst() {
+            if var request = again.popFirst() {
                 if giveUp(request.work) { continue }
-                guard try isShared(request) else { return .request(request) }
+                guard try isShared(&request) else { return .request(request) }
                 copies += 1
                 continue
             }
@@ -151,7 +155,7 @@ package final class JobRun: RequestSource {
                 continue
             }
             switch popped {
-            case .request(let request):
+            case .request(var request):
                 if piped?.drops(request.work) == true {
                     piped?.gone(request.work)
                     continue
@@ -159,7 +163,7 @@ package final class JobRun: RequestSource {
                 open[request.work.index, default: 0] += 1
                 judges = judges || request.owner.mayComeAgain
                 work.set(running: open.count)
-                guard try isShared(request) else { return .request(request) }
+                guard try isShared(&request) else { return .request(request) }
                 copies += 1
             case .failure(let label, let error):
                 try file(error, label, counts: label.isDone ? isFirstFault(of: label) : nil)

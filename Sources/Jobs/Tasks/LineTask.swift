@@ -75,6 +75,8 @@ package struct RequestMaker: Sendable {
     let text: any TextCoding
     let limits: ModelLimits
     let rope: RopeFactors
+    /// The model that equal requests share, `RunFingerprint.model`; nil if equal ones are of no interest.
+    let model: [UInt8]?
     /// Notified when a slow part of a request is ready.
     let waiter: AnswerCompilation.Waiter
 
@@ -85,9 +87,10 @@ package struct RequestMaker: Sendable {
         _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil,
         for owner: any RequestOwner
     ) -> Request {
-        var request = Request(prompt: prompt, kind: kind, label: owner)
-        request.rope = rope
+        var request = Request(prompt: prompt, kind: kind)
+        (request.owner, request.rope) = (owner, rope)
         (request.asked, request.saved) = (asked, saved?.saved)
+        request.key = model.flatMap { RequestKey(request, model: $0) }
         return request
     }
 }

@@ -48,7 +48,6 @@ package protocol WaitingRequest: Sendable {
 
 /// Work from the feeder for the job.
 package enum PendingRequest: Sendable {
-    /// Its label is a `RequestOwner`.
     case request(Request)
     case failure(RequestLabel, LineError)
     case waiting(any WaitingRequest)
@@ -109,10 +108,20 @@ struct StartOrder {
 extension Request {
     /// Purpose of it in this run.
     var owner: any RequestOwner {
-        guard let owner = label as? any RequestOwner else {
-            preconditionFailure("a request of another source")
+        get {
+            guard let label = label as? CarriedOwner else {
+                preconditionFailure("a request of another source")
+            }
+            return label.owner
         }
-        return owner
+        set { label = CarriedOwner(newValue) }
     }
     var work: RequestLabel { owner.label }
+}
+
+/// The owner of a request as a loop carries it. A class, as a cast to it costs next to nothing.
+private final class CarriedOwner: Sendable {
+    let owner: any RequestOwner
+
+    init(_ owner: any RequestOwner) { self.owner = owner }
 }

@@ -39,14 +39,14 @@ final class TestSource: RequestSource {
     init(_ requests: [Request], workers: Int) {
         self.requests = requests.enumerated().map { number, request in
             var request = request
-            request.label = number
+            request.number = number
             return request
         }.reversed()
         count = requests.count
         self.workers = workers
     }
 
-    private func number(_ request: Request) -> Int { request.label as? Int ?? -1 }
+    private func number(_ request: Request) -> Int { request.number }
 
     /// The completions in the order of the requests.
     var completions: [[Int32]] { (0..<count).map { results[$0] ?? [-1] } }

@@ -12,7 +12,7 @@ struct MadeAnswer {
 
     init(_ number: Int, length: Int = 3) throws {
         var request = Request(
-            prompt: [Int32(number)], kind: Scoring(Array(repeating: 1, count: length)), label: ())
+            prompt: [Int32(number)], kind: Scoring(Array(repeating: 1, count: length)))
         request.asked = []
         self.request = request
         key = try #require(RequestKey(request, model: [7]))

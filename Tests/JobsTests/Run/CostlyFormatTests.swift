@@ -127,7 +127,9 @@ import Testing
                     lineNumber: position + 1), seed: 0, keepsTokens: false, retries: 0)
         }
         func request(_ position: Int) -> Request {
-            Request(prompt: [1], kind: kind, label: part(position))
+            var request = Request(prompt: [1], kind: kind)
+            request.owner = part(position)
+            return request
         }
         func pop(before limit: Int = .max) throws -> Int? {
             guard case .request(let request) = try queue.pop(patience: 0, in: StartOrder(limit: limit)) else {

@@ -178,13 +178,12 @@ import Testing
     @Test func theOldestAreForgotten() throws {
         let model = ScriptedModel()
         func request(_ number: Int) -> Request {
-            var request = Request(
-                prompt: [Int32(number)], kind: Scoring([1]),
-                label: GenerationPart(
-                    label: RequestLabel(
-                        position: number, index: number, sample: 0,
-                        key: ResultKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0,
-                    keepsTokens: false, retries: 0))
+            var request = Request(prompt: [Int32(number)], kind: Scoring([1]))
+            request.owner = GenerationPart(
+                label: RequestLabel(
+                    position: number, index: number, sample: 0,
+                    key: ResultKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0,
+                keepsTokens: false, retries: 0)
             request.asked = []
             return request
         }

@@ -41,7 +41,7 @@ import Testing
             }
             let tree = LabelTree(Self.choices, ends: Self.ends)
             let requests = Self.prompts.enumerated().map { number, prompt in
-                Request(prompt: prompt, kind: Comparison(tree), label: number)
+                Request(prompt: prompt, kind: Comparison(tree), number: number)
             }
             let (found, _) = try run(requests, workers: 4, chunk: 512, threads: 2)
             // Each choice with each end by itself.
@@ -52,7 +52,7 @@ import Testing
             }
             let (scores, _) = try run(
                 single.enumerated().map {
-                    Request(prompt: $1.prompt, kind: Scoring($1.scored), label: $0)
+                    Request(prompt: $1.prompt, kind: Scoring($1.scored), number: $0)
                 }, workers: 8, chunk: 512, threads: 2)
             var number = 0
             for prompt in Self.prompts.indices {

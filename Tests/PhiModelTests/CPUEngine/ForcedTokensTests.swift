@@ -17,15 +17,16 @@ import Testing
     private static func requests(
         _ sampling: SamplingParameters, _ change: (Stretches) -> any Constraint = { $0 }
     ) -> [Request] {
-        (0..<6).map { number in
+        (0..<6).map { (number: Int) -> Request in
             let constraint = Stretches(
                 free: 12, opening: 3 * number, longest: 5 + 3 * number, end: 2, vocabularySize: 320)
+            let prompt = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
             return Request(
-                prompt: (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) },
+                prompt: prompt,
                 kind: Sampling(
                     maxTokens: 100 + 10 * number, sampling: sampling, constraint: change(constraint),
                     stream: UInt64(number), endOfSequence: [2], stops: .none, text: NoStream()),
-                label: number)
+                number: number)
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// the last bit, as in a cache with room for all; and so do those with draft tokens.
 @Suite struct PreemptionTests {
     /// Some repeat themselves; some share their first 128 tokens, and ceilings lie on both sides of LongRoPE's limit.
-    private static let requests = (0..<9).map { number in
+    private static let requests = (0..<9).map { (number: Int) -> Request in
         let shared = number % 3 == 0 ? (0..<128).map { Int32($0 * 29 % 311 + 3) } : []
         let own = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
         return Request(
@@ -18,7 +18,7 @@ import Testing
                 maxTokens: 100 + 13 * number,
                 sampling: SamplingParameters(temperature: number % 4 == 1 ? 0 : 0.9, logprobs: 5),
                 stream: UInt64(number), endOfSequence: [], stops: .none, text: NoStream()),
-            label: number)
+            number: number)
     }
 
     @Test(arguments: [

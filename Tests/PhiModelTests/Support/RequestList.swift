@@ -1,4 +1,5 @@
 import BatchEngine
+import TestSupport
 
 @testable import PhiModel
 
@@ -39,7 +40,7 @@ final class RequestList<Ending>: RequestSource {
     func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
     func note(on choice: SampledToken) -> String? { note(choice) }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) {
-        endings[sequence.request.label as? Int ?? -1] = ending(sequence, provenance)
+        endings[sequence.request.number] = ending(sequence, provenance)
     }
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
     func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }

@@ -106,7 +106,7 @@ struct ConstrainedRequest: WaitingRequest {
         } else {
             kind.constraint = compiled.constraint(maxTokens: answer.maxTokens)
         }
-        request.label = owner
+        request.owner = owner
         request.kind = kind
         return request
     }

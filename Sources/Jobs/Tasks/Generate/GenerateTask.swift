@@ -204,7 +204,7 @@ struct GenerationPart: RequestOwner {
             kind.stream = owner.stream
             var request = sequence.request
             (request.kind, request.saved) = (kind, nil)
-            request.label = owner
+            request.owner = owner
             return .again(request)
         }
         let text: String

@@ -180,7 +180,7 @@ struct StepRow: Sendable {
 
     func wrapped(_ request: Request) -> Request {
         var request = request
-        request.label = StepPart(owner: request.owner, row: self)
+        request.owner = StepPart(owner: request.owner, row: self)
         return request
     }
 

@@ -1,21 +1,20 @@
-import BatchEngine
 import JSON
 import OperatingSystem
 
 /// Key of a request to a model: SHA-256 of everything that the outcome depends on. Requests with the same key have the
 /// same outcome, in any line or job.
-struct RequestKey: Hashable, Sendable {
+package struct RequestKey: Hashable, Sendable {
     /// Raised with every change of the key's content.
     private static let version = 1
     private static let wordCount = 4
 
     private let words: SIMD4<UInt64>
     /// Whether the outcome depends on a random stream, which is part of the key.
-    let draws: Bool
+    package let draws: Bool
 
     /// Nil if it is unknown what the outcome depends on.
     /// - Parameter model: identifies the model, its arithmetic and everything else outside requests.
-    init?(_ request: Request, model: [UInt8]) {
+    package init?(_ request: Request, model: [UInt8]) {
         guard let asked = request.asked, let kind = request.kind.content else { return nil }
         var content = RequestContent("phibatch answer \(Self.version)")
         content.append(model)
@@ -32,28 +31,16 @@ struct RequestKey: Hashable, Sendable {
         draws = kind.draws
     }
 
-    static func == (a: Self, b: Self) -> Bool { a.words == b.words }
-    func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
+    package static func == (a: Self, b: Self) -> Bool { a.words == b.words }
+    package func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 
     /// Its first bytes, which are almost always unique.
-    var prefix: UInt64 { words[0] }
+    package var prefix: UInt64 { words[0] }
 
     /// The whole key in 64 hexadecimal digits.
-    var text: String {
+    package var text: String {
         var digits: [UInt8] = []
         for number in 0..<Self.wordCount { JSONBytes.appendHex(words[number], to: &digits) }
         return String(decoding: digits, as: UTF8.self)
-    }
-}
-
-extension RunFingerprint {
-    /// Identifies a run's model, adapter, tokenizer, engine and arithmetic; without the job's settings.
-    package var model: [UInt8] {
-        var content = RequestContent("model")
-        for (name, value) in parts where !name.utf8.starts(with: "job.".utf8) {
-            content.append(Array(name.utf8))
-            content.append(Array(value.utf8))
-        }
-        return SHA.sha256(of: content.bytes)
     }
 }
