@@ -67,7 +67,7 @@ package struct LogReader {
                 outcome.damaged += 1
                 // With the damaged line feeds around it, but not those that are whole. A result that doesn't count is as it was
                 // written.
-                if isValid, ResultRecord(bytes) != nil { continue }
+                if isValid, RecordHead(bytes) != nil { continue }
                 let whole = line.offset..<line.offset + line.bytes.count
                 outcome.addDamage(at: (offset - 1..<offset + bytes.count + 1).clamped(to: whole))
             }
@@ -106,14 +106,14 @@ package struct LogReader {
         } else if isOutput, ChecksummedLine.begins(bytes, OutputLog.End.marker) {
             return OutputLog.End(bytes) != nil
         } else {
-            guard let record = ResultRecord(bytes), try accepts(record.run) else {
+            guard let record = RecordHead(bytes), try accepts(record.run) else {
                 return false
             }
             if index.store(record, at: offset, length: bytes.count, inOutput: isOutput) {
                 outcome.superseded += 1
             }
             if !outcome.inFlight.isEmpty { outcome.inFlight[record.key] = nil }
-            outcome.completionTokens += record.result.completionTokens
+            outcome.completionTokens += record.completionTokens
         }
         return true
     }

@@ -34,6 +34,45 @@ extension ResultRecord {
     /// - Parameter line: one whose sum is known to be right.
     init?(_ line: UnsafeRawBufferPointer) {
         var members = ResultCoding.Members()
+        let head = RecordHead(line) { name, scanner throws(JSONFault) in
+            try members.take(name, from: &scanner)
+        }
+        guard let head, let result = members.result else { return nil }
+        self.init(key: head.key, repetition: head.repetition, run: head.run, result: result)
+    }
+}
+
+/// A record without its result, as an index needs it.
+struct RecordHead {
+    let key: ResultKey
+    let repetition: Int
+    let run: String
+    /// Of the result.
+    private(set) var isFailed = false
+    private(set) var completionTokens = 0
+
+    /// - Parameter line: one whose sum is known to be right.
+    init?(_ line: UnsafeRawBufferPointer) {
+        var (isFailed, tokens) = (false, Int?.none)
+        self.init(line) { name, scanner throws(JSONFault) in
+            // What comes after either is the line's, and may have these names, too.
+            if isFailed || tokens != nil {
+                try scanner.skip()
+            } else if name.spells("usage") {
+                tokens = try scanner.value().int("completion_tokens") ?? 0
+            } else {
+                isFailed = name.spells("error")
+                try scanner.skip()
+            }
+        }
+        (self.isFailed, completionTokens) = (isFailed, tokens ?? 0)
+    }
+
+    /// - Parameter take: takes each of the result's members.
+    fileprivate init?(
+        _ line: UnsafeRawBufferPointer,
+        take: (UnsafeBufferPointer<UInt8>, inout JSONScanner) throws(JSONFault) -> Void
+    ) {
         var (id, sample, hash, run) = (String?.none, Int?.none, UInt64?.none, String?.none)
         var repetition = 0
         let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
@@ -54,17 +93,13 @@ extension ResultRecord {
                 } else if name.spells("run") {
                     run = try scanner.string()
                 } else {
-                    try members.take(name, from: &scanner)
+                    try take(name, &scanner)
                 }
             }
         }
-        guard isRead != nil, let id, let sample, sample >= 0, repetition >= 0, let hash, let run,
-            let result = members.result
-        else {
-            return nil
-        }
-        self.init(
-            key: ResultKey(id: id, sample: sample, contentHash: hash), repetition: repetition, run: run,
-            result: result)
+        guard isRead != nil, let id, let sample, sample >= 0, repetition >= 0, let hash, let run
+        else { return nil }
+        key = ResultKey(id: id, sample: sample, contentHash: hash)
+        (self.repetition, self.run) = (repetition, run)
     }
 }
