@@ -23,28 +23,41 @@ static void load(int t, const void *from, size_t stride) {
 static void store(int t, void *to, size_t stride) {
     for (int r = 0; r < rows[t]; r++) memcpy((uint8_t *)to + r * stride, tiles[t][r], row_bytes[t]);
 }
-// Signed bytes of a by unsigned bytes of b, four at a time, added to the integers of t.
-static void multiply(int t, int a, int b) {
-    for (int m = 0; m < rows[t]; m++)
-        for (int n = 0; n < row_bytes[t] / 4; n++) {
-            int32_t sum;
-            memcpy(&sum, &tiles[t][m][4 * n], 4);
-            for (int k = 0; k < row_bytes[a]; k++)
-                sum += (int32_t)(int8_t)tiles[a][m][k] * (int32_t)tiles[b][k / 4][4 * n + k % 4];
-            memcpy(&tiles[t][m][4 * n], &sum, 4);
-        }
-}
+// Bytes of a by bytes of b, four at a time, added to the integers of t.
+#define PRODUCTS_OF(name, TYPE_A, TYPE_B)                                                                  \
+    static void name(int t, int a, int b) {                                                                \
+        for (int m = 0; m < rows[t]; m++)                                                                  \
+            for (int n = 0; n < row_bytes[t] / 4; n++) {                                                   \
+                uint32_t sum;                                                                              \
+                memcpy(&sum, &tiles[t][m][4 * n], 4);                                                      \
+                for (int k = 0; k < row_bytes[a]; k++)                                                     \
+                    sum += (uint32_t)((TYPE_A)tiles[a][m][k] * (TYPE_B)tiles[b][k / 4][4 * n + k % 4]);    \
+                memcpy(&tiles[t][m][4 * n], &sum, 4);                                                      \
+            }                                                                                              \
+    }
+PRODUCTS_OF(signed_by_unsigned, int8_t, uint8_t)
+PRODUCTS_OF(unsigned_by_signed, uint8_t, int8_t)
+PRODUCTS_OF(signed_by_signed, int8_t, int8_t)
+PRODUCTS_OF(unsigned_by_unsigned, uint8_t, uint8_t)
 
 #undef _tile_loadd
+#undef _tile_stream_loadd
 #undef _tile_stored
 #undef _tile_zero
 #undef _tile_dpbsud
+#undef _tile_dpbusd
+#undef _tile_dpbssd
+#undef _tile_dpbuud
 #define _tile_loadconfig configure_tiles
 #define _tile_release() ((void)0)
 #define _tile_zero zero
 #define _tile_loadd load
+#define _tile_stream_loadd load
 #define _tile_stored store
-#define _tile_dpbsud multiply
+#define _tile_dpbsud signed_by_unsigned
+#define _tile_dpbusd unsigned_by_signed
+#define _tile_dpbssd signed_by_signed
+#define _tile_dpbuud unsigned_by_unsigned
 #define phi_amx_available processor_has_tiles
 #include "../../Sources/CPhiKernels/x86/amx.c"
 #undef phi_amx_available

@@ -1,6 +1,7 @@
 // AMX: tiles of 16 tokens by 16 rows by 64 columns, one instruction for 16,384 products. The weights of two row blocks
-// and 8 groups are unpacked to bytes in the first-level cache; each tile of sums is scaled and added with AVX-512 while
-// the next is multiplied.
+// and 8 groups are unpacked to bytes in the first-level cache. Two tiles of tokens, two row blocks and two groups are
+// multiplied in one step, so that each tile is loaded for two products; meanwhile the sums of the step before are scaled
+// and added with AVX-512. What is left over goes tile by tile.
 #if defined(__x86_64__)
 #pragma clang attribute push(                                                                              \
     __attribute__((                                                                                        \
@@ -32,6 +33,8 @@ int phi_amx_available(void) { return 0; }
 // Bytes of one panel's activations, which stay in the second-level cache.
 #define PANEL_BYTES (1 << 20)
 #define PANEL_TOKENS 256
+// Segments of a matrix whose biases are multiplied in tiles; those of wider ones are not.
+#define MOST_SEGMENTS 4
 // With fewer tokens tiles are mostly empty, and AVX-512 is faster.
 #define FEWEST_TOKENS 12
 
@@ -120,6 +123,83 @@ INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *
     for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
 }
 
+// Integer sums of two groups, two tiles of tokens and two row blocks, which are to be scaled.
+struct step {
+    const int32_t *sums;       // [group][tile][block][16 tokens][16 rows]; 0 if there are none
+    const float *x[2];         // scales of the tokens of each tile: [group][16]
+    const uint8_t *scales[2];  // scales of the rows of each block, for the first group
+    float *S[2];               // of each block: [tile][16 tokens][16 rows]
+};
+
+// The rows' scales of a step, [group][block].
+INLINE void load_step_scales(const struct step *from, const PhiMatrix *w, __m512 scales[2][2]) {
+    for (int g = 0; g < 2; g++)
+        for (int b = 0; b < 2; b++)
+            scales[g][b] =
+                phi_scales512(from->scales[b] + g * 16 * phi_float_size(w->float_type), w->float_type);
+}
+
+// S += the scaled sums of tokens first ..< first + count of a tile.
+INLINE void scale_tokens(const struct step from, const __m512 scales[2][2], const int tile, const int first,
+                         const int count) {
+    PHI_UNROLLED
+    for (int i = first; i < first + count; i++)
+        for (int b = 0; b < 2; b++) {
+            const int32_t *sums = from.sums + 512 * tile + 256 * b + 16 * i;
+            float *S = from.S[b] + 256 * tile + 16 * i;
+            __m512 sum = _mm512_load_ps(S);
+            for (int g = 0; g < 2; g++)
+                sum = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums + 1024 * g)),
+                                                    _mm512_set1_ps(from.x[tile][16 * g + i])),
+                                      scales[g][b], sum);
+            _mm512_store_ps(S, sum);
+        }
+}
+
+// Scales sums that no step follows, and notes that there are none left.
+static __attribute__((noinline)) void finish_step(struct step *waiting, const PhiMatrix *w) {
+    __m512 scales[2][2];
+    if (!waiting->sums) return;
+    load_step_scales(waiting, w, scales);
+    for (int tile = 0; tile < 2; tile++) scale_tokens(*waiting, scales, tile, 0, 16);
+    waiting->sums = 0;
+}
+
+#define MULTIPLY_TILES(tile, x, w, sums)                                                                   \
+    do {                                                                                                   \
+        _tile_zero(tile);                                                                                  \
+        _tile_dpbsud(tile, x, w);                                                                          \
+        _tile_stored(tile, sums, 64);                                                                      \
+    } while (0)
+
+// Multiplies one step, and meanwhile scales the one before, if there is one. Tiles of activations are not kept in the
+// first-level cache, which is for sums and weights.
+// lines, values: of each row block, and of each tile of tokens, for the first group; the second's follow at a distance.
+INLINE void multiply_step(const PhiMatrix *w, const uint8_t *const lines[2], size_t next_lines,
+                          const int8_t *const values[2], const size_t group, int32_t *sums,
+                          const struct step before, const int is_first) {
+    __m512 scales[2][2];
+    if (!is_first) load_step_scales(&before, w, scales);
+#define MEANWHILE(first)                                                                                   \
+    if (!is_first) scale_tokens(before, scales, g, first, 4)
+    PHI_UNROLLED
+    for (int g = 0; g < 2; g++) {
+        _tile_stream_loadd(4, values[0] + g * 16 * group, group);
+        _tile_loadd(6, lines[0] + g * next_lines, 64);
+        MULTIPLY_TILES(0, 4, 6, sums + 1024 * g);
+        MEANWHILE(0);
+        _tile_loadd(7, lines[1] + g * next_lines, 64);
+        MULTIPLY_TILES(1, 4, 7, sums + 1024 * g + 256);
+        MEANWHILE(4);
+        _tile_stream_loadd(5, values[1] + g * 16 * group, group);
+        MULTIPLY_TILES(2, 5, 6, sums + 1024 * g + 512);
+        MEANWHILE(8);
+        MULTIPLY_TILES(3, 5, 7, sums + 1024 * g + 768);
+        MEANWHILE(12);
+    }
+#undef MEANWHILE
+}
+
 // S[token][16] += the biases of a segment, for tile `tile` of the activations.
 INLINE void add_biases(const PhiMatrix *w, const uint8_t *block, const PhiActivations *x, size_t tile,
                        size_t segment, float *S) {
@@ -140,33 +220,139 @@ INLINE void add_biases(const PhiMatrix *w, const uint8_t *block, const PhiActiva
                                         _mm512_load_ps(S + 16 * i)));
 }
 
+// 16-bit integers of a segment's groups for 16 rows or tokens, as low and high bytes: tiles of `width` groups.
+struct planes {
+    _Alignas(64) uint8_t low[PHI_SEGMENT / 2][64], high[PHI_SEGMENT / 2][64];
+};
+
+// Splits lines of two groups, which are `step` apart. Those of tokens are spread over a tile's rows of `width` bytes;
+// those of weights remain lines of four groups, where `width` is 0.
+static void split(const uint8_t *lines, size_t step, size_t count, const size_t width, struct planes *to) {
+    const __m512i quarters = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
+    const __m512i first = _mm512_or_si512(_mm512_set1_epi32((int)0x80800200), quarters);
+    const __m512i second = _mm512_or_si512(_mm512_set1_epi32(0x02008080), quarters), one = _mm512_set1_epi8(1);
+    const __m512i token = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i places = _mm512_mullo_epi32(token, _mm512_set1_epi32((int)width));
+    for (size_t i = 0; i < PHI_SEGMENT / 2; i++) {
+        const __m512i zero = _mm512_setzero_si512();
+        const __m512i a = 2 * i < count ? _mm512_loadu_si512(lines + 2 * i * step) : zero;
+        const __m512i b = 2 * i + 1 < count ? _mm512_loadu_si512(lines + (2 * i + 1) * step) : zero;
+        const __m512i low = _mm512_or_si512(_mm512_shuffle_epi8(a, first), _mm512_shuffle_epi8(b, second));
+        const __m512i high = _mm512_or_si512(_mm512_shuffle_epi8(a, _mm512_add_epi8(first, one)),
+                                             _mm512_shuffle_epi8(b, _mm512_add_epi8(second, one)));
+        if (width) {
+            const size_t at = i / (width / 4) * 16 * width + i % (width / 4) * 4;
+            _mm512_i32scatter_epi32(to->low[0] + at, places, low, 1);
+            _mm512_i32scatter_epi32(to->high[0] + at, places, high, 1);
+        } else {
+            _mm512_store_si512(to->low[i], low);
+            _mm512_store_si512(to->high[i], high);
+        }
+    }
+}
+
+// As `add_biases`, with the exact products of the bytes.
+static void add_planes(const struct planes *x, const struct planes *biases, size_t pairs, size_t width, __m512 step,
+                       const float *steps, float *S) {
+    _Alignas(64) int32_t sums[3][256];
+    _tile_zero(0), _tile_zero(1), _tile_zero(2);
+    for (size_t at = 0; at < pairs * 32; at += 16 * width) {
+        _tile_loadd(4, x->low[0] + at, width), _tile_loadd(5, x->high[0] + at, width);
+        _tile_loadd(6, biases->low[0] + at, 64), _tile_loadd(7, biases->high[0] + at, 64);
+        _tile_dpbuud(0, 4, 6), _tile_dpbsud(1, 5, 6), _tile_dpbssd(2, 5, 7), _tile_dpbusd(1, 4, 7);
+    }
+    _tile_stored(0, sums[0], 64), _tile_stored(1, sums[1], 64), _tile_stored(2, sums[2], 64);
+    for (int i = 0; i < 16; i++) {
+        __m512i sum = _mm512_slli_epi32(_mm512_load_si512(sums[2] + 16 * i), 8);
+        sum = _mm512_slli_epi32(_mm512_add_epi32(sum, _mm512_load_si512(sums[1] + 16 * i)), 8);
+        sum = _mm512_add_epi32(sum, _mm512_load_si512(sums[0] + 16 * i));
+        _mm512_store_ps(S + 16 * i,
+                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])),
+                                        _mm512_load_ps(S + 16 * i)));
+    }
+}
+
 INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
                   size_t from, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
     _Alignas(64) uint8_t unpacked[2][CHUNK][128 * 16];
     _Alignas(64) float S[2][PANEL_TOKENS / 16][256];
-    const size_t groups = w->columns / group, bytes = phi_block_bytes(w);
+    _Alignas(64) int32_t sums[2][8 * 256];
+    struct step waiting = {0};
+    // The tokens' sums of groups by segments and tiles, where there are not too many.
+    struct planes token_planes[MOST_SEGMENTS * PANEL_TOKENS / 16];
+    struct planes biases;
+    const size_t groups = w->columns / group, bytes = phi_block_bytes(w), record = phi_record_bytes(w);
     const size_t tiles = (tokens + 15) / 16, first = from / 16;
+    // Distances between the integers of a pair's groups, and from pair to pair.
+    const size_t next_lines = kind == PHI_INT4 ? 128 * 16 : phi_integers_at(w, 1) - phi_integers_at(w, 0);
+    const size_t next_pair = kind == PHI_INT4 ? 2 * 128 * 16 : record;
+    const size_t pairs = phi_pairs(w->columns, group), segments = phi_segments(w->columns, group);
+    const size_t width = group < 64 ? group : 64;
+    const int by_planes = tokens >= 16 && segments <= MOST_SEGMENTS;
+    for (size_t s = 0; by_planes && s < segments; s++)
+        for (size_t t = 0; t < tiles; t++)
+            split((const uint8_t *)(x->sums + ((first + t) * pairs + s * PHI_SEGMENT) * 32), 64,
+                  pairs - s * PHI_SEGMENT, width, &token_planes[s * tiles + t]);
     for (size_t b = begin; b < end; b += 2) {
         const size_t pair = end - b < 2 ? 1 : 2;
         memset(S[0], 0, tiles * sizeof S[0][0]);
         memset(S[1], 0, tiles * sizeof S[1][0]);
         for (size_t g = 0; g < groups; g += CHUNK) {
             const size_t count = groups - g < CHUNK ? groups - g : CHUNK;
-            if (kind == PHI_INT4)
-                for (size_t p = 0; p < pair; p++)
-                    for (size_t i = 0; i < count; i++)
-                        unpack(w->data + (b + p) * bytes + phi_integers_at(w, g + i), group, unpacked[p][i]);
+            const uint8_t *block[2], *lines[2], *next[2];
             const int last = g + count >= groups, segment_ends = last || (g + count) % (2 * PHI_SEGMENT) == 0;
+            for (size_t p = 0; p < pair; p++) {
+                block[p] = w->data + (b + p) * bytes;
+                lines[p] = kind == PHI_INT4 ? unpacked[p][0] : block[p] + phi_integers_at(w, g);
+                // Meanwhile memory loads the next chunk of this block, or the next pair's first.
+                next[p] = last ? block[p] + 2 * bytes : block[p] + phi_integers_at(w, g + CHUNK);
+                for (size_t i = 0; kind == PHI_INT4 && i < count; i++)
+                    unpack(block[p] + phi_integers_at(w, g + i), group, unpacked[p][i]);
+            }
             for (size_t t = 0; t < tiles; t++) {
                 const size_t at = ((first + t) * groups + g) * x->tile;
-                for (size_t p = 0; p < pair; p++) {
-                    const uint8_t *block = w->data + (b + p) * bytes;
-                    // Meanwhile memory loads the next chunk of this block, or the next pair's first.
-                    const uint8_t *next = last ? block + 2 * bytes : block + phi_integers_at(w, g + CHUNK);
-                    accumulate(w, block, kind == PHI_INT4 ? unpacked[p][0] : 0, group, x->values + at * group,
-                               x->scales + at, x->tile, g, count, t == 0 ? next : 0, S[p][t]);
-                    if (segment_ends) add_biases(w, block, x, first + t, g / (2 * PHI_SEGMENT), S[p][t]);
+                // Groups of 128 columns fill twice as many tiles.
+                const int doubles = group <= 64 && pair == 2 && t + 1 < tiles && count > 1;
+                const size_t done = doubles ? count & ~(size_t)1 : 0;
+                for (size_t i = 0; i < done; i += 2) {
+                    const size_t place = at + i * 16, other = place + groups * 16;
+                    const int8_t *values[2] = {x->values + place * group, x->values + other * group};
+                    const uint8_t *both[2] = {lines[0] + i / 2 * next_pair, lines[1] + i / 2 * next_pair};
+                    int32_t *to = sums[waiting.sums == sums[0]];
+                    for (size_t l = 0; t == 0 && l < record; l += 64) {
+                        _mm_prefetch((const char *)next[0] + i / 2 * record + l, _MM_HINT_T0);
+                        _mm_prefetch((const char *)next[1] + i / 2 * record + l, _MM_HINT_T0);
+                    }
+                    if (waiting.sums)
+                        multiply_step(w, both, next_lines, values, group, to, waiting, 0);
+                    else
+                        multiply_step(w, both, next_lines, values, group, to, waiting, 1);
+                    waiting = (struct step){to, {x->scales + place, x->scales + other},
+                                            {block[0] + phi_scales_at(w, g + i), block[1] + phi_scales_at(w, g + i)},
+                                            {S[0][t], S[1][t]}};
                 }
+                if (done < count) finish_step(&waiting, w);
+                for (size_t u = t; u < t + 1 + doubles; u++)
+                    for (size_t p = 0; done < count && p < pair; p++) {
+                        const size_t place = ((first + u) * groups + g + done) * x->tile;
+                        accumulate(w, block[p], kind == PHI_INT4 ? unpacked[p][done] : 0, group,
+                                   x->values + place * group, x->scales + place, x->tile, g + done, count - done,
+                                   u == 0 ? next[p] + done / 2 * record : 0, S[p][u]);
+                    }
+                t += doubles;
+            }
+            if (!segment_ends) continue;
+            finish_step(&waiting, w);
+            const size_t segment = g / (2 * PHI_SEGMENT), left = pairs - segment * PHI_SEGMENT;
+            for (size_t p = 0; p < pair; p++) {
+                if (by_planes) split(block[p] + phi_biases_at(w, segment * PHI_SEGMENT), record, left, 0, &biases);
+                for (size_t t = 0; t < tiles; t++)
+                    if (by_planes)
+                        add_planes(&token_planes[segment * tiles + t], &biases,
+                                   left < PHI_SEGMENT ? left : PHI_SEGMENT, width, _mm512_loadu_ps(block[p]),
+                                   x->sum_steps + ((first + t) * segments + segment) * 16, S[p][t]);
+                    else
+                        add_biases(w, block[p], x, first + t, segment, S[p][t]);
             }
         }
         for (size_t t = 0; t < tiles; t++)
