@@ -26,9 +26,7 @@ package struct Pattern: Sendable {
     }
 
     private init(_ node: RegexNode) throws(RegexFault) {
-        guard !node.canBeEmpty else {
-            throw RegexFault(kind: .unsupported, message: "a match of the empty text", offset: nil)
-        }
+        guard !node.canBeEmpty else { throw RegexFault(.unsupported, "a match of the empty text") }
         let program = try RegexProgram([node], limit: RegexLimits.patternStates)
         let classifier = program.classifier
         let count = classifier.classCount
@@ -43,9 +41,7 @@ package struct Pattern: Sendable {
                 return count < 256 && automaton.count < RegexLimits.searchStates
                     && work < RegexLimits.searchVisits
             })
-        guard let automaton else {
-            throw RegexFault(kind: .tooLarge, message: "too many states or character classes", offset: nil)
-        }
+        guard let automaton else { throw RegexFault(.tooLarge, "too many states or character classes") }
         let width = count + 1
         var table = [UInt32](repeating: 0, count: width)
         for state in 0..<automaton.count {

@@ -70,7 +70,7 @@ package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// Number of scalars before the place; nil for the whole pattern.
     package let offset: Int?
 
-    package init(kind: Reason, message: String, offset: Int?) {
+    package init(_ kind: Reason, _ message: String, at offset: Int? = nil) {
         (self.kind, self.message, self.offset) = (kind, message, offset)
     }
 
@@ -102,6 +102,15 @@ package enum RegexLimits {
 }
 
 extension RegexNode {
+    /// Its inner nodes.
+    package var parts: [RegexNode] {
+        switch self {
+        case .empty, .set, .assertion: []
+        case .sequence(let nodes), .alternatives(let nodes): nodes
+        case .repetition(let node, _, _, _): [node]
+        }
+    }
+
     /// Whether it can match the empty text.
     var canBeEmpty: Bool {
         switch self {

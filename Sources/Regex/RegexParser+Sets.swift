@@ -8,20 +8,16 @@ extension RegexParser {
         case "b" where dialect == .ecma, "B" where dialect == .ecma:
             i += 2
             return .assertion(.wordBoundary(peek(-1) == "b"))
-        case let digit? where "1"..."9" ~= digit:
+        case let kind? where "1"..."9" ~= kind || kind == "k":
             guard takesAll else { throw unsupported("a back reference, which is not regular,", at: start) }
             i += 2
-            while let digit = current, "0"..."9" ~= digit { i += 1 }
-            return .empty
-        case "k":
-            guard takesAll else { throw unsupported("a back reference, which is not regular,", at: start) }
-            i += 2
-            guard take("<") else { throw malformed("a '\\k' without a name", at: start) }
-            while let scalar = current, scalar != ">" {
-                _ = scalar
-                i += 1
+            if kind == "k" {
+                let isNamed = take("<")
+                skip { $0 != ">" }
+                guard isNamed, take(">") else { throw malformed("a '\\k' without a name", at: start) }
+            } else {
+                skip { "0"..."9" ~= $0 }
             }
-            guard take(">") else { throw malformed("a '\\k' without a name", at: start) }
             return .empty
         default: return .set(try folded(try setEscape()))
         }

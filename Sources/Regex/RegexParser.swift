@@ -40,9 +40,8 @@ package struct RegexParser {
 
     private static func lookaround(at offset: Int?) -> RegexFault {
         RegexFault(
-            kind: .unsupported,
-            message: "a lookbehind, or a lookahead elsewhere than at the beginning of a pattern with ^,",
-            offset: offset)
+            .unsupported, "a lookbehind, or a lookahead elsewhere than at the beginning of a pattern with ^,",
+            at: offset)
     }
 
     /// Whether ECMA-262 allows the pattern, supported or not.
@@ -60,9 +59,7 @@ package struct RegexParser {
     ) throws(RegexFault) -> RegexPattern {
         var parser = RegexParser(pattern, dialect, takesAll: takesAll)
         guard parser.scalars.count <= RegexLimits.length else {
-            throw RegexFault(
-                kind: .tooLarge, message: "a pattern of more than \(RegexLimits.length) characters",
-                offset: nil)
+            throw RegexFault(.tooLarge, "a pattern of more than \(RegexLimits.length) characters")
         }
         let node = try parser.alternatives()
         guard parser.current == nil else { throw parser.malformed("a ')' that closes nothing") }
@@ -86,12 +83,16 @@ package struct RegexParser {
         return true
     }
 
+    mutating func skip(while isSkipped: (Unicode.Scalar) -> Bool) {
+        while let scalar = current, isSkipped(scalar) { i += 1 }
+    }
+
     func malformed(_ what: String, at offset: Int? = nil) -> RegexFault {
-        RegexFault(kind: .malformed, message: what, offset: offset ?? i)
+        RegexFault(.malformed, what, at: offset ?? i)
     }
 
     func unsupported(_ what: String, at offset: Int? = nil) -> RegexFault {
-        RegexFault(kind: .unsupported, message: what, offset: offset ?? i)
+        RegexFault(.unsupported, what, at: offset ?? i)
     }
 
     // MARK: Structure
@@ -100,8 +101,7 @@ package struct RegexParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= RegexLimits.depth else {
-            throw RegexFault(
-                kind: .tooLarge, message: "more than \(RegexLimits.depth) groups in groups", offset: i)
+            throw RegexFault(.tooLarge, "more than \(RegexLimits.depth) groups in groups", at: i)
         }
         var nodes = [try sequence()]
         while take("|") { nodes.append(try sequence()) }
@@ -166,12 +166,9 @@ package struct RegexParser {
         if dialect == .tokenizer, take("(?i:") {
             ignoresCase = true
         } else if dialect == .ecma, take("(?<") {
-            var name = ""
-            while let scalar = current, scalar == "_" || scalar == "$" || scalar.properties.isIDContinue {
-                name.unicodeScalars.append(scalar)
-                i += 1
-            }
-            guard !name.isEmpty, take(">") else { throw malformed("a group's name without '>'") }
+            let name = i
+            skip { $0 == "_" || $0 == "$" || $0.properties.isIDContinue }
+            guard i > name, take(">") else { throw malformed("a group's name without '>'") }
         } else if !take("(?:"), take("(?") {
             throw malformed("a '(?' of another kind than '(?:', '(?<name>' and lookaround", at: start)
         } else if i == start {
@@ -264,7 +261,7 @@ package struct RegexParser {
         while let digit = current, "0"..."9" ~= digit {
             value = (value ?? 0) * 10 + Int(digit.value - 0x30)
             guard value ?? 0 <= RegexLimits.states else {
-                throw RegexFault(kind: .tooLarge, message: "a count above \(RegexLimits.states)", offset: i)
+                throw RegexFault(.tooLarge, "a count above \(RegexLimits.states)", at: i)
             }
             i += 1
         }

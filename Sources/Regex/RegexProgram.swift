@@ -33,9 +33,7 @@ package struct RegexProgram: Sendable {
     ) throws(RegexFault) {
         guard let size = RegexNode.sum(nodes, 0), size <= limit else {
             throw RegexFault(
-                kind: .tooLarge,
-                message: "repetitions that come to more than \(limit) states when written out",
-                offset: nil)
+                .tooLarge, "repetitions that come to more than \(limit) states when written out")
         }
         var sets: [ScalarSet: Int32] = [:]
         var checked: Set<Int32> = []
@@ -129,19 +127,11 @@ extension RegexNode {
             let number = sets[set] ?? Int32(sets.count)
             sets[set] = number
             if case .assertion = self { checked.insert(number) }
-        case .empty, .assertion: break
-        case .sequence(let nodes), .alternatives(let nodes):
-            for node in nodes { node.collect(into: &sets, &checked) }
-        case .repetition(let node, _, _, _): node.collect(into: &sets, &checked)
+        default: for node in parts { node.collect(into: &sets, &checked) }
         }
     }
 
     fileprivate var asksForWords: Bool {
-        switch self {
-        case .empty, .set: false
-        case .assertion(let assertion): if case .wordBoundary = assertion { true } else { false }
-        case .sequence(let nodes), .alternatives(let nodes): nodes.contains(where: \.asksForWords)
-        case .repetition(let node, _, _, _): node.asksForWords
-        }
+        if case .assertion(.wordBoundary) = self { true } else { parts.contains(where: \.asksForWords) }
     }
 }

@@ -41,10 +41,8 @@ package struct ScalarAutomaton: Sendable {
         _ other: ScalarAutomaton, isWithin: (ScalarAutomaton, _ steps: Int) -> Bool
     ) -> ScalarAutomaton? {
         var product = ScalarAutomaton(classCount: classCount)
-        guard start >= 0, other.start >= 0 else {
-            product.start = -1
-            return product
-        }
+        product.start = -1
+        guard start >= 0, other.start >= 0 else { return product }
         var pairs: [(Int, Int)] = []
         var indices: [UInt64: Int32] = [:]
         func index(_ a: Int32, _ b: Int32, _ product: inout ScalarAutomaton) -> Int32 {

@@ -15,8 +15,7 @@ package struct ScalarClassifier: Sendable {
         where cut > starts[starts.count - 1] && cut <= ScalarSet.lastScalar {
             starts.append(cut)
         }
-        let tooMany = RegexFault(
-            kind: .tooLarge, message: "too many different character classes", offset: nil)
+        let tooMany = RegexFault(.tooLarge, "too many different character classes")
         guard starts.count * (sets.count + 1) <= RegexLimits.classTable else { throw tooMany }
 
         // Each set splits the classes so far into those inside and outside it.

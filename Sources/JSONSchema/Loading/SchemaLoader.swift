@@ -113,9 +113,7 @@ struct SchemaLoader {
             regexStates += regex.stateCount
             guard regexStates <= SchemaLimits.regexStates else {
                 throw RegexFault(
-                    kind: .tooLarge,
-                    message: "more than is left of the \(SchemaLimits.regexStates) states for all",
-                    offset: nil)
+                    .tooLarge, "more than is left of the \(SchemaLimits.regexStates) states for all")
             }
             patterns[pattern] = regex
             return regex

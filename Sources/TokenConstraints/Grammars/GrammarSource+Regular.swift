@@ -3,7 +3,7 @@ import Regex
 /// The regular parts of a grammar, each of which becomes one automaton.
 struct RegularParts {
     /// Properties of a rule or a part of one.
-    fileprivate struct Part {
+    private struct Part {
         let node: RegexNode
         /// Nodes, expanded.
         let size: Int
@@ -48,13 +48,8 @@ struct RegularParts {
             // Not read further: its parents ask again.
             return size > GrammarLimits.regularNodes ? nil : Self.part(node, size, Self.depth(of: node))
         case .rule(let rule): return rules[rule]
-        case .sequence(let nodes):
-            guard let parts = parts(nodes) else { return nil }
-            return Self.part(.sequence(parts.map(\.node)), parts.reduce(1) { $0 + $1.size }, 1 + parts.depth)
-        case .alternatives(let nodes):
-            guard let parts = parts(nodes) else { return nil }
-            return Self.part(
-                .alternatives(parts.map(\.node)), parts.reduce(1) { $0 + $1.size }, 1 + parts.depth)
+        case .sequence(let nodes): return whole(of: nodes) { .sequence($0) }
+        case .alternatives(let nodes): return whole(of: nodes) { .alternatives($0) }
         case .repetition(let inner, let min, let max):
             guard let part = part(of: inner) else { return nil }
             let count = Swift.max(min, max ?? 0, 1)
@@ -63,7 +58,7 @@ struct RegularParts {
         }
     }
 
-    private func parts(_ nodes: [GrammarNode]) -> [Part]? {
+    private func whole(of nodes: [GrammarNode], _ join: ([RegexNode]) -> RegexNode) -> Part? {
         var parts: [Part] = []
         var size = 0
         for node in nodes {
@@ -71,7 +66,7 @@ struct RegularParts {
             size += part.size
             parts.append(part)
         }
-        return parts
+        return Self.part(join(parts.map(\.node)), 1 + size, 1 + (parts.map(\.depth).max() ?? 0))
     }
 
     private static func part(_ node: RegexNode, _ size: Int, _ depth: Int) -> Part? {
@@ -90,14 +85,6 @@ struct RegularParts {
     }
 
     private static func depth(of node: RegexNode) -> Int {
-        switch node {
-        case .empty, .set, .assertion: 1
-        case .sequence(let nodes), .alternatives(let nodes): 1 + (nodes.map { depth(of: $0) }.max() ?? 0)
-        case .repetition(let inner, _, _, _): 1 + depth(of: inner)
-        }
+        1 + (node.parts.map { depth(of: $0) }.max() ?? 0)
     }
-}
-
-extension [RegularParts.Part] {
-    fileprivate var depth: Int { reduce(0) { Swift.max($0, $1.depth) } }
 }

@@ -264,11 +264,9 @@ extension RegexNode {
     /// Whether its form shows that it has only the empty text.
     fileprivate var isEmptyText: Bool {
         switch self {
-        case .empty: true
         case .set, .assertion: false
-        case .sequence(let nodes): nodes.allSatisfy(\.isEmptyText)
-        case .alternatives(let nodes): nodes.allSatisfy(\.isEmptyText)
-        case .repetition(let inner, _, let max, _): max == 0 || inner.isEmptyText
+        case .repetition(_, _, let max, _) where max == 0: true
+        default: parts.allSatisfy(\.isEmptyText)
         }
     }
 }
