@@ -14,8 +14,6 @@ package struct ValueKey: Hashable, Sendable {
 
     var count: Int { bytes.count }
 
-    package static func == (a: ValueKey, b: ValueKey) -> Bool { a.bytes == b.bytes }
-
     package func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }

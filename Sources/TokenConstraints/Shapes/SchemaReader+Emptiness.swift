@@ -54,22 +54,22 @@ extension SchemaReader {
 }
 
 extension SchemaRules {
-    private var hasOnlyReferences: Bool {
-        verdict == nil && !isNullable && types == nil && constant == nil && enumeration == nil
-            && number == nil
-            && string == nil
-            && array == nil && object == nil && combined == nil
+    /// Whether there are no keywords but references, constants and enumerations.
+    private var hasFewKinds: Bool {
+        verdict == nil && !isNullable && types == nil && number == nil && string == nil && array == nil
+            && object == nil && combined == nil
     }
 
-    var isEmpty: Bool { hasOnlyReferences && reference == nil && dynamicReference == nil }
+    private var hasReferences: Bool { reference != nil || dynamicReference != nil }
+
+    private var hasOnlyReferences: Bool { hasFewKinds && constant == nil && enumeration == nil }
+
+    var isEmpty: Bool { hasOnlyReferences && !hasReferences }
 
     /// The target of a `$ref` that stands alone.
     var onlyReference: SchemaID? { hasOnlyReferences && dynamicReference == nil ? reference : nil }
 
     var isPlainEnumeration: Bool {
-        !isNullable && (constant == nil) != (enumeration == nil) && types == nil && number == nil
-            && string == nil
-            && array == nil
-            && object == nil && combined == nil && reference == nil && dynamicReference == nil
+        hasFewKinds && (constant == nil) != (enumeration == nil) && !hasReferences
     }
 }

@@ -8,7 +8,6 @@ package struct Generation: Sendable {
     package var isPossible = false
     /// Number of bytes that can.
     package var bytes = 0
-    package var tokens = 0
     /// The thread's processor time for each mask: what else runs on the machine does not count.
     package var maskSeconds: [Double] = []
 
@@ -48,7 +47,6 @@ extension AnswerGrammar {
                 constraint.accept(token)
             else { return generation }
             generation.bytes += tokens.text(of: token).count
-            generation.tokens += 1
         }
         guard generation.bytes == text.count else { return generation }
         let mask = generation.mask(of: constraint)
