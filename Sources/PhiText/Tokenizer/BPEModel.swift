@@ -19,7 +19,7 @@ struct BPEModel: Sendable {
     private let byteSymbols: FrozenArray<Int32>
     /// Token `<0x..>` of each byte, or -1.
     private let byteTokens: [Int32]
-    private let scalars: ScalarTable<Int32>
+    private let scalars: ScalarTable
     /// Nil if a text can't be cut safely: a merge contains byte tokens or the unknown token.
     private let boundaries: MergeBoundaries?
     /// Whether every text has tokens: no byte or character lacks one.
@@ -44,11 +44,11 @@ struct BPEModel: Sendable {
         mergesUnknown =
             options.unknownID.map { id in merges.contains { $0.left == id || $0.right == id } } ?? false
         guard !options.isByteLevel else {
-            scalars = ScalarTable<Int32>([])
+            scalars = ScalarTable([])
             boundaries = nil
             return
         }
-        let scalars = ScalarTable<Int32>(Self.singleScalars(vocabulary))
+        let scalars = ScalarTable(Self.singleScalars(vocabulary))
         self.scalars = scalars
         var whole = Set(byteTokens)
         if let unknown = options.unknownID { whole.insert(unknown) }

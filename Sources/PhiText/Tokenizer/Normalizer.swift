@@ -25,10 +25,8 @@ enum Normalizer: Sendable {
     case prepend([UInt8])
     case replaceLiteral([UInt8], with: [UInt8])
     case replacePattern(Pattern, with: [UInt8])
-    case lowercase
-    case strip(left: Bool, right: Bool)
-    /// NFC, or else NFD.
-    case normalForm(composes: Bool)
+    /// NFC.
+    case composed
 
     /// Whether it adds a prefix to a text.
     var isPrefix: Bool {
@@ -57,33 +55,11 @@ enum Normalizer: Sendable {
                 }
                 new.append(UnsafeBufferPointer(rebasing: old[done...]))
             }
-        case .lowercase:
-            // Scalar by scalar, without context (no final sigma).
-            rewriteString(text) { string in
-                var result = String.UnicodeScalarView()
-                for scalar in string.unicodeScalars {
-                    result.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
-                }
-                return String(result)
-            }
-        case .strip(let left, let right):
+        case .composed:
             text.rewrite { old, new in
-                guard let base = old.baseAddress else { return }
-                var start = 0
-                var end = old.count
-                if left { start = WhiteSpace.end(base, 0, limit: end) }
-                if right { end = WhiteSpace.start(base, end, limit: start) }
-                new.append(UnsafeBufferPointer(rebasing: old[start..<end]))
+                var result = NormalForm.composed(String(decoding: old, as: UTF8.self))
+                result.withUTF8 { new.append($0) }
             }
-        case .normalForm(let composes):
-            rewriteString(text) { NormalForm(composes: composes).normalize($0) }
-        }
-    }
-
-    private func rewriteString(_ text: TextBuffers, _ body: (String) -> String) {
-        text.rewrite { old, new in
-            var result = body(String(decoding: old, as: UTF8.self))
-            result.withUTF8 { new.append($0) }
         }
     }
 

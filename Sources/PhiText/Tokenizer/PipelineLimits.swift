@@ -49,9 +49,7 @@ extension Normalizer {
         case .replaceLiteral(let literal, let content):
             Swift.max(1, (content.count + literal.count - 1) / literal.count)
         case .replacePattern(_, let content): Swift.max(1, content.count)
-        case .lowercase: 2
-        case .strip: 1
-        case .normalForm: 3
+        case .composed: 3
         }
     }
 }

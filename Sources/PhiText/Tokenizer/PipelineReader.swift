@@ -58,19 +58,9 @@ extension TokenizerConfigReader {
                 return [.replaceLiteral(try pattern.member("String").literal(), with: content)]
             }
             return [.replacePattern(try pattern.pattern(), with: content)]
-        case "Strip":
-            try allow("strip_left", "strip_right")
-            return [
-                .strip(
-                    left: try member("strip_left").bool(default: true),
-                    right: try member("strip_right").bool(default: true))
-            ]
-        case "Lowercase":
+        case "NFC":
             try allow()
-            return [.lowercase]
-        case "NFC", "NFD":
-            try allow()
-            return [.normalForm(composes: type == "NFC")]
+            return [.composed]
         default: throw unsupportedType(type)
         }
     }

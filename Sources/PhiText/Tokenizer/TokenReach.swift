@@ -71,7 +71,7 @@ struct TokenReach: Sendable {
         // A vanishing byte may be the result of another byte.
         guard normalizers.isEmpty || !normalized.contains(0), shrink <= 1 << 20 else { return nothing }
         var shares = normalized.map { $0 > 0 ? least / Double(shrink) : 0 }
-        if added.contains(where: { $0.lstrip || $0.rstrip }) || normalizers.contains(where: \.strips) {
+        if added.contains(where: { $0.lstrip || $0.rstrip }) {
             // Any number of spaces may vanish; these bytes occur in Unicode's White_Space.
             let spaces: [UInt8] = [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x80, 0x81, 0x85, 0x9A, 0x9F, 0xA0]
             for byte in spaces + [0xA8, 0xA9, 0xAF, 0xC2, 0xE1, 0xE2, 0xE3] + Array(0x82...0x8A) {
@@ -118,17 +118,12 @@ extension Normalizer {
     /// The most bytes that can become one; nil if any number may vanish.
     var shrink: Int? {
         switch self {
-        case .prepend, .strip: 1
+        case .prepend: 1
         case .replaceLiteral(let literal, let content):
             content.isEmpty ? nil : Swift.max(1, (literal.count + content.count - 1) / content.count)
         case .replacePattern: nil
-        // The Kelvin sign, of three bytes, becomes a k.
-        case .lowercase: 4
         // A letter of four bytes becomes one of one byte, and absorbs the marks after it.
-        case .normalForm: 16
+        case .composed: 16
         }
     }
-
-    /// Whether it strips spaces.
-    var strips: Bool { if case .strip = self { true } else { false } }
 }

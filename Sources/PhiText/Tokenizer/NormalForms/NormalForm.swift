@@ -1,12 +1,8 @@
-/// Unicode's canonical normal forms (UAX #15), in linear time except for sorting.
-struct NormalForm {
-    /// Whether it is NFC, not NFD.
-    let composes: Bool
-    private let mappings = NormalMappings.all
+/// Unicode's normal form NFC (UAX #15), in linear time except for sorting.
+enum NormalForm {
+    private static let mappings = NormalMappings.all
 
-    init(composes: Bool) { self.composes = composes }
-
-    func normalize(_ text: String) -> String {
+    static func composed(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
         var scalars: [(scalar: Unicode.Scalar, order: UInt8)] = []
         for scalar in text.unicodeScalars {
@@ -18,14 +14,8 @@ struct NormalForm {
                 scalars.append((part, part.properties.canonicalCombiningClass.rawValue))
             }
         }
-        Self.order(&scalars)
-        return composes ? compose(scalars) : Self.string(scalars.map(\.scalar))
-    }
-
-    private static func string(_ scalars: [Unicode.Scalar]) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
+        order(&scalars)
+        return compose(scalars)
     }
 
     /// Sorts each run of combining marks by class, stably.
@@ -53,7 +43,7 @@ struct NormalForm {
     }
 
     /// Composes each starter with its unblocked marks.
-    private func compose(_ scalars: [(scalar: Unicode.Scalar, order: UInt8)]) -> String {
+    private static func compose(_ scalars: [(scalar: Unicode.Scalar, order: UInt8)]) -> String {
         var result: [Unicode.Scalar] = []
         var starter: Int?
         // Class of the last mark kept after the starter; nil directly after it.
@@ -73,6 +63,8 @@ struct NormalForm {
             }
             result.append(scalar)
         }
-        return Self.string(result)
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: result)
+        return String(text)
     }
 }

@@ -41,10 +41,7 @@ import Testing
             "pieces removed": byteLevelJSON(merges: byteChains, preTokenizer: split("Removed")),
             "pieces merged": byteLevelJSON(merges: byteChains, preTokenizer: split("MergedWithNext")),
             "pieces isolated": byteLevelJSON(merges: byteChains, preTokenizer: split("Isolated")),
-            "stripped": byteLevelJSON(
-                merges: byteChains, normalizer: #"{"type":"Strip","strip_left":true,"strip_right":true}"#),
             "composed": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"NFC"}"#),
-            "lower case": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"Lowercase"}"#),
             "shortened": byteLevelJSON(
                 merges: byteChains,
                 normalizer: #"{"type":"Replace","pattern":{"String":"aaaaaaaa"},"content":"b"}"#),

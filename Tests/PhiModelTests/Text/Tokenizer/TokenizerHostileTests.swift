@@ -168,10 +168,9 @@ struct TokenizerHostileTests {
         }
     }
 
-    /// Normal forms sort combining marks; a megabyte of them must not take forever.
-    @Test(arguments: ["NFC", "NFD"])
-    func normalFormsOfManyMarks(_ form: String) throws {
-        let tokenizer = try makeTokenizer(byteLevelJSON(normalizer: "{\"type\":\"\(form)\"}"))
+    /// NFC sorts combining marks; a megabyte of them must not take forever.
+    @Test func manyMarks() throws {
+        let tokenizer = try makeTokenizer(byteLevelJSON(normalizer: "{\"type\":\"NFC\"}"))
         let taken = processorSeconds {
             for unit in ["\u{301}", "\u{301}\u{323}", "a\u{323}\u{301}"] {
                 let text = "e" + String(repeating: unit, count: 200_000)
