@@ -51,7 +51,7 @@ package final class AnswerGrammar: Sendable {
         let text = try MachineText(whole: regex, effort)
         let target = MaskTarget(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
         try self.init(
-            AnswerShape(targets: [target], root: MaskTargetID(index: 0)), layout: .compact, tokens: tokens)
+            AnswerShape(targets: [target], root: 0), layout: .compact, tokens: tokens)
     }
 
     /// Texts of a context-free grammar.

@@ -20,7 +20,7 @@ private struct MemberOrder {
         (self.shape, self.literals) = (shape, literals)
     }
 
-    mutating func fitting(_ value: JSONValue, _ target: MaskTargetID) -> JSONValue? {
+    mutating func fitting(_ value: JSONValue, _ target: Int) -> JSONValue? {
         for shape in shape[target].shapes {
             if let found = fitting(value, shape) { return found }
         }
@@ -70,11 +70,11 @@ private struct MemberOrder {
     /// Members in the order of a shape; nil if their names don't fit it.
     private func parts(
         _ members: JSONObject, _ object: ObjectShape
-    ) -> [(name: String, value: JSONValue, target: MaskTargetID)]? {
+    ) -> [(name: String, value: JSONValue, target: Int)]? {
         guard members.count >= object.minCount, members.count <= object.maxCount ?? .max else { return nil }
         var byName: [ExactText: JSONValue] = [:]
         for member in members { byName[ExactText(member.name)] = member.value }
-        var parts: [(name: String, value: JSONValue, target: MaskTargetID)] = []
+        var parts: [(name: String, value: JSONValue, target: Int)] = []
         for member in object.members {
             if let value = byName.removeValue(forKey: ExactText(member.name)) {
                 parts.append((member.name, value, member.target))

@@ -83,7 +83,7 @@ extension ShapeBuilder {
         }
     }
 
-    private func size(_ array: ArrayDraft) -> Size? {
+    private func size(_ array: ArrayShape) -> Size? {
         var sum = 2 + max(0, array.minCount - 1)
         var depth = 0
         for target in array.prefix.prefix(array.minCount) {
@@ -108,7 +108,7 @@ extension ShapeBuilder {
                 continue
             }
             guard member.isRequired || object.minCount > 0 else { continue }
-            let all = Self.sum(JSONSpelling.contents(of: member.name.text).count + 4, bytes)
+            let all = Self.sum(JSONSpelling.contents(of: member.name).count + 4, bytes)
             if member.isRequired {
                 sum = Self.sum(sum, all)
                 depth = max(depth, drafts[member.target].depth)
@@ -121,8 +121,8 @@ extension ShapeBuilder {
         let missing = object.minCount - count
         if missing > 0 {
             if let free = object.free {
-                let known = object.members.map(\.name) + object.forbidden
-                free.findShortest(besides: Set(known.map { JSONSpelling.contents(of: $0.text) }))
+                let known = object.members.map(\.name) + object.forbidden.map(\.text)
+                free.findShortest(besides: Set(known.map(JSONSpelling.contents)))
                 var others: [Size] = []
                 for (name, matched) in free.shortest {
                     guard let target = free.targets[matched], let value = drafts[target].fewestBytes else {

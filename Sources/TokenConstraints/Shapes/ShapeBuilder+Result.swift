@@ -11,11 +11,11 @@ extension ShapeBuilder {
         var targets: [MaskTarget] = []
         var unmasked = reader.unmasked
         var openObjects: Set<KeywordPlace> = []
-        func place(_ target: Int) -> MaskTargetID {
-            if let known = places[target] { return MaskTargetID(index: known) }
+        func place(_ target: Int) -> Int {
+            if let known = places[target] { return known }
             places[target] = order.count
             order.append(target)
-            return MaskTargetID(index: order.count - 1)
+            return order.count - 1
         }
         while targets.count < order.count {
             let draft = drafts[order[targets.count]]
@@ -43,14 +43,14 @@ extension ShapeBuilder {
             targets.append(MaskTarget(shapes: shapes, fewestBytes: draft.fewestBytes ?? 0))
         }
         return (
-            AnswerShape(targets: targets, root: MaskTargetID(index: 0)), mentions(unmasked),
+            AnswerShape(targets: targets, root: 0), mentions(unmasked),
             mentions(openObjects)
         )
     }
 
     private func isReachable(_ target: Int) -> Bool { drafts[target].fewestBytes != nil }
 
-    private func finished(_ array: ArrayDraft, _ place: (Int) -> MaskTargetID) -> ArrayShape {
+    private func finished(_ array: ArrayShape, _ place: (Int) -> Int) -> ArrayShape {
         let prefix = Array(array.prefix.prefix { isReachable($0) })
         var rest = prefix.count == array.prefix.count ? array.rest : nil
         if let target = rest, !isReachable(target) { rest = nil }
@@ -59,7 +59,7 @@ extension ShapeBuilder {
             prefix: prefix.map(place), rest: rest.map(place), minCount: array.minCount, maxCount: most)
     }
 
-    private func finished(_ object: ObjectDraft, _ place: (Int) -> MaskTargetID) -> ObjectShape {
+    private func finished(_ object: ObjectDraft, _ place: (Int) -> Int) -> ObjectShape {
         let members = object.members.filter { isReachable($0.target) }
         let required = members.filter(\.isRequired).count
         var free: FreeNames?
@@ -72,9 +72,9 @@ extension ShapeBuilder {
         if free == nil, most ?? .max >= members.count { most = nil }
         return ObjectShape(
             members: members.map {
-                .init(name: $0.name.text, target: place($0.target), isRequired: $0.isRequired)
+                .init(name: $0.name, target: place($0.target), isRequired: $0.isRequired)
             },
-            reserved: object.members.map(\.name.text) + object.forbidden.map(\.text), free: free,
+            reserved: object.members.map(\.name) + object.forbidden.map(\.text), free: free,
             minCount: max(object.minCount, required), maxCount: most)
     }
 

@@ -87,7 +87,7 @@ final class ShapeBuilder {
 
     private func shape(_ part: ArrayPart) -> ShapeDraft? {
         var unmasked = part.unmasked
-        var draft = ArrayDraft(minCount: part.minCount, maxCount: part.maxCount)
+        var draft = ArrayShape(minCount: part.minCount, maxCount: part.maxCount)
         let length = part.sources.map { schema[$0].rules.array?.prefix.count ?? 0 }.max() ?? 0
         for index in 0...length {
             guard index < draft.maxCount ?? .max else { break }
@@ -116,7 +116,8 @@ final class ShapeBuilder {
             guard seen.insert(name).inserted else { return }
             if !part.absent.contains(name), let key = reader.normal(reader.memberSchemas(part, name)) {
                 draft.members.append(
-                    .init(name: name, target: target(key, &unmasked), isRequired: required.contains(name)))
+                    .init(
+                        name: name.text, target: target(key, &unmasked), isRequired: required.contains(name)))
             } else {
                 draft.forbidden.append(name)
                 if required.contains(name) { isPossible = false }

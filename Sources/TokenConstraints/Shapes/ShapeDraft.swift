@@ -16,7 +16,7 @@ final class ShapeDraft {
     enum Form {
         case text(any ByteAutomaton)
         case string(StringText)
-        case array(ArrayDraft)
+        case array(ArrayShape)
         case object(ObjectDraft)
     }
 
@@ -43,21 +43,8 @@ final class ShapeDraft {
     }
 }
 
-struct ArrayDraft {
-    var prefix: [Int] = []
-    var rest: Int?
-    var minCount: Int
-    var maxCount: Int?
-}
-
 struct ObjectDraft {
-    struct Member {
-        let name: ExactText
-        let target: Int
-        let isRequired: Bool
-    }
-
-    var members: [Member] = []
+    var members: [ObjectShape.Member] = []
     /// Besides those of members.
     var forbidden: [ExactText] = []
     var free: FreeDraft?

@@ -13,7 +13,7 @@ struct ByteMachine: Sendable {
     /// - Returns: nil if no text is accepted.
     init?(_ automaton: ScalarAutomaton, _ alphabet: ScalarAlphabet) {
         var automaton = automaton
-        fewest = automaton.trim(alphabet.fewestBytes(classCount: automaton.classCount))
+        fewest = automaton.trim(alphabet.fewestBytes)
         guard automaton.start >= 0 else { return nil }
         self.automaton = automaton
         self.alphabet = alphabet

@@ -84,27 +84,24 @@ struct ContentConditions {
         guard !isImpossible, let program = program() else { return nil }
         let alphabet = ScalarAlphabet(program.classifier, .json)
         effort.keep(bytes: alphabet.bytes)
-        let classCount = program.classifier.classCount
-        let weights = alphabet.fewestBytes(classCount: classCount)
-        let isUsable = weights.map { $0 > 0 }
+        let (weights, isUsable) = (alphabet.fewestBytes, alphabet.isUsable)
         var all: ScalarAutomaton?
         if !sets.isEmpty {
             all = ScalarAutomaton(
-                repeating: (0..<classCount).map { i in
+                repeating: isUsable.indices.map { i in
                     let sample = Self.sample(program.classifier, i)
                     return isUsable[i] && sets.allSatisfy { $0.contains(sample) }
                 })
         }
-        func add(_ one: ScalarAutomaton, _ condition: TextCondition, to all: inout ScalarAutomaton?) -> Bool {
+        func add(_ one: ScalarAutomaton) -> Bool {
             var one = one
             _ = one.trim(weights)
-            guard let known = all else {
-                all = one
-                return true
+            if let known = all {
+                guard let both = known.intersection(one, effort) else { return false }
+                one = both
+                _ = one.trim(weights)
             }
-            guard var product = known.intersection(one, effort) else { return false }
-            _ = product.trim(weights)
-            all = product
+            all = one
             return true
         }
         var failed = 0
@@ -118,14 +115,12 @@ struct ContentConditions {
             }
             if isNegated { one = one.complement(isUsable) }
             if one.acceptsAll(isUsable) { continue }
-            if !add(one, condition, to: &all) {
+            if !add(one) {
                 unmasked.append(condition)
                 failed += 1
             }
         }
-        if !forbidden.isEmpty,
-            !add(ScalarAutomaton(excluding: forbidden, program.classifier, isUsable), .forbidden, to: &all)
-        {
+        if !forbidden.isEmpty, !add(ScalarAutomaton(excluding: forbidden, program.classifier, isUsable)) {
             unmasked.append(.forbidden)
         }
         guard let all else {

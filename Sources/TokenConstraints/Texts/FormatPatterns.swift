@@ -36,8 +36,7 @@ enum FormatPatterns {
         if let machine = known.withLock({ $0[format] }) { return (machine, maxLength) }
         guard let program = try? RegexProgram([node]) else { return nil }
         let alphabet = ScalarAlphabet(program.classifier, .json)
-        let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
-        guard let automaton = ScalarAutomaton(program, 0, isUsable: isUsable, CompileEffort()),
+        guard let automaton = ScalarAutomaton(program, 0, isUsable: alphabet.isUsable, CompileEffort()),
             let machine = ByteMachine(automaton, alphabet)
         else { return nil }
         known.withLock { $0[format] = machine }

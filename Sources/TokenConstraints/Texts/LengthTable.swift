@@ -16,7 +16,7 @@ struct LengthTable {
         self.maxLength = maxLength
         free = machine.fewest
         let automaton = machine.automaton
-        let weights = machine.alphabet.fewestBytes(classCount: automaton.classCount)
+        let weights = machine.alphabet.fewestBytes
         let (edges, starts) = automaton.edges(weights)
         let count = automaton.count
         let limit = ConstraintLimits.lengthTable

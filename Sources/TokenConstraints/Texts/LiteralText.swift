@@ -20,10 +20,12 @@ package final class LiteralText: ByteAutomaton {
         precondition(!texts.isEmpty, "a list of no texts")
         var starts: [Int32] = []
         var bytes: [UInt8] = []
-        for i in Self.order(texts) {
+        var last: [UInt8]?
+        for text in texts.sorted(by: { $0.lexicographicallyPrecedes($1) }) where text != last {
             starts.append(Int32(bytes.count))
-            bytes += texts[i]
+            bytes += text
             bytes.append(0)
+            last = text
         }
         let count = starts.count
         starts.append(Int32(bytes.count))
@@ -75,26 +77,6 @@ package final class LiteralText: ByteAutomaton {
         (self.starts, self.bytes, self.nodeCount) = (starts, bytes, nodeCount)
         (self.edgeStarts, self.edgeBytes, self.edgeStates) = (edgeStarts, edgeBytes, edgeStates)
         (self.finals, self.fewest) = (finals, fewest)
-    }
-
-    /// The indices of the texts in the order of their bytes, each text once.
-    private static func order(_ texts: [[UInt8]]) -> [Int] {
-        var flat: [UInt8] = []
-        var ends = [0]
-        for text in texts {
-            flat += text
-            ends.append(flat.count)
-        }
-        return flat.withUnsafeBytes { flat in
-            func text(_ i: Int) -> UnsafeRawBufferPointer {
-                UnsafeRawBufferPointer(rebasing: flat[ends[i]..<ends[i + 1]])
-            }
-            let sorted = texts.indices.sorted { text($0).lexicographicallyPrecedes(text($1)) }
-            return sorted.indices.filter { $0 == 0 || !text(sorted[$0]).elementsEqual(text(sorted[$0 - 1])) }
-                .map {
-                    sorted[$0]
-                }
-        }
     }
 
     package var start: Int32 { 0 }

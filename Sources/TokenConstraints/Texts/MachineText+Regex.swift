@@ -34,7 +34,7 @@ extension MachineText {
             let program = try? RegexProgram(pattern.nodes)
         else { throw tooLarge() }
         let alphabet = ScalarAlphabet(program.classifier, .raw)
-        let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
+        let isUsable = alphabet.isUsable
         guard var automaton = ScalarAutomaton(program, 0, isUsable: isUsable, effort) else {
             throw tooLarge()
         }

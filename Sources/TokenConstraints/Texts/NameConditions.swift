@@ -21,7 +21,7 @@ struct NameConditions {
         else { return (NameText.any, patterns.isEmpty) }
         let alphabet = ScalarAlphabet(program.classifier, .json)
         effort.keep(bytes: alphabet.bytes)
-        let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
+        let isUsable = alphabet.isUsable
         let allowed =
             beginnings.isEmpty
             ? ScalarAutomaton(repeating: isUsable)

@@ -123,11 +123,14 @@ final class ScalarAlphabet: Sendable {
     }
 
     /// Bytes of each class's shortest scalar; 0 for an empty class.
-    func fewestBytes(classCount: Int) -> [Int32] {
-        var fewest = [Int32](repeating: 0, count: classCount)
+    var fewestBytes: [Int32] {
+        var fewest = [Int32](repeating: 0, count: classifier.classCount)
         for ending in endings(0) { fewest[ending.classIndex] = ending.fewest }
         return fewest
     }
+
+    /// By class, whether it has a scalar.
+    var isUsable: [Bool] { fewestBytes.map { $0 > 0 } }
 
     /// All scalars in one class, in the spelling of answers.
     static let anyScalar = AlphabetBuilder.oneClass.map { ScalarAlphabet($0, .json) }

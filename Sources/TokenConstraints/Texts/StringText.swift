@@ -37,7 +37,7 @@ package final class StringText: Sendable {
     ) -> (text: StringText?, leavesOutLengths: Bool) {
         guard min <= max ?? .max else { return (nil, false) }
         if machine.isRepeatedSet {
-            let weights = machine.alphabet.fewestBytes(classCount: machine.automaton.classCount)
+            let weights = machine.alphabet.fewestBytes
             let taken = weights.indices.filter {
                 machine.automaton.next(Int(machine.automaton.start), $0) >= 0
             }

@@ -33,7 +33,7 @@ struct FrameFacts {
     /// Whether it may be closed now.
     var mayClose: Bool
     /// In an array, the target of the next item; nil if there may be none.
-    var item: MaskTargetID?
+    var item: Int?
 }
 
 /// A position in a text: what the next byte is part of, and the frames around it.
@@ -95,7 +95,7 @@ enum Next: Hashable {
     /// The contents of the string with that number.
     case string(Int32)
     /// A value.
-    case value(MaskTargetID)
+    case value(Int)
     /// The frame's first item or member, or its end.
     case opened
     /// The frame's next item.

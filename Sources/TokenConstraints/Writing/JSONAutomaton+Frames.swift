@@ -30,9 +30,9 @@ extension JSONAutomaton {
 
     private func counted(_ frame: Frame) -> Frame {
         var frame = frame
-        let shape = objects[Int(frame.shape)].shape
+        let object = objects[Int(frame.shape)]
         frame.count += 1
-        if shape.maxCount == nil { frame.count = min(frame.count, Int32(shape.minCount)) }
+        if object.shape.maxCount == nil { frame.count = min(frame.count, Int32(object.shape.minCount)) }
         return frame
     }
 
@@ -62,7 +62,7 @@ extension JSONAutomaton {
         return facts
     }
 
-    func item(_ index: Int32, of array: ArrayShape) -> MaskTargetID? {
+    func item(_ index: Int32, of array: ArrayShape) -> Int? {
         if let most = array.maxCount, index >= most { return nil }
         return index < array.prefix.count ? array.prefix[Int(index)] : array.rest
     }

@@ -156,7 +156,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
         result.mask = TokenMask(count: tokens.count)
         let table = tokens.plainString
         let frames = places.map { writer.writing(freeName: nil, $0.frame) }
-        var exits: [(target: MaskTargetID, among: TokenMask?)] = []
+        var exits: [(target: Int, among: TokenMask?)] = []
         var most = 0
         if free.names.isAny {
             let isNearTaken = place.c >= 0 || place.d >= 0
@@ -170,7 +170,7 @@ extension MaskMaker where FollowedBy == JSONAutomaton {
             let walk = writer.walk(
                 StringWalk.Key(shape: shape, isName: true, state: place.b), tokens, needsRuns: false)
             result.mask.formUnion(walk.staying)
-            exits = walk.exits.map { (MaskTargetID(index: $0), $1) }
+            exits = walk.exits.map { ($0, $1) }
             most = walk.mostBytes
             _ = admits(writer.number(of: places.map { writer.freeName(in: $0.frame) }))
         }

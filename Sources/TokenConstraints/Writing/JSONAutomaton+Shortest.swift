@@ -4,11 +4,11 @@ extension JSONAutomaton {
 
     /// The shortest text of a target's values.
     /// - Parameter depth: number of frames around it.
-    func shortest(_ target: MaskTargetID, depth: Int) -> [UInt8] {
-        let key = ShortestKey(target: target.index, depth: layout.indent == nil ? 0 : depth)
+    func shortest(_ target: Int, depth: Int) -> [UInt8] {
+        let key = ShortestKey(target: target, depth: layout.indent == nil ? 0 : depth)
         if let known = shortestTexts.known(key) { return known }
         var best: (bytes: Int, beginning: Prefix)?
-        for beginning in beginnings[target.index] {
+        for beginning in beginnings[target] {
             let bytes = fewestBytes(beginning)
             if best.map({ bytes < $0.bytes }) ?? true { best = (bytes, beginning) }
         }
@@ -88,7 +88,7 @@ extension JSONAutomaton {
     struct PlannedMember {
         /// After the quote, up to the value.
         var name: [UInt8]
-        var target: MaskTargetID
+        var target: Int
     }
 
     private func planned(_ member: Int, _ object: ObjectFacts) -> PlannedMember {

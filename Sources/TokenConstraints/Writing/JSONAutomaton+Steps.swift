@@ -109,8 +109,8 @@ extension JSONAutomaton {
         places.add(Place(kind: .fixed, a: number(of: text), b: 0, c: number(of: next), frame: frame))
     }
 
-    func begin(_ target: MaskTargetID, in frame: Int32, _ places: inout PlaceList) {
-        for beginning in beginnings[target.index] {
+    func begin(_ target: Int, in frame: Int32, _ places: inout PlaceList) {
+        for beginning in beginnings[target] {
             switch beginning {
             case .text(let text): reach(text, texts[Int(text)].start, in: frame, &places)
             case .string(let string): add(fixed: Self.quote, .string(string), in: frame, &places)

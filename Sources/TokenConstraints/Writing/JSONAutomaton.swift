@@ -82,7 +82,7 @@ final class JSONAutomaton: AnswerWriter {
         precondition(first == start, "no state comes before that of the beginning")
     }
 
-    /// Numbers each automaton and shape once, for any number of targets that share it.
+    /// Numbers automata and shapes; automata once, for any number of targets that share it.
     private struct Numbering {
         var texts: [any ByteAutomaton] = []
         var strings: [StringText] = []
@@ -94,18 +94,22 @@ final class JSONAutomaton: AnswerWriter {
             switch shape {
             case .text(let text): .text(number(of: text, \.texts))
             case .string(let string): .string(number(of: string, \.strings))
-            case .array(let array): .array(number(of: array, \.arrays))
-            case .object(let object): .object(number(of: object, \.objects))
+            case .array(let array): .array(add(array, to: \.arrays))
+            case .object(let object): .object(add(object, to: \.objects))
             }
         }
 
         private mutating func number<T>(of object: T, _ list: WritableKeyPath<Self, [T]>) -> Int32 {
             let identity = ObjectIdentifier(object as AnyObject)
             if let known = known[identity] { return known }
-            self[keyPath: list].append(object)
-            let number = Int32(self[keyPath: list].count - 1)
+            let number = add(object, to: list)
             known[identity] = number
             return number
+        }
+
+        private mutating func add<T>(_ value: T, to list: WritableKeyPath<Self, [T]>) -> Int32 {
+            self[keyPath: list].append(value)
+            return Int32(self[keyPath: list].count - 1)
         }
     }
 

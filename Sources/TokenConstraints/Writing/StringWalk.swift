@@ -116,7 +116,7 @@ extension JSONAutomaton {
         }
         func kept(_ walk: StringWalk) -> StringWalk {
             var walk = walk
-            walk.findExits(contents, from: key.state, tokens) { free?.target($0).index ?? 0 }
+            walk.findExits(contents, from: key.state, tokens) { free?.target($0) ?? 0 }
             count(keptBytes: walk.bytes)
             return walk
         }

@@ -6,7 +6,7 @@ import Regex
 /// Shapes put together by hand, so that these tests don't depend on how schemas are read.
 enum Handmade {
     /// - Parameter pattern: that all names match.
-    static func free(_ pattern: String? = nil, _ value: MaskTargetID) -> FreeNames? {
+    static func free(_ pattern: String? = nil, _ value: Int) -> FreeNames? {
         let patterns = [pattern].compactMap { $0.flatMap { try? ECMARegex($0) } }
         let matched = Array(patterns.indices)
         return NameConditions(patterns: patterns).build { $0 == matched }.names
@@ -19,7 +19,7 @@ enum Handmade {
 
     static func literals(_ texts: String...) -> Shape { .text(LiteralText(texts.map { Array($0.utf8) })) }
 
-    static func id(_ index: Int) -> MaskTargetID { MaskTargetID(index: index) }
+    static func id(_ index: Int) -> Int { index }
 
     /// `{"name": string, "nick"?: 2 to 4 characters, "age": number, "colors"?: 1 to 3 colors, others...}`
     static func person() throws -> AnswerShape {
