@@ -37,10 +37,11 @@ package enum Packing: CaseIterable, Sendable {
         SystemError("", "ends in the middle of its \(self) data. Run the same command again once it is whole")
     }
 
+    /// - Parameter isFast: packs in half the time, to some more bytes.
     /// - Throws: `SystemError` without the library.
-    func codec(packs: Bool) throws(SystemError) -> any PackingCodec {
+    func codec(packs: Bool, isFast: Bool = false) throws(SystemError) -> any PackingCodec {
         switch self {
-        case .gzip: try GzipCodec(packs: packs)
+        case .gzip: try GzipCodec(packs: packs, isFast: isFast)
         case .zstd: try ZstdCodec(packs: packs)
         }
     }
@@ -140,7 +141,9 @@ final class Packer {
     private let codec: any PackingCodec
     private var buffer = [UInt8](repeating: 0, count: 1 << 17)
 
-    init(_ packing: Packing) throws(SystemError) { codec = try packing.codec(packs: true) }
+    init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
+        codec = try packing.codec(packs: true, isFast: isFast)
+    }
 
     /// - Returns: the compressed bytes so far; with the last piece all of them.
     func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
@@ -167,13 +170,14 @@ final class GzipCodec: PackingCodec {
     /// Whether the last member is complete.
     private var isBetweenMembers = false
 
-    init(packs: Bool) throws(SystemError) {
+    init(packs: Bool, isFast: Bool) throws(SystemError) {
         self.packs = packs
+        let level: Int32 = isFast ? 1 : 6
         // 16 selects gzip's header, 15 is the largest window; 6 and 8 are gzip(1)'s choice.
         let (window, size) = (Int32(16 + 15), Int32(MemoryLayout<z_stream>.size))
         let status =
             packs
-            ? deflateInit2_(&stream, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+            ? deflateInit2_(&stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
             : inflateInit2_(&stream, window, ZLIB_VERSION, size)
         guard status == Z_OK else { throw SystemError(code: ENOMEM) }
     }

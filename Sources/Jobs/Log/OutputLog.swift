@@ -200,7 +200,7 @@ extension OutputLog {
         guard let finished else { preconditionFailure("there is a packed part") }
         let draft = try place.makeOwnFile(place.paths.logDraft)
         do {
-            var writer = try BufferedWriter(draft, packer: Packer(.gzip))
+            var writer = try BufferedWriter(draft, packer: Packer(.gzip, isFast: true))
             var isFirst = true
             try LineScanner(file: finished.text).forEachLine { line in
                 try writer.withBuffer { bytes in

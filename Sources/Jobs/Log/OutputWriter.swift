@@ -49,7 +49,7 @@ final class OutputWriter {
             throw error
         }
         output = BufferedWriter(draft, packer: packer)
-        lines = try BufferedWriter(log, packer: Packer(.gzip))
+        lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
         encoder = format.makeEncoder(for: run)
         try cleaningUp {
             var header = header
