@@ -108,7 +108,7 @@ package struct GeneratedResult: TaskResult {
 
 extension GeneratedResult {
     package init?(_ log: JSONValue) {
-        guard let text = log.string("text"), let usage = ResultCoding.usage(of: log),
+        guard let text = log.string("text"), let usage = ResultCoding.usage(log["usage"]),
             let seed = log.int("seed")
         else { return nil }
         self.init(

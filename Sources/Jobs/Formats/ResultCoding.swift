@@ -111,8 +111,8 @@ extension ResultCoding {
     }
 
     /// Counts of tokens; nil if one is missing, or none that a result can have.
-    static func usage(of log: JSONValue) -> (prompt: Int, completion: Int, reasoning: Int?)? {
-        guard let usage = log["usage"], let prompt = usage.int("prompt_tokens"),
+    static func usage(_ usage: JSONValue?) -> (prompt: Int, completion: Int, reasoning: Int?)? {
+        guard let usage, let prompt = usage.int("prompt_tokens"),
             let completion = usage.int("completion_tokens"),
             case let reasoning = usage.int("reasoning_tokens"),
             [prompt, completion, reasoning ?? 0].allSatisfy({ 0...Int(Int32.max) ~= $0 })

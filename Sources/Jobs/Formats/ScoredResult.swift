@@ -26,7 +26,7 @@ package struct ScoredResult: TaskResult {
     }
 
     package init?(_ log: JSONValue) {
-        guard let promptTokens = ResultCoding.usage(of: log)?.prompt else { return nil }
+        guard let promptTokens = ResultCoding.usage(log["usage"])?.prompt else { return nil }
         var scores: [Score?] = [Score(log)]
         if case .array(let list)? = log["scores"] { scores = list.map { Score($0) } }
         guard case let made = scores.compactMap(\.self), made.count == scores.count, !made.isEmpty else {

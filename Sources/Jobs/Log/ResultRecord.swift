@@ -59,13 +59,14 @@ struct RecordHead {
             if isFailed || tokens != nil {
                 try scanner.skip()
             } else if name.spells("usage") {
-                tokens = try scanner.value().int("completion_tokens") ?? 0
+                tokens = ResultCoding.usage(try scanner.value())?.completion ?? -1
             } else {
                 isFailed = name.spells("error")
                 try scanner.skip()
             }
         }
-        (self.isFailed, completionTokens) = (isFailed, tokens ?? 0)
+        guard case let tokens = tokens ?? 0, tokens >= 0 else { return nil }
+        (self.isFailed, completionTokens) = (isFailed, tokens)
     }
 
     /// - Parameter take: takes each of the result's members.
