@@ -42,12 +42,7 @@ package struct ReasoningText: Sendable {
         return try ["chat_template.jinja", "tokenizer_config.json"].contains { name in
             let path = Paths.join(folder, name)
             guard Files.kind(of: path) != nil else { return false }
-            return try MappedFile(path: path).withBytes { bytes in
-                let tag = Array("think>".utf8)
-                return bytes.indices.contains {
-                    bytes[$0] == tag[0] && bytes[$0...].starts(with: tag)
-                }
-            }
+            return try MappedFile(path: path).withBytes { $0.firstRange(of: "think>".utf8) != nil }
         }
     }
 

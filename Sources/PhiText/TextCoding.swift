@@ -42,6 +42,7 @@ extension TextCoding {
 
 extension TextCodec: TextCoding {
     package var hasTokenizer: Bool { true }
+    package var tokenTexts: TokenTexts? { tokenizer.tokenTexts }
 }
 
 /// Conversion for a model without a tokenizer.

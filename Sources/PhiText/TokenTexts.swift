@@ -28,7 +28,3 @@ extension Tokenizer {
         return TokenTexts(bytes: texts, dropsFirstSpace: dropsFirstSpace) { self.encode(continuing: $0) }
     }
 }
-
-extension TextCodec {
-    package var tokenTexts: TokenTexts? { tokenizer.tokenTexts }
-}

@@ -57,37 +57,18 @@ struct BPEModel: Sendable {
         } else {
             boundaries = MergeBoundaries(
                 merges.compactMap { merge in
-                    guard let left = vocabulary.text(of: merge.left),
-                        let right = vocabulary.text(of: merge.right),
-                        let a = Self.lastScalar(left), let b = Self.firstScalar(right)
+                    guard let left = vocabulary.scalars(of: merge.left).last,
+                        let right = vocabulary.scalars(of: merge.right).first
                     else { return nil }
-                    return (scalars[a], scalars[b])
+                    return (scalars[left.value], scalars[right.value])
                 })
         }
     }
 
     private static func singleScalars(_ vocabulary: Vocabulary) -> [(scalar: UInt32, id: Int32)] {
         (0..<Int32(vocabulary.idLimit)).compactMap { id in
-            guard let text = vocabulary.text(of: id), let scalar = firstScalar(text),
-                UTF8.width(scalar) == text.count
-            else { return nil }
-            return (scalar, id)
-        }
-    }
-
-    private static func firstScalar(_ text: ArraySlice<UInt8>) -> UInt32? {
-        text.withUnsafeBufferPointer { text in
-            text.baseAddress.flatMap { text.isEmpty ? nil : UTF8Bytes.decode($0, 0).scalar }
-        }
-    }
-
-    private static func lastScalar(_ text: ArraySlice<UInt8>) -> UInt32? {
-        text.withUnsafeBufferPointer { text in
-            text.baseAddress.flatMap { base in
-                text.isEmpty
-                    ? nil
-                    : UTF8Bytes.decode(base, UTF8Bytes.previous(base, text.count, start: 0)).scalar
-            }
+            let scalars = vocabulary.scalars(of: id)
+            return scalars.first.flatMap { scalars.count == 1 ? ($0.value, id) : nil }
         }
     }
 
@@ -277,12 +258,5 @@ enum ByteFallback {
             value = value << 4 | UInt8(digit)
         }
         return value
-    }
-}
-
-extension UTF8 {
-    /// Returns the length of a scalar in UTF-8.
-    fileprivate static func width(_ scalar: UInt32) -> Int {
-        scalar < 0x80 ? 1 : scalar < 0x800 ? 2 : scalar < 0x10000 ? 3 : 4
     }
 }

@@ -17,7 +17,7 @@ package struct ControlTokens: Sendable {
         longest = texts.map(\.count).max() ?? 1
         var beginnings: [[UInt8]] = []
         for text in texts {
-            let first = Array(text[..<Self.width(of: text[0])])
+            let first = Array(String(String(decoding: text, as: UTF8.self).unicodeScalars.prefix(1)).utf8)
             if !beginnings.contains(first) { beginnings.append(first) }
         }
         self.beginnings = beginnings
@@ -25,11 +25,6 @@ package struct ControlTokens: Sendable {
 
     static func isControl(_ token: AddedToken) -> Bool {
         token.special || (token.content.hasPrefix("<") && token.content.hasSuffix(">"))
-    }
-
-    /// Returns the length of a character in UTF-8, by its first byte.
-    private static func width(of byte: UInt8) -> Int {
-        byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
     }
 
     /// Returns the positions of such texts, complete or, at the end, partial: more text may follow.

@@ -46,6 +46,11 @@ struct Vocabulary: Sendable {
         return text(ofEntry: Int(entryOfID[Int(id)]) - 1)
     }
 
+    /// Returns the characters of that text; none for an unused id.
+    func scalars(of id: Int32) -> String.UnicodeScalarView {
+        String(decoding: text(of: id) ?? [], as: UTF8.self).unicodeScalars
+    }
+
     private func text(ofEntry entry: Int) -> ArraySlice<UInt8> {
         bytes[Int(starts[entry])..<Int(starts[entry + 1])]
     }
