@@ -19,7 +19,6 @@ package struct Schema: Sendable {
     package let ignoredKeywords: [SchemaMention]
 
     package subscript(id: SchemaID) -> SchemaNode { nodes[id.index] }
-
 }
 
 extension Schema {

@@ -46,10 +46,8 @@ extension SchemaLoader {
         _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout SchemaRules
     ) throws(SchemaFault) {
         switch keyword.name {
-        case "$ref": rules.reference = try reference(try text(keyword), keyword.location, in: keyword.parent)
-        case "$dynamicRef", "$recursiveRef":
-            rules.dynamicReference = try dynamicReference(
-                try text(keyword), keyword.location, in: keyword.parent)
+        case "$ref": rules.reference = try reference(keyword)
+        case "$dynamicRef", "$recursiveRef": rules.dynamicReference = try dynamicReference(keyword)
         case "$id", "id", "$anchor", "$dynamicAnchor": _ = try text(keyword)
         case "$schema":
             // Only a schema with its own URI may have another draft.

@@ -88,18 +88,18 @@ struct SchemaLoader {
         return id(of: Spot(location: location, value: value, resource: resource))
     }
 
-    mutating func reference(_ text: String, _ location: Location, in parent: Spot) throws(SchemaFault)
-        -> SchemaID
-    {
-        id(of: try documents.resolve(text, from: parent.resource, at: location).place)
+    mutating func reference(_ keyword: Keyword) throws(SchemaFault) -> SchemaID {
+        id(of: try target(of: keyword).place)
+    }
+
+    private mutating func target(of keyword: Keyword) throws(SchemaFault) -> (place: Spot, anchor: String?) {
+        try documents.resolve(try text(keyword), from: keyword.parent.resource, at: keyword.location)
     }
 
     /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if its first target has such an anchor.
-    mutating func dynamicReference(
-        _ text: String, _ location: Location, in parent: Spot
-    ) throws(SchemaFault) -> DynamicReference {
-        let (place, name) = try documents.resolve(text, from: parent.resource, at: location)
-        let anchor = documents.resources[parent.resource].draft == .draft2019 ? "" : name
+    mutating func dynamicReference(_ keyword: Keyword) throws(SchemaFault) -> DynamicReference {
+        let (place, name) = try target(of: keyword)
+        let anchor = documents.resources[keyword.parent.resource].draft == .draft2019 ? "" : name
         let known = anchor.flatMap { documents.resources[place.resource].dynamicAnchors[$0] }
         let isDynamic = known?.location == place.location
         self.isDynamic = self.isDynamic || isDynamic

@@ -1,14 +1,12 @@
 /// Properties of productions, computed once.
 struct ProductionAnalysis {
     private let rules: [ProductionBuilder.Rule]
-    private let effort: CompileEffort
     private var symbols: [Productions.Symbol] = []
     /// By rule, the positions of its productions.
     private var starts: [[Int32]] = []
 
-    init(_ rules: [ProductionBuilder.Rule], _ effort: CompileEffort) {
+    init(_ rules: [ProductionBuilder.Rule]) {
         self.rules = rules
-        self.effort = effort
         for rule in rules {
             var own: [Int32] = []
             for production in rule.productions {

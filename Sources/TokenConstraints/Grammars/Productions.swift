@@ -87,7 +87,7 @@ struct ProductionBuilder {
             guard let number = numbers[rule] else { continue }
             try write(source.rules[rule].body, as: number)
         }
-        return try ProductionAnalysis(rules, effort).productions(terminals)
+        return try ProductionAnalysis(rules).productions(terminals)
     }
 
     private func tooLarge(_ problem: String) -> ConstraintFault {

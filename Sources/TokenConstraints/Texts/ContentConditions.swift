@@ -8,8 +8,6 @@ struct ContentConditions {
     private(set) var unmasked: [TextCondition]
     /// No string satisfies them.
     private(set) var isImpossible = false
-    /// Every string of the right length satisfies them.
-    private(set) var isEverything = false
     private var nodes: [(node: RegexNode, condition: TextCondition, isNegated: Bool)] = []
     private var sets: [ScalarSet] = []
     private var setConditions: [TextCondition] = []
@@ -123,10 +121,7 @@ struct ContentConditions {
         if !forbidden.isEmpty, !add(ScalarAutomaton(excluding: forbidden, program.classifier, isUsable)) {
             unmasked.append(.forbidden)
         }
-        guard let all else {
-            isEverything = true
-            return nil
-        }
+        guard let all else { return nil }
         isImpossible = all.start < 0
         return isImpossible ? nil : (all, alphabet)
     }

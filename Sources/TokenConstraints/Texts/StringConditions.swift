@@ -54,23 +54,22 @@ struct StringConditions: TextConditions {
         if patterns.isEmpty, forbidden.allSatisfy(\.text.isEmpty) {
             let own = forbidden.isEmpty ? minLength : max(minLength, 1)
             let masked = formats.filter { FormatPatterns.names.contains($0) }
-            if masked.isEmpty { return anyString(min: own, max: maxLength, unmasked: unmaskedFormats) }
-            if masked.count == 1, let (machine, longest) = FormatPatterns.machine(masked[0]) {
+            if masked.isEmpty {
                 return outcome(
-                    machine, min: own, max: least(maxLength, longest), unmasked: unmaskedFormats)
+                    ByteMachine.anySpelling, isAny: true, min: own, max: maxLength, unmaskedFormats)
+            }
+            if masked.count == 1, let (machine, longest) = FormatPatterns.machine(masked[0]) {
+                return outcome(machine, min: own, max: least(maxLength, longest), unmaskedFormats)
             }
         }
         var contents = ContentConditions(self, effort)
-        guard let (automaton, alphabet) = contents.automaton(), !contents.isEverything else {
-            return contents.isImpossible
-                ? TextOutcome<StringText>(text: nil, unmasked: contents.unmasked)
-                : anyString(min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
+        let found = contents.automaton()
+        let (shortest, longest) = (contents.minLength, contents.maxLength)
+        guard let (automaton, alphabet) = found else {
+            let machine = contents.isImpossible ? nil : ByteMachine.anySpelling
+            return outcome(machine, isAny: true, min: shortest, max: longest, contents.unmasked)
         }
-        guard let machine = ByteMachine(automaton, alphabet) else {
-            return TextOutcome<StringText>(text: nil, unmasked: contents.unmasked)
-        }
-        return outcome(
-            machine, min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
+        return outcome(ByteMachine(automaton, alphabet), min: shortest, max: longest, contents.unmasked)
     }
 
     /// Known formats without an automaton.
@@ -80,19 +79,12 @@ struct StringConditions: TextConditions {
         }
     }
 
-    private func anyString(min: Int, max: Int?, unmasked: [TextCondition]) -> TextOutcome<StringText> {
-        guard let machine = ByteMachine.anySpelling else {
-            return TextOutcome<StringText>(text: nil, unmasked: unmasked)
-        }
-        return TextOutcome<StringText>(
-            text: StringText.make(machine, isAny: true, min: min, max: max).text, unmasked: unmasked)
-    }
-
     private func outcome(
-        _ machine: ByteMachine, min: Int, max: Int?, unmasked: [TextCondition]
+        _ machine: ByteMachine?, isAny: Bool = false, min: Int, max: Int?, _ unmasked: [TextCondition]
     ) -> TextOutcome<StringText> {
-        let (text, leavesOutLengths) = StringText.make(machine, isAny: false, min: min, max: max)
-        return TextOutcome<StringText>(text: text, unmasked: unmasked + (leavesOutLengths ? [.length] : []))
+        guard let machine else { return TextOutcome(text: nil, unmasked: unmasked) }
+        let (text, leavesOutLengths) = StringText.make(machine, isAny: isAny, min: min, max: max)
+        return TextOutcome(text: text, unmasked: unmasked + (leavesOutLengths ? [.length] : []))
     }
 }
 

@@ -167,8 +167,6 @@ struct TrieNodes: Sendable {
 enum ByteClass {
     static func of(_ byte: UInt8) -> Int { Int(table[Int(byte)]) }
 
-    static let count = 64
-
     /// Classes of ASCII's letters and digits.
     static let alphanumeric: UInt64 = 0b11111
     /// Classes of the first bytes of all scalars that take several.
