@@ -37,16 +37,6 @@ struct EngineChoiceTests {
         }
     }
 
-    @Test func makeFetchesIt() throws {
-        try withJob("mlx") { job in
-            // A copy, beside which there is no MLX.
-            let alone = job.folder + "/alone"
-            try FileManager.default.copyItem(atPath: try #require(Program.path), toPath: alone)
-            let run = try RunningProgram(["run"] + job.arguments(), folder: job.folder, program: alone).end()
-            #expect(run.status == 69 && run.errors.contains(#""make mlx" fetches it"#), "\(run.errors)")
-        }
-    }
-
     private static var hasMLX: Bool {
         guard let program = Program.path else { return false }
         let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent()
@@ -67,18 +57,6 @@ struct EngineChoiceTests {
             #expect(other.status == 65 && other.errors.contains(word), "\(other.errors)")
             job.settings[1] = engine
             #expect(try job.run().errors.contains("nothing to do"))
-        }
-    }
-
-    @Test func settingsOfTheOtherEngineAreRefused() throws {
-        for (engine, setting) in [
-            ("mlx", ["--threads", "1"]), ("mlx", ["--kv", "f16"]), ("exact", ["--kv", "f16"]),
-        ] {
-            try withJob(engine, setting) { job in
-                let run = try job.run()
-                #expect(run.status == 64 || run.status == 65, "\(run.errors)")
-                #expect(run.errors.contains("has no meaning with engine: \(engine)"), "\(run.errors)")
-            }
         }
     }
 

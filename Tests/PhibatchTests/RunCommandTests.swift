@@ -22,23 +22,8 @@ struct RunCommandTests {
     }
 
     @Test(arguments: [
-        (["job.yaml", "--max-token", "5"], 64, "Unknown option '--max-token'. Did you mean '--max-tokens'?"),
-        (
-            ["job.yaml", "--max-tokens", "many"], 64,
-            "--max-tokens must be a whole number, 1 or more, but is many."
-        ),
-        (["job.yaml", "--max-tokens=0"], 64, "--max-tokens must be a whole number, 1 or more, but is 0."),
-        (["job.yaml", "--temperature", "-1"], 64, "--temperature must be a number from 0 to 10, but is -1."),
-        (["job.yaml", "-chat"], 64, "Unknown option '-chat'."),
-        (
-            ["--no-chat", "false"], 64,
-            "a flag takes no value, but false is given. Right is: --chat or --no-chat"
-        ),
-        (["job.yaml", "--tokens=true"], 64, "'--tokens' does not take any value, but 'true' was specified."),
-        (
-            ["job.yaml", "--tokens", "--no-tokens"], 64,
-            "'--no-tokens' had already been set with flag '--tokens'"
-        ),
+        (["job.yaml", "--max-token", "5"], 64, "Did you mean '--max-tokens'?"),
+        (["job.yaml", "--max-tokens=0"], 64, "--max-tokens must be"),
         (["job.yaml", "--errors", "x", "--output", "-"], 65, "errors needs two files"),
         (["job.yaml", "--errors", "in.jsonl"], 65, "would overwrite the input"),
         (["job.yaml", "--limit", "2", "--shard", "1/2"], 64, "--limit can't be combined with shard"),

@@ -18,8 +18,13 @@ import Testing
             schema: #"{"enum":[0,"a",[false]]}"#, valid: ["0.0", "-0", "[false]"], invalid: ["false", "[0]"]),
         SchemaCase(
             schema: #"{"minimum":-2,"maximum":3}"#, valid: ["-2", "3.0", "\"9\""], invalid: ["-2.1", "4"]),
+        // By all their digits.
         SchemaCase(
-            schema: #"{"exclusiveMinimum":0,"exclusiveMaximum":1}"#, valid: ["0.5"], invalid: ["0", "1.0"]),
+            schema: #"{"maximum":9007199254740993}"#, valid: ["9007199254740993"],
+            invalid: ["9007199254740994", "9007199254740993.0000000001"]),
+        SchemaCase(
+            schema: #"{"exclusiveMinimum":0,"exclusiveMaximum":1}"#,
+            valid: ["0.5", "0.99999999999999999999999"], invalid: ["0", "1.0"]),
         SchemaCase(
             schema: #"{"minimum":0,"exclusiveMinimum":true}"#, valid: ["0.1"], invalid: ["0"], draft: .draft4),
         SchemaCase(
@@ -48,7 +53,8 @@ import Testing
         SchemaCase(
             schema: #"{"minItems":1,"maxItems":2}"#, valid: ["[1]", "[1,2]"], invalid: ["[]", "[1,2,3]"]),
         SchemaCase(
-            schema: #"{"uniqueItems":true}"#, valid: ["[1,true,\"1\",[1]]"],
+            schema: #"{"uniqueItems":true}"#,
+            valid: ["[1,true,\"1\",[1]]", "[10000000000000000001,10000000000000000002]"],
             invalid: ["[1,1.0]", #"[{"a":1,"b":2},{"b":2,"a":1}]"#]),
         SchemaCase(
             schema:

@@ -252,6 +252,7 @@ import Testing
             let found = try problem("engine: mlx\n" + line)
             #expect(found?.hasPrefix("\(name) has no meaning with engine: mlx, as MLX ") == true)
         }
+        #expect(try problem("engine: exact\nkv: f16")?.hasPrefix("kv has no meaning") == true)
     }
 
     @Test func automaticWorkersGrowWithTheThreads() throws {
