@@ -6,7 +6,7 @@ import TokenConstraints
 
 /// A compiled constraint.
 package struct CompiledAnswer: Sendable {
-    let rule: any CheckedRule
+    let rule: CheckedRule
     package let grammar: AnswerGrammar
     /// Calls after text, or one of both, if the rule is about tools.
     var calls: CallGrammar?

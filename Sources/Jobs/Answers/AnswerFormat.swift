@@ -44,7 +44,7 @@ package struct AnswerFormat: Sendable, Equatable {
     }
 
     /// - Throws: `SettingProblem` if it is no valid rule, such as any text.
-    func checked() throws(SettingProblem) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> CheckedRule {
         guard let rule else { throw SettingProblem("Any text is no constraint.") }
         return try rule.checked()
     }

@@ -16,7 +16,7 @@ protocol AnswerRule: AnswerKey {
     var fingerprint: String { get }
     /// Parses and checks the rule.
     /// - Throws: `SettingProblem` if it is invalid. Compiling it shows whether any answer satisfies it.
-    func checked() throws(SettingProblem) -> any CheckedRule
+    func checked() throws(SettingProblem) -> CheckedRule
 }
 
 extension AnswerRule {
@@ -33,28 +33,39 @@ extension AnswerRule {
 }
 
 /// A checked rule: it can be compiled to masks, and can judge finished answers. Safe to use from several threads.
-protocol CheckedRule: Sendable {
-    /// Warnings about probable mistakes.
-    var warnings: [String] { get }
+final class CheckedRule: Sendable {
+    /// Choice between calls and text, if it is about tools.
+    let callChoice: CallGrammar.Choice?
+    /// Rule on answers without calls; nil for any text.
+    let beside: CheckedRule?
+    /// Returns the name of a place of the compiled schema in messages.
+    let place: @Sendable (String) -> String
     /// - Throws: `ConstraintFault` if it can't be generated.
-    func compiled(
-        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
-    ) throws(ConstraintFault) -> AnswerGrammar
-    /// Choice between calls and text, if it is about tools; nil by default.
-    var callChoice: CallGrammar.Choice? { get }
-    /// Rule on answers without calls; nil, the default, for any text.
-    var beside: (any CheckedRule)? { get }
-    /// Returns the name of a place of the compiled schema in messages; by default unchanged.
-    func place(_ pointer: String) -> String
-    /// Returns the problem with a finished answer, as part of a sentence; nil if there is none.
-    func problem(with answer: String) -> String?
-}
+    let compiled:
+        @Sendable (AnswerGrammar.Layout, TokenTrie, CompileEffort) throws(ConstraintFault) -> AnswerGrammar
+    private let found: @Sendable () -> [String]
+    private let fault: @Sendable (String) -> String?
 
-extension CheckedRule {
-    var warnings: [String] { [] }
-    var callChoice: CallGrammar.Choice? { nil }
-    var beside: (any CheckedRule)? { nil }
-    func place(_ pointer: String) -> String { pointer }
+    /// - Parameter problem: as `problem(with:)`.
+    init(
+        calling callChoice: CallGrammar.Choice? = nil, beside: CheckedRule? = nil,
+        place: @escaping @Sendable (String) -> String = { $0 },
+        warnings: @escaping @Sendable () -> [String] = { [] },
+        problem: @escaping @Sendable (String) -> String?,
+        compiled:
+            @escaping @Sendable (
+                AnswerGrammar.Layout, TokenTrie, CompileEffort
+            ) throws(ConstraintFault) -> AnswerGrammar
+    ) {
+        (self.callChoice, self.beside, self.place) = (callChoice, beside, place)
+        (found, fault, self.compiled) = (warnings, problem, compiled)
+    }
+
+    /// Warnings about probable mistakes.
+    var warnings: [String] { found() }
+
+    /// Returns the problem with a finished answer, as part of a sentence; nil if there is none.
+    func problem(with answer: String) -> String? { fault(answer) }
 
     /// - Throws: `SettingProblem` if it can't be generated.
     func grammar(

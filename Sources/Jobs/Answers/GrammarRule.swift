@@ -47,29 +47,19 @@ struct GrammarRule: AnswerRule {
     var kind: String { "grammar" }
     var fingerprint: String { AnswerFormat.fingerprint(of: self) }
 
-    func checked() throws(SettingProblem) -> any CheckedRule {
-        do throws(ConstraintFault) { return CheckedGrammar(source: try GrammarSource(text)) } catch {
+    func checked() throws(SettingProblem) -> CheckedRule {
+        let source: GrammarSource
+        do throws(ConstraintFault) { source = try GrammarSource(text) } catch {
             throw SettingProblem(error)
         }
-    }
-}
-
-private struct CheckedGrammar: CheckedRule {
-    let source: GrammarSource
-    private let matcher: GrammarMatcher
-
-    init(source: GrammarSource) {
-        self.source = source
-        matcher = GrammarMatcher(source)
+        let matcher = GrammarMatcher(source)
+        return CheckedRule(problem: { Self.problem(with: $0, by: matcher) }) {
+            _, tokens, effort throws(ConstraintFault) in
+            try AnswerGrammar(source, tokens: tokens, effort: effort)
+        }
     }
 
-    func compiled(
-        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
-    ) throws(ConstraintFault) -> AnswerGrammar {
-        try AnswerGrammar(source, tokens: tokens, effort: effort)
-    }
-
-    func problem(with answer: String) -> String? {
+    private static func problem(with answer: String, by matcher: GrammarMatcher) -> String? {
         do throws(ConstraintFault) {
             switch try matcher.verdict(on: answer.utf8) {
             case .isText: return nil

@@ -22,30 +22,20 @@ struct RegexRule: AnswerRule {
     var kind: String { "regex" }
     var fingerprint: String { ResultText.list([text]) }
 
-    func checked() throws(SettingProblem) -> any CheckedRule {
-        do throws(RegexFault) {
-            return CheckedRegex(whole: try ECMARegex(text, isWhole: true))
-        } catch {
+    func checked() throws(SettingProblem) -> CheckedRule {
+        let whole: ECMARegex
+        do throws(RegexFault) { whole = try ECMARegex(text, isWhole: true) } catch {
             throw SettingProblem("The regular expression has \(error.description).")
         }
-    }
-}
-
-private struct CheckedRegex: CheckedRule {
-    let whole: ECMARegex
-
-    func compiled(
-        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
-    ) throws(ConstraintFault) -> AnswerGrammar {
-        try AnswerGrammar(regex: whole.pattern, tokens: tokens, effort: effort)
-    }
-
-    func problem(with answer: String) -> String? {
-        var budget = RegexLimits.visits
-        switch whole.matches(answer, budget: &budget) {
-        case true?: return nil
-        case false?: return "the regular expression doesn't match it"
-        case nil: return "matching it with the regular expression takes too long"
+        return CheckedRule { answer in
+            var budget = RegexLimits.visits
+            switch whole.matches(answer, budget: &budget) {
+            case true?: return nil
+            case false?: return "the regular expression doesn't match it"
+            case nil: return "matching it with the regular expression takes too long"
+            }
+        } compiled: { _, tokens, effort throws(ConstraintFault) in
+            try AnswerGrammar(regex: whole.pattern, tokens: tokens, effort: effort)
         }
     }
 }

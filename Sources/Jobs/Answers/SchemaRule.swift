@@ -43,7 +43,7 @@ struct SchemaRule: AnswerRule {
         schema == nil ? "json_object" : AnswerFormat.fingerprint(of: self)
     }
 
-    func checked() throws(SettingProblem) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> CheckedRule {
         let checked: Schema
         do throws(SchemaFault) {
             checked = try Schema(schema ?? ["type": "object"], readsNullable: true)
@@ -51,28 +51,21 @@ struct SchemaRule: AnswerRule {
             throw SettingProblem("\(error.pointer): \(error.problem.text).")
         }
         if let problem = SchemaAnnotations.problem(with: checked) { throw SettingProblem(problem) }
-        return CheckedSchema(schema: checked)
-    }
-}
-
-private struct CheckedSchema: CheckedRule {
-    let schema: Schema
-
-    var warnings: [String] {
-        schema.unknownFormats.map {
-            "\($0.pointer): the format \($0.name.prefix(64)) is not known, and not checked."
+        let warnings = { @Sendable in
+            checked.unknownFormats.map {
+                "\($0.pointer): the format \($0.name.prefix(64)) is not known, and not checked."
+            }
+                + checked.ignoredKeywords.map { "\($0.pointer): \($0.name.prefix(64)) has no effect there." }
+                + SchemaAnnotations.notes(on: checked)
         }
-            + schema.ignoredKeywords.map { "\($0.pointer): \($0.name.prefix(64)) has no effect there." }
-            + SchemaAnnotations.notes(on: schema)
+        return CheckedRule(warnings: warnings) {
+            Self.problem(with: $0, by: checked)
+        } compiled: { layout, tokens, effort throws(ConstraintFault) in
+            try AnswerGrammar(checked, layout: layout, tokens: tokens, effort: effort)
+        }
     }
 
-    func compiled(
-        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
-    ) throws(ConstraintFault) -> AnswerGrammar {
-        try AnswerGrammar(schema, layout: layout, tokens: tokens, effort: effort)
-    }
-
-    func problem(with answer: String) -> String? {
+    private static func problem(with answer: String, by schema: Schema) -> String? {
         let value: JSONValue
         do throws(JSONFault) { value = try JSONValue(parsing: Array(answer.utf8), limits: .line) } catch {
             return "it is not JSON: \(error.atByte)"
@@ -194,5 +187,5 @@ struct JSONModeRule: AnswerRule {
     var kind: String { schema.kind }
     var text: String { schema.text }
     var fingerprint: String { schema.fingerprint }
-    func checked() throws(SettingProblem) -> any CheckedRule { try schema.checked() }
+    func checked() throws(SettingProblem) -> CheckedRule { try schema.checked() }
 }

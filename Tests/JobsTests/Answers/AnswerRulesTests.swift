@@ -6,7 +6,7 @@ import Testing
 
 /// What makes a form usable, and finished answers valid.
 @Suite struct AnswerRulesTests {
-    private func rules(_ schema: JSONValue) throws -> any CheckedRule {
+    private func rules(_ schema: JSONValue) throws -> CheckedRule {
         try AnswerFormat(.schema(schema)).checked()
     }
 

@@ -131,7 +131,7 @@ struct ToolsRule: AnswerRule {
         return .object(JSONObject(list))
     }
 
-    func checked() throws(SettingProblem) -> any CheckedRule {
+    func checked() throws(SettingProblem) -> CheckedRule {
         for function in functions {
             do throws(SettingProblem) { _ = try SchemaRule(function.parameters)?.checked() } catch {
                 throw SettingProblem("the parameters of \(function.name.prefix(64)): \(error.message)")
@@ -140,8 +140,29 @@ struct ToolsRule: AnswerRule {
         guard let calls = try SchemaRule(schema)?.checked() else {
             throw SettingProblem("no schema of calls.")
         }
-        return CheckedTools(
-            calls: calls, callChoice: choice, beside: try answer?.checked(), names: callable.map(\.name))
+        let (choice, beside, names) = (choice, try answer?.checked(), callable.map(\.name))
+        let place = { @Sendable in Self.place($0, names) }
+        // The answer of a problem is the calls alone, empty if there are none.
+        return CheckedRule(
+            calling: choice, beside: beside, place: place,
+            warnings: { (beside?.warnings ?? []) + calls.warnings.map(place) }
+        ) {
+            $0.isEmpty && choice != .required ? nil : calls.problem(with: $0).map(place)
+        } compiled: { layout, tokens, effort throws(ConstraintFault) in
+            try calls.compiled(.init(others: layout.others), tokens, effort)
+        }
+    }
+
+    /// Translates pointers to the parameters of a tool, the only schema that the author knows.
+    private static func place(_ text: String, _ names: [String]) -> String {
+        var text = text
+        for (number, name) in names.enumerated().reversed() {
+            let item = names.count == 1 ? "" : "/anyOf/\(number)"
+            let whole = "#/items\(item)/properties/arguments"
+            text = text.split(separator: whole, omittingEmptySubsequences: false)
+                .joined(separator: "the parameters of \(name.prefix(64)): #")
+        }
+        return text
     }
 }
 
@@ -164,38 +185,5 @@ extension ToolsRule.Function {
         case nil, .null?: parameters = ["type": "object", "properties": [:]]
         default: return nil
         }
-    }
-}
-
-private struct CheckedTools: CheckedRule {
-    let calls: any CheckedRule
-    let callChoice: CallGrammar.Choice?
-    let beside: (any CheckedRule)?
-    /// Names of the tools that may be called.
-    let names: [String]
-
-    var warnings: [String] { (beside?.warnings ?? []) + calls.warnings.map(place) }
-
-    /// Translates pointers to the parameters of a tool, the only schema that the author knows.
-    func place(_ text: String) -> String {
-        var text = text
-        for (number, name) in names.enumerated().reversed() {
-            let item = names.count == 1 ? "" : "/anyOf/\(number)"
-            let whole = "#/items\(item)/properties/arguments"
-            text = text.split(separator: whole, omittingEmptySubsequences: false)
-                .joined(separator: "the parameters of \(name.prefix(64)): #")
-        }
-        return text
-    }
-
-    func compiled(
-        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
-    ) throws(ConstraintFault) -> AnswerGrammar {
-        try calls.compiled(.init(others: layout.others), tokens, effort)
-    }
-
-    /// - Parameter answer: the calls alone; empty if there are none.
-    func problem(with answer: String) -> String? {
-        answer.isEmpty && callChoice != .required ? nil : calls.problem(with: answer).map(place)
     }
 }

@@ -107,7 +107,7 @@ struct GenerationPart: RequestOwner {
     /// Format of tool calls; nil if there are none.
     var tools: ToolText?
     /// The constraint of the answer; nil if it is free.
-    var rule: (any CheckedRule)?
+    var rule: CheckedRule?
     /// The prompt's text before the answer, and the first of its tokens.
     var echo: (text: String, first: LogprobEntry)?
     /// Whether the answer is omitted.
