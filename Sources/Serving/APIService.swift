@@ -136,7 +136,7 @@ final class APIService: HTTPService {
         let tellsUsage = try tellsUsage(body["stream_options"] ?? .null)
         (body["stream"], body["stream_options"]) = (nil, nil)
         let id = Self.newID()
-        let reply = OpenAIReply(
+        let reply = OpenAIAnswer(
             id: id, model: model ?? options.names.first ?? "", created: Self.now, endpoint: endpoint)
         let answer = ClientAnswer(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
         let number = answers.add(answer)

@@ -12,7 +12,7 @@ final class ClientAnswer: Sendable {
     }
 
     private let exchange: Exchange
-    private let reply: OpenAIReply
+    private let reply: OpenAIAnswer
     private let streams: Bool
     private let metrics: ServerMetrics
     private let began = ContinuousClock.now
@@ -22,7 +22,7 @@ final class ClientAnswer: Sendable {
     ///   - streams: whether text is sent as it is generated.
     ///   - tellsUsage: whether a stream ends with the usage.
     init(
-        _ exchange: Exchange, _ reply: OpenAIReply, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics
+        _ exchange: Exchange, _ reply: OpenAIAnswer, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics
     ) {
         (self.exchange, self.reply, self.metrics) = (exchange, reply, metrics)
         self.streams = streams
@@ -76,7 +76,7 @@ final class ClientAnswer: Sendable {
     private func end(_ results: [GenerationResult], _ run: String) -> Bool {
         let made = results.compactMap { $0.made?.completion }
         metrics.made(
-            promptTokens: OpenAIReply.promptTokens(of: results),
+            promptTokens: OpenAIAnswer.promptTokens(of: results),
             completionTokens: made.reduce(0) { $0 + $1.completionTokens })
         let isStreaming = state.withLock(\.isStreaming)
         guard streams, made.count == results.count else {

@@ -2,32 +2,50 @@ import BatchEngine
 import FoundationShim
 import JSON
 
-/// Members of `response` in a line of OpenAI's batch results.
-struct OpenAIAnswer {
-    /// Derived from the line's content.
-    let id: String
+/// Answer to one of OpenAI's requests: in a line of batch results, over HTTP as a whole, or as events of a stream.
+package struct OpenAIAnswer: Sendable {
+    /// Own id, without the prefix of the kind of object; in a file it derives from the line's content.
+    package let id: String
     let model: String
-    /// Digest of the run.
-    let run: String
     let endpoint: OpenAIRequest.Endpoint
-    /// The part of the request that results need.
-    var request = OpenAIRequest()
     /// Seconds since 1970; 0 in a file, so that it is reproducible.
-    var created = 0
+    let created: Int
+    /// Digest of the run.
+    private var run = ""
+    /// The part of the request that results need.
+    private var request = OpenAIRequest()
     /// Whether it is one line of several, so that an error names it.
-    var isLine = true
+    private var isLine = false
 
-    /// Writes the members of `response`.
+    package init(id: String, model: String, created: Int, endpoint: OpenAIRequest.Endpoint) {
+        (self.id, self.model, self.created, self.endpoint) = (id, model, created, endpoint)
+    }
+
+    /// Answer in a line of a file.
+    init(id: String, model: String, run: String, request: OpenAIRequest) {
+        self.init(id: id, model: model, created: 0, endpoint: request.endpoint)
+        (self.run, self.request, isLine) = (run, request, true)
+    }
+
+    /// Writes the members of `response` in a line.
     /// - Parameter results: the line's choices, in order; at least one.
     func write(_ results: [GenerationResult], to writer: inout JSONWriter) {
-        let (status, body) = alone(results)
+        let (status, body) = whole(results)
         writer.int("status_code", status)
         writer.string("request_id", "req_\(id)")
         writer.raw("body", String(decoding: body, as: UTF8.self))
     }
 
-    /// - Returns: status and body.
-    func alone(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
+    /// - Parameters:
+    ///   - results: the choices, in order; at least one.
+    ///   - run: digest of the run.
+    package func whole(_ results: [GenerationResult], run: String) -> (status: Int, body: [UInt8]) {
+        var answer = self
+        (answer.run, answer.request) = (run, OpenAIRequest(of: results[0]))
+        return answer.whole(results)
+    }
+
+    private func whole(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
         let (choices, failure) = Self.choices(of: results)
         let writer = JSONWriter.object { writer in
             if let failure { return write(failure, &writer) }
@@ -115,8 +133,13 @@ struct OpenAIAnswer {
         writer.string("system_fingerprint", "fp_\(run)")
     }
 
+    package static func promptTokens(of results: [GenerationResult]) -> Int {
+        let made = results.compactMap(\.made?.completion)
+        return made.isEmpty ? 0 : promptTokens(made, of: OpenAIRequest(of: results[0]))
+    }
+
     /// Returns the tokens of all prompts, each of which may have several completions.
-    static func promptTokens(_ completions: [GeneratedResult], of request: OpenAIRequest) -> Int {
+    private static func promptTokens(_ completions: [GeneratedResult], of request: OpenAIRequest) -> Int {
         let each = max(1, completions.count / max(1, request.prompts.count))
         return stride(from: 0, to: completions.count, by: each).reduce(0) {
             $0 + completions[$1].promptTokens

@@ -35,8 +35,7 @@ package struct OpenAIResults: ResultFormat {
         JSONBytes.appendHex(place.key.contentHash, to: &id)
         let answer = OpenAIAnswer(
             id: String(decoding: id, as: UTF8.self), model: request.model ?? layout,
-            run: place.run ?? run.digest,
-            endpoint: request.endpoint, request: request)
+            run: place.run ?? run.digest, request: request)
         let writer = JSONWriter.object { writer in
             writer.string("id", "batch_req_\(answer.id)")
             writer.string("custom_id", place.key.id)

@@ -2,7 +2,7 @@ import JSON
 
 /// Events of a response: each item is opened, sent and closed in turn, then the whole response.
 struct ResponseEvents: AnswerEvents {
-    private let reply: OpenAIReply
+    private let answer: OpenAIAnswer
     /// Number of events so far.
     private var count = 0
     /// Number of closed items.
@@ -10,15 +10,15 @@ struct ResponseEvents: AnswerEvents {
     /// Text of the open message; nil before it.
     private var told: String?
 
-    init(of reply: OpenAIReply) { self.reply = reply }
+    init(of answer: OpenAIAnswer) { self.answer = answer }
 
     mutating func more(_ text: String, of choice: Int, isReasoning: Bool) -> [UInt8] {
         var bytes = begin()
         if isReasoning {
-            let item = ResponseItem.reasoning(text, reply.id)
+            let item = ResponseItem.reasoning(text, answer.id)
             return bytes + open(item) + delta(text, of: item) + close(item)
         }
-        let item = ResponseItem.message(reply.id)
+        let item = ResponseItem.message(answer.id)
         if told == nil { bytes += open(item) }
         told = (told ?? "") + text
         return bytes + delta(text, of: item)
@@ -27,14 +27,14 @@ struct ResponseEvents: AnswerEvents {
     mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
         var bytes = begin()
         guard let result = results.first?.made, let completion = result.completion else { return bytes }
-        for item in ResponseItem.all(of: completion, result, reply.id).dropFirst(closed) {
+        for item in ResponseItem.all(of: completion, result, answer.id).dropFirst(closed) {
             let isOpen = item.isMessage && told != nil
             if !isOpen { bytes += open(item) }
             let rest = isOpen ? item.text.utf8.dropFirst(told?.utf8.count ?? 0) : item.text.utf8[...]
             if !rest.isEmpty { bytes += delta(String(decoding: rest, as: UTF8.self), of: item) }
             bytes += close(item)
         }
-        let whole = reply.answer(run: run).alone([GenerationResult(result)]).body
+        let whole = answer.whole([GenerationResult(result)], run: run).body
         let isCut = completion.finishReason?.isLimit == true
         return bytes
             + event(isCut ? "response.incomplete" : "response.completed") { writer in
@@ -55,8 +55,8 @@ struct ResponseEvents: AnswerEvents {
         guard count == 0 else { return [] }
         var bytes: [UInt8] = []
         for name in ["response.created", "response.in_progress"] {
-            bytes += event(name) { [reply] in
-                $0.object("response") { reply.answer(run: "").writeBegun(to: &$0) }
+            bytes += event(name) { [answer] in
+                $0.object("response") { answer.writeBegun(to: &$0) }
             }
         }
         return bytes
@@ -118,7 +118,7 @@ struct ResponseEvents: AnswerEvents {
             writer.int("sequence_number", count)
         }
         count += 1
-        return Array("event: \(name)\n".utf8) + OpenAIReply.event(of: writer.bytes)
+        return Array("event: \(name)\n".utf8) + OpenAIAnswer.event(of: writer.bytes)
     }
 }
 
@@ -134,21 +134,28 @@ package protocol AnswerEvents: Sendable {
     mutating func failure(_ error: JSONValue) -> [UInt8]
 }
 
-extension OpenAIReply {
+extension OpenAIAnswer {
     /// - Parameter tellsUsage: whether the last event of a chat or a completion has the usage.
     package func events(tellsUsage: Bool) -> any AnswerEvents {
         endpoint == .responses ? ResponseEvents(of: self) : ChoiceEvents(of: self, tellsUsage: tellsUsage)
     }
+
+    /// Returns JSON as a server-sent event.
+    static func event(of json: [UInt8]) -> [UInt8] { Array("data: ".utf8) + json + [0x0A, 0x0A] }
 }
 
 /// Events of a chat or a completion.
 private struct ChoiceEvents: AnswerEvents {
-    private let reply: OpenAIReply
+    private let answer: OpenAIAnswer
     private let tellsUsage: Bool
     /// Amount sent of each choice.
     private var told: [Int: (bytes: Int, reasoning: Bool)] = [:]
 
-    init(of reply: OpenAIReply, tellsUsage: Bool) { (self.reply, self.tellsUsage) = (reply, tellsUsage) }
+    init(of answer: OpenAIAnswer, tellsUsage: Bool) {
+        (self.answer, self.tellsUsage) = (answer, tellsUsage)
+    }
+
+    private var isChat: Bool { answer.endpoint == .chat }
 
     mutating func more(_ text: String, of choice: Int, isReasoning: Bool) -> [UInt8] {
         let known = told[choice]
@@ -156,22 +163,84 @@ private struct ChoiceEvents: AnswerEvents {
             (known?.bytes ?? 0) + (isReasoning ? 0 : text.utf8.count),
             known?.reasoning ?? false || isReasoning
         )
-        return reply.more(text, of: choice, isReasoning: isReasoning, isFirst: known == nil)
+        return event(of: choice, text, isFirst: known == nil) { writer in
+            writer.string(isReasoning ? "reasoning_content" : "content", text)
+        } end: { writer in
+            for name in ["logprobs", "finish_reason"] { writer.null(name) }
+        }
     }
 
     mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for (choice, result) in results.enumerated() {
-            let told = told[choice]
-            bytes += reply.end(
-                result, of: choice, told: told?.bytes ?? 0, toldReasoning: told?.reasoning ?? false,
-                isFirst: told == nil)
+        var bytes = results.enumerated().flatMap { end($1, of: $0) }
+        if tellsUsage {
+            bytes += event { writer in
+                writer.array("choices") { _ in }
+                OpenAIAnswer.writeUsage(
+                    results.compactMap(\.made?.completion), of: OpenAIRequest(of: results[0]), &writer)
+            }
         }
-        if tellsUsage { bytes += reply.usage(results) }
-        return bytes + OpenAIReply.event(of: Array("[DONE]".utf8))
+        return bytes + OpenAIAnswer.event(of: Array("[DONE]".utf8))
+    }
+
+    /// Returns the event that ends a choice, with everything not sent yet.
+    private func end(_ whole: GenerationResult, of choice: Int) -> [UInt8] {
+        guard let result = whole.made, let completion = result.completion else { return [] }
+        let told = told[choice]
+        let rest = String(decoding: completion.text.utf8.dropFirst(told?.bytes ?? 0), as: UTF8.self)
+        return event(of: choice, rest, isFirst: told == nil) { writer in
+            if let reasoning = completion.reasoning, told?.reasoning != true {
+                writer.string("reasoning_content", reasoning)
+            }
+            if !rest.isEmpty { writer.string("content", rest) }
+            if let calls = completion.toolCalls {
+                ToolCall.write(calls, to: &writer, areNumbered: true)
+            }
+        } end: { writer in
+            if isChat {
+                OpenAIAnswer.writeLogprobs(completion, &writer)
+            } else {
+                OpenAIAnswer.writeTextLogprobs(completion, of: OpenAIRequest(of: whole), &writer)
+            }
+            writer.optional("finish_reason", completion.finishReason) {
+                $0.string(OpenAIAnswer.name(of: $1))
+            }
+            result.writeMore(to: &writer)
+        }
     }
 
     mutating func failure(_ error: JSONValue) -> [UInt8] {
-        OpenAIReply.event(of: Array(JSONWriter.text(of: error).utf8))
+        OpenAIAnswer.event(of: Array(JSONWriter.text(of: error).utf8))
+    }
+
+    /// - Parameter delta: writes the delta of a chat, whose first has the role; a completion has the text.
+    private func event(
+        of choice: Int, _ text: String, isFirst: Bool, delta: (inout JSONWriter) -> Void,
+        end: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        event { writer in
+            writer.objects("choices", [choice]) { writer, choice in
+                writer.int("index", choice)
+                if isChat {
+                    writer.object("delta") { writer in
+                        if isFirst { writer.string("role", "assistant") }
+                        delta(&writer)
+                    }
+                } else {
+                    writer.string("text", text)
+                }
+                end(&writer)
+            }
+        }
+    }
+
+    private func event(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
+        let writer = JSONWriter.object { writer in
+            writer.string("id", (isChat ? "chatcmpl-" : "cmpl-") + answer.id)
+            writer.string("object", isChat ? "chat.completion.chunk" : "text_completion")
+            writer.int("created", answer.created)
+            writer.string("model", answer.model)
+            more(&writer)
+        }
+        return OpenAIAnswer.event(of: writer.bytes)
     }
 }
