@@ -25,7 +25,6 @@ enum ErrorCode {
     /// The file system has no locks.
     static let noLocks: Set<Int32> = [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK]
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
-    static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
 }
 
 /// The real file system.

@@ -28,7 +28,6 @@ package struct ChosenResult: TaskResult {
     }
 
     package static let names = GeneratedResult.names.union(["probabilities"])
-    package static let columns: [String]? = GeneratedResult.allColumns + ownColumns
     static let ownColumns = ["probability", "probabilities"]
 
     package var promptTokens: Int { answer.promptTokens }

@@ -12,7 +12,7 @@ enum Conversations {
     static let member = "messages"
 
     /// The conversation up to the answer, with the answer's prefix in the last message.
-    static let carried = CarriedPrompt(name: member) { prompt throws(LineError) in
+    @Sendable static func carried(_ prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
         let (messages, beginning): ([ChatMessage], String)
         switch prompt {
         case .messages(let asked): (messages, beginning) = (asked, "")
@@ -22,7 +22,7 @@ enum Conversations {
                 .badField,
                 "`prompt` is no conversation, which results: messages needs; give `messages`.")
         }
-        return JSONWriter.array { writer in
+        let conversation = JSONWriter.array { writer in
             for message in messages + [ChatMessage(role: "assistant", content: beginning)] {
                 writer.object { writer in
                     writer.string("role", message.role)
@@ -33,7 +33,8 @@ enum Conversations {
                     writer.string("content", message.content)
                 }
             }
-        }.text
+        }
+        return .init(name: member, json: conversation.text)
     }
 
     @Sendable static func problem(with job: JobSettings) -> String? {

@@ -29,7 +29,6 @@ package struct GeneratedResult: TaskResult {
     package static let names: Set = [
         "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "seed", "logprobs",
     ]
-    package static let columns: [String]? = allColumns
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
 
     /// Reasoning and calls have columns only if the job itself asks for them.

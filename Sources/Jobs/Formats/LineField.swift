@@ -3,21 +3,17 @@ import JSON
 import PhiText
 
 /// Typed access to a line's known fields. A null field counts as absent.
-struct LineField {
-    let fields: JSONValue
-
-    init(_ fields: JSONValue) { self.fields = fields }
-
-    subscript(_ name: String) -> JSONValue? {
-        if let value = fields[name], value != .null { return value }
-        return nil
+extension JSONValue {
+    func given(_ name: String) -> JSONValue? {
+        guard let value = self[name], value != .null else { return nil }
+        return value
     }
 
     /// Reads a setting under a body's name for it.
     func setting(
         _ setting: String, as name: String, into settings: inout RequestSettings
     ) throws(LineError) {
-        guard let value = self[name], let setting = RequestSetting.named(setting) else { return }
+        guard let value = given(name), let setting = RequestSetting.named(setting) else { return }
         do throws(SettingProblem) { try value.read(setting, into: &settings) } catch {
             throw LineError(.badField, "`\(name)` \(error.message).")
         }
@@ -25,7 +21,7 @@ struct LineField {
 
     /// Returns a list of token ids; nil if the field is something else or absent.
     func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
-        guard case .array(let elements)? = self[name] else { return nil }
+        guard case .array(let elements)? = given(name) else { return nil }
         var ids: [Int32] = []
         ids.reserveCapacity(elements.count)
         for element in elements {
@@ -43,14 +39,14 @@ struct LineField {
         return ids
     }
 
-    func system() throws(LineError) -> String? {
-        guard let value = self["system"] else { return nil }
+    func systemMessage() throws(LineError) -> String? {
+        guard let value = given("system") else { return nil }
         guard case .string(let text) = value else { throw wrong("system", "a string", value) }
         return text
     }
 
     func messages() throws(LineError) -> [ChatMessage]? {
-        guard let value = self["messages"] else { return nil }
+        guard let value = given("messages") else { return nil }
         guard case .array(let elements) = value else { throw wrong("messages", "a list of messages", value) }
         guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
         var messages: [ChatMessage] = []
@@ -88,7 +84,7 @@ struct LineField {
     func answerFormat() throws(LineError) -> AnswerFormat? {
         var asked: [(name: String, form: AnswerFormat)] = []
         for key in AnswerKeys.all {
-            guard let value = self[key.name] else { continue }
+            guard let value = given(key.name) else { continue }
             do throws(SettingProblem) { asked.append((key.name, try key.form(ofLine: value))) } catch {
                 throw LineError(.badField, "`\(key.name)` \(error.message).")
             }

@@ -144,7 +144,7 @@ struct PromptBuilder: Sendable {
 
     private func question(_ record: PromptRecord) throws(LineError) -> String {
         if case .fields = record.content, !isPromptChosen {
-            if mayBeEmpty, LineField(record.fields)["prompt"] == nil { return "" }
+            if mayBeEmpty, record.fields.given("prompt") == nil { return "" }
             try checkPrompt(record.fields["prompt"])
         }
         return try prompt.fill(from: record)

@@ -71,16 +71,15 @@ package struct PromptRecord: Sendable {
         content = .fields
         let own = reading.settings(of: fields)
         settings = try RequestSettings(ofLine: own)
-        form = try LineField(own).answerFormat()
+        form = try own.answerFormat()
         guard reading.asks else { return }
-        let field = LineField(fields)
-        system = try field.system()
-        if let tokens = try field.tokenIDs("prompt") {
-            guard field["messages"] == nil else {
+        system = try fields.systemMessage()
+        if let tokens = try fields.tokenIDs("prompt") {
+            guard fields.given("messages") == nil else {
                 throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
             }
             content = .tokens(tokens)
-        } else if let messages = try field.messages() {
+        } else if let messages = try fields.messages() {
             content = .messages(messages)
         }
     }
@@ -89,7 +88,7 @@ package struct PromptRecord: Sendable {
     func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
         var one = self
         one.fields = fields.asking(prompt)
-        one.content = try LineField(one.fields).tokenIDs("prompt").map { .tokens($0) } ?? .fields
+        one.content = try one.fields.tokenIDs("prompt").map { .tokens($0) } ?? .fields
         return one
     }
 

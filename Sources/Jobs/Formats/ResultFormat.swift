@@ -96,17 +96,9 @@ package struct OutputFormat: Sendable, Equatable {
     }
 }
 
-/// Part of the prompt that a result carries beside kept fields of its line.
-package struct CarriedPrompt: Sendable {
-    /// Name of the member.
-    let name: String
-    /// Returns it as JSON. Throws if the output can't have this prompt.
-    let json: @Sendable (Prompt) throws(LineError) -> String
-
-    func value(of prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
-        .init(name: name, json: try json(prompt))
-    }
-}
+/// Returns the part of the prompt that a result carries beside kept fields of its line. Throws if the output can't have
+/// this prompt.
+package typealias CarriedPrompt = @Sendable (Prompt) throws(LineError) -> GenerationResult.CarriedValue
 
 /// Common facts of an output's results.
 package struct ResultRun: Sendable {

@@ -4,8 +4,6 @@ import JSON
 package protocol TaskResult: Sendable, Equatable {
     /// Members that it may have, beside those of all results.
     static var names: Set<String> { get }
-    /// Columns in a table; nil, the default, if it can't be in one.
-    static var columns: [String]? { get }
     /// Whether it is an answer. True by default.
     static var isAnswer: Bool { get }
 
@@ -33,7 +31,6 @@ package protocol TaskResult: Sendable, Equatable {
 }
 
 extension TaskResult {
-    package static var columns: [String]? { nil }
     package static var isAnswer: Bool { true }
     package var completion: GeneratedResult? { nil }
     package var tally: RowOutcome? { nil }

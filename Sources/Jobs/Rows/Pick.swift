@@ -51,7 +51,7 @@ public struct Pick: Sendable, Equatable {
         switch source {
         case .list(let values, let draw): return values[draw?.place(bits) ?? bits.place(below: values.count)]
         case .range(let range): return range.value(bits)
-        case .file(let file): return file.lines[bits.place(below: file.lines.count)]
+        case .file(let file): return file.value(bits)
         }
     }
 

@@ -136,7 +136,7 @@ extension OutputCheck {
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var decisions = try RowDecisions(job)
-        let carried = job.results.carried?.name
+        let carried = job.results.carried.map { _ in Conversations.member }
         var (place, next, wanted) = (0, 0, 0)
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }

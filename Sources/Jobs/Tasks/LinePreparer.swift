@@ -37,7 +37,7 @@ package struct LinePreparer: Sendable {
         }
         let line = try tasks.prepare(record, for: model)
         guard let carried else { return line }
-        return CarryingLine(line: line, carried: try carried.value(of: builder.prompt(for: record)))
+        return CarryingLine(line: line, carried: try carried(builder.prompt(for: record)))
     }
 }
 

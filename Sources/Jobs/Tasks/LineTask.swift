@@ -10,7 +10,7 @@ protocol LineTask: Sendable {
 
     /// Whether it processes all lines of a job. By default it does.
     static func doesAll(of job: JobSettings) -> Bool
-    /// The columns of a table of a job's results; nil if no table holds them. By default those of its results.
+    /// The columns of a table of a job's results; nil, the default, if no table holds them.
     static func columns(of job: JobSettings) -> [String]?
     /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
     /// the prompt.
@@ -40,7 +40,7 @@ protocol LineTask: Sendable {
 extension LineTask {
     static var made: any TaskResult.Type { Made.self }
     static func doesAll(of job: JobSettings) -> Bool { true }
-    static func columns(of job: JobSettings) -> [String]? { Made.columns }
+    static func columns(of job: JobSettings) -> [String]? { nil }
     static func problem(with line: FirstLine) -> String? { nil }
     var fields: Set<String> { [] }
     var names: [String] { Array(fields) }

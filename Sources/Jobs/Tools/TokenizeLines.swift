@@ -37,7 +37,7 @@ package struct TokenizeLines {
     private func result(of fields: JSONValue) throws -> (ids: [Int32], text: String) {
         switch direction {
         case .encode(let addsSpecialTokens, let generationPrompt):
-            if let messages = try LineField(fields).messages() {
+            if let messages = try fields.messages() {
                 guard let template = codec.template else {
                     throw UserError(.badRequest, "This model has no chat template; give `text`.")
                 }
@@ -49,7 +49,7 @@ package struct TokenizeLines {
             }
             return (codec.tokenizer.encode(text, addSpecialTokens: addsSpecialTokens), text)
         case .decode(let skipsSpecialTokens):
-            guard let ids = try LineField(fields).tokenIDs("ids") else {
+            guard let ids = try fields.tokenIDs("ids") else {
                 throw LineError(.badField, "The line needs `ids`, a list of token ids.")
             }
             let last = codec.tokenizer.vocabularySize - 1

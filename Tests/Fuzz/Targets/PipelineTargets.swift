@@ -25,9 +25,9 @@ import PhiModel
     let builders = try [JobSettings(), lineJob(chat: true), lineJob(chat: false)].map(PromptBuilder.init)
     for line in lines {
         do {
-            let fields = LineField(try PromptRecord.parseObject(line.bytes))
+            let fields = try PromptRecord.parseObject(line.bytes)
             _ = (try? fields.tokenIDs("ids"), try? fields.messages())
-            try readRequest(fields.fields, builders)
+            try readRequest(fields, builders)
             let record = try PromptRecord.parse(line.bytes)
             for builder in builders { _ = try? builder.prompt(for: record) }
             guard let id = record.id else { continue }

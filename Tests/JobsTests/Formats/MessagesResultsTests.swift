@@ -24,7 +24,7 @@ import Testing
     private func carried(_ prompt: Prompt) throws -> [GenerationResult.CarriedValue] {
         [
             .init(name: "messages", json: "\"the line's own\""), .init(name: "topic", json: "[1]"),
-            try #require(ResultDetail.messages.carried).value(of: prompt),
+            try Conversations.carried(prompt),
         ]
     }
 

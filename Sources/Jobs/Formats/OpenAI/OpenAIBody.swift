@@ -63,8 +63,8 @@ struct OpenAIBody {
     }
 
     private var endpoint: OpenAIRequest.Endpoint { request.endpoint }
-    private func value(_ name: String) -> JSONValue? { field[name] }
-    private var field: LineField { LineField(.object(body)) }
+    private var field: JSONValue { .object(body) }
+    private func value(_ name: String) -> JSONValue? { field.given(name) }
 
     private func typed<Value>(
         _ name: String, _ right: String, _ read: (JSONValue) -> Value?

@@ -33,7 +33,7 @@ struct ChoiceSource: Sendable {
     func concerns(_ record: PromptRecord) -> Bool {
         switch place {
         case .job, .field: true
-        case .own: record.reading.reads(Self.ownField) && LineField(record.fields)[Self.ownField] != nil
+        case .own: record.reading.reads(Self.ownField) && record.fields.given(Self.ownField) != nil
         case .none: false
         }
     }
@@ -46,7 +46,7 @@ struct ChoiceSource: Sendable {
         case .field(let field): name = field
         case .own, .none: name = Self.ownField
         }
-        guard let value = LineField(record.fields)[name] else {
+        guard let value = record.fields.given(name) else {
             throw LineError(.badField, "The line has no `\(name)`, which the job names for its choices.")
         }
         guard case .array(let elements) = value else {

@@ -69,8 +69,9 @@ struct CompletionSource: Sendable {
             if text.isEmpty { throw LineError(.badField, "The completion is empty.") }
             return LineCompletions(content: try check([text], after: prompt))
         case .fields(let names):
-            let line = LineField(record.fields)
-            guard let name = names.first(where: { line[$0] != nil }), let value = line[name] else {
+            let line = record.fields
+            guard let name = names.first(where: { line.given($0) != nil }), let value = line.given(name)
+            else {
                 let all = names.map { "`\($0)`" }.joined(separator: " and no ")
                 throw LineError(.badField, "The line has no \(all): nothing to score.")
             }

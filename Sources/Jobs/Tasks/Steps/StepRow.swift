@@ -91,7 +91,7 @@ struct StepRow: Sendable {
                 continue
             }
             if let carried = plan.carried, carried.step == place {
-                label.kept.append(try carried.prompt.value(of: step.builder.prompt(for: asked)))
+                label.kept.append(try carried.prompt(step.builder.prompt(for: asked)))
             }
             guard let made = earlier.first(where: { $0.name == step.name }) else {
                 let works = try works(saved)

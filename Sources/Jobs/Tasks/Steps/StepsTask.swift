@@ -34,14 +34,14 @@ struct StepsTask: LineTask {
                 .badField,
                 "A constraint belongs to a step, as the job has steps; leave it out.")
         }
-        let line = LineField(record.fields)
-        if record.reading.reads(ChoiceSource.ownField), line[ChoiceSource.ownField] != nil,
+        let line = record.fields
+        if record.reading.reads(ChoiceSource.ownField), line.given(ChoiceSource.ownField) != nil,
             !plan.used.contains(ChoiceSource.ownField),
             !names.contains(ChoiceSource.ownField)
         {
             throw LineError(.badField, "`choices` belong to a step, as the job has steps; leave them out.")
         }
-        if let name = plan.made.sorted().first(where: { line[$0] != nil }) {
+        if let name = plan.made.sorted().first(where: { line.given($0) != nil }) {
             let what = name == JobStep.item ? "an item of a list" : "a step of the job"
             throw LineError(.badField, "The line has a field `\(name)`, but so is \(what) named.")
         }
