@@ -141,7 +141,12 @@ package final class ByteSource {
     private func isParquet(_ start: [UInt8]) throws -> Bool {
         if isOurs, ParquetFile.isNamed(name) { return true }
         guard start == ParquetFile.magic, let end = expectedEnd else { return start == ParquetFile.magic }
-        return try bytes(in: end - start.count..<end) == start
+        var last = [UInt8](repeating: 0, count: start.count)
+        let count = try last.withUnsafeMutableBytes { buffer in
+            try system.attempt(
+                Self.failure, name, try system.read(descriptor, into: buffer, at: end - buffer.count))
+        }
+        return count == last.count && last == start
     }
 
     private func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -162,25 +167,6 @@ package final class ByteSource {
                     + "now. Run the same command again once it is whole; finished results are kept.")
         }
         return count
-    }
-
-    /// - Throws: `UserError` of kind `io`, also if the file is shorter.
-    func bytes(in range: Range<Int>) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        try bytes.withUnsafeMutableBytes { buffer in
-            var done = 0
-            while done < buffer.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-                let position = range.lowerBound + done
-                let count = try system.attempt(
-                    Self.failure, name, try system.read(descriptor, into: rest, at: position))
-                guard count > 0 else {
-                    throw UserError(.io, at: name, "ends before byte \(range.upperBound).")
-                }
-                done += count
-            }
-        }
-        return bytes
     }
 
     /// Reads everything, up to `limit` bytes.

@@ -8,30 +8,24 @@ package struct DelimitedOutput: ResultFormat {
     package var nameEnds: [String] { [name] }
     let separator: UInt8
     /// Names of the columns from the input's line.
-    let kept: [String]
+    private(set) var kept: [String] = []
     /// Columns of the task's results.
-    private let columns: [String]
-    /// The header line.
-    package let head: [UInt8]
+    private var columns = GeneratedResult.allColumns
 
-    package static let csv = DelimitedOutput("csv", separator: UInt8(ascii: ","))
-    package static let tsv = DelimitedOutput("tsv", separator: 0x09)
+    package static let csv = DelimitedOutput(name: "csv", separator: UInt8(ascii: ","))
+    package static let tsv = DelimitedOutput(name: "tsv", separator: 0x09)
+
+    /// The header line.
+    package var head: [UInt8] { Self.row(Self.all(columns) + kept, separator) }
 
     /// Our columns in order, before those of the line.
     static func all(_ columns: [String]) -> [String] {
         ["id", "sample"] + columns + ["error", "error_message"]
     }
 
-    private init(
-        _ name: String, separator: UInt8, kept: [String] = [], columns: [String] = GeneratedResult.allColumns
-    ) {
-        (self.name, self.separator, self.kept, self.columns) = (name, separator, kept, columns)
-        head = Self.row(Self.all(columns) + kept, separator)
-    }
-
     /// Returns the format with columns for fields of the line, and for another task's results.
     package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
-        Self(name, separator: separator, kept: names, columns: columns ?? self.columns)
+        Self(name: name, separator: separator, kept: names, columns: columns ?? self.columns)
     }
 
     /// The header line, with the task's columns between the first two and the errors'.
@@ -87,12 +81,9 @@ package struct DelimitedOutput: ResultFormat {
         return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
-    package func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8]
-    ) {
-        let result = results[0]
-        var cells = [place.key.id, "\(place.key.sample)"]
+    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {
+        let result = piece.results[0]
+        var cells = [piece.place.key.id, "\(piece.place.key.sample)"]
         switch result.content {
         case .made(let made):
             // A kept result of an earlier run with another task lacks some cells.

@@ -70,20 +70,16 @@ struct InputLook {
     }
 
     private func packed(_ path: String) -> Message? {
-        let begins = { (bytes: [UInt8]) in start.starts(with: bytes) }
-        func piped(_ program: Message) -> Message {
-            "\"\(program) \(path) | phibatch run ... --input -\" reads it."
+        let packings: [([UInt8], what: Message, program: Message)] = [
+            ([0xfd] + "7zXZ".utf8, "compressed with xz", "xz -dc"),
+            (Array("BZh".utf8), "compressed with bzip2", "bunzip2 -c"),
+            (Array("PK\u{3}\u{4}".utf8), "a ZIP archive", "unzip -p"),
+        ]
+        if let (_, what, program) = packings.first(where: { start.starts(with: $0.0) }) {
+            return
+                "is \(what), not lines of text. \"\(program) \(path) | phibatch run ... --input -\" reads it."
         }
-        if begins([0xfd] + Array("7zXZ".utf8)) {
-            return "is compressed with xz, not lines of text. \(piped("xz -dc"))"
-        }
-        if begins(Array("BZh".utf8)) {
-            return "is compressed with bzip2, not lines of text. \(piped("bunzip2 -c"))"
-        }
-        if begins(Array("PK\u{3}\u{4}".utf8)) {
-            return "is a ZIP archive, not lines of text. \(piped("unzip -p"))"
-        }
-        guard begins(ParquetFile.magic) else { return nil }
+        guard start.starts(with: ParquetFile.magic) else { return nil }
         return "is a truncated Parquet file, not lines of text. It does not end as it begins, with PAR1."
     }
 

@@ -35,18 +35,15 @@ package struct JSONResults: ResultFormat {
 
     package func end(isEmpty: Bool) -> String { !isArray ? "" : isEmpty ? "]\n" : "\n]\n" }
 
-    package func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8]
-    ) {
+    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {
         var (writer, isThere) = (JSONWriter(), false)
         writer.object { writer in
-            if detail.carried == nil { writer.string("id", place.key.id) }
-            if detail.carried == nil, run.samples > 1 { writer.int("sample", place.key.sample) }
-            isThere = detail.write(results[0], &writer)
+            if detail.carried == nil { writer.string("id", piece.place.key.id) }
+            if detail.carried == nil, piece.run.samples > 1 { writer.int("sample", piece.place.key.sample) }
+            isThere = detail.write(piece.results[0], &writer)
         }
         guard isThere else { return }
-        if isArray { output += (isFirst ? "\n" : ",\n").utf8 }
+        if isArray { output += (piece.isFirst ? "\n" : ",\n").utf8 }
         output += writer.bytes
         if !isArray { output.append(0x0A) }
     }

@@ -60,10 +60,7 @@ package struct ParquetResults: ResultFormat {
     }
 
     /// The file isn't made of pieces.
-    package func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8]
-    ) {}
+    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {}
 
     /// Creates the draft of a new output.
     package func makeTable(

@@ -35,13 +35,7 @@ package protocol ResultFormat: Sendable {
     var head: [UInt8] { get }
 
     /// Appends one piece, to the end of its line; nothing if the output has none for it.
-    /// - Parameters:
-    ///   - results: one result, or all of a line if the format is by line.
-    ///   - place: of the last of them.
-    ///   - isFirst: whether there was no piece before.
-    func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8])
+    func write(_ piece: ResultPiece, to output: inout [UInt8])
 
     /// Returns the text after the last result. None by default.
     func end(isEmpty: Bool) -> String
@@ -115,6 +109,17 @@ package struct ResultPlace: Sendable {
     package var run: String?
 }
 
+/// Part of an output.
+package struct ResultPiece {
+    /// One result, or all of a line if the format is by line.
+    package var results: [GenerationResult]
+    /// Identity of the last of them.
+    package var place: ResultPlace
+    package var run: ResultRun
+    /// Whether there was none before.
+    package var isFirst: Bool
+}
+
 /// Writes one output from beginning to end. The same calls give the same bytes.
 package struct ResultEncoder {
     /// Pieces to write; a line's piece failed if one of its results did.
@@ -124,7 +129,7 @@ package struct ResultEncoder {
     private let run: ResultRun
     private let part: Part
     /// Results of the current piece so far.
-    private var piece: [GenerationResult] = []
+    private var held: [GenerationResult] = []
     private var isEmpty = true
 
     fileprivate init(format: any ResultFormat, run: ResultRun, part: Part) {
@@ -137,12 +142,12 @@ package struct ResultEncoder {
     package mutating func append(
         _ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]
     ) {
-        piece.append(result)
+        held.append(result)
         if format.isByLine, place.key.sample + 1 < OpenAIRequest(of: result).choices ?? run.samples { return }
-        defer { piece.removeAll(keepingCapacity: true) }
-        if part != .all, piece.contains(where: \.isFailed) != (part == .failures) { return }
+        defer { held.removeAll(keepingCapacity: true) }
+        if part != .all, held.contains(where: \.isFailed) != (part == .failures) { return }
         let before = output.count
-        format.write(piece, at: place, of: run, isFirst: isEmpty, to: &output)
+        format.write(ResultPiece(results: held, place: place, run: run, isFirst: isEmpty), to: &output)
         isEmpty = isEmpty && output.count == before
     }
 

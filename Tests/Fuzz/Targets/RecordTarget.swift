@@ -15,10 +15,7 @@ private struct PlainTexts: ResultFormat {
 
     var head: [UInt8] { Array("texts\n".utf8) }
 
-    func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8]
-    ) { output += "\(place.key.id)\n".utf8 }
+    func write(_ piece: ResultPiece, to output: inout [UInt8]) { output += "\(piece.place.key.id)\n".utf8 }
 }
 
 private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {

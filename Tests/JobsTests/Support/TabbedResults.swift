@@ -7,17 +7,14 @@ struct TabbedResults: ResultFormat {
 
     var head: [UInt8] { Array("id\ttext\n".utf8) }
 
-    func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8]
-    ) {
+    func write(_ piece: ResultPiece, to output: inout [UInt8]) {
         let text =
-            switch results[0].content {
+            switch piece.results[0].content {
             case .made(let made): made.cell("text") ?? ""
             case .failed(let failure): "(\(failure.error.message))"
             }
         // A text may have line feeds: a result is not always a line.
-        output += "\(place.key.id)\t\(text)\n".utf8
+        output += "\(piece.place.key.id)\t\(text)\n".utf8
     }
 }
 

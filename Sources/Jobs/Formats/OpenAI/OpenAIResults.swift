@@ -25,21 +25,18 @@ package struct OpenAIResults: ResultFormat {
         return job.task.answers ? nil : "holds answers, and task: \(job.task.rawValue) makes none"
     }
 
-    package func write(
-        _ results: [GenerationResult], at place: ResultPlace, of run: ResultRun, isFirst: Bool,
-        to output: inout [UInt8]
-    ) {
-        guard let result = results.last else { return }
+    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {
+        guard let result = piece.results.last else { return }
         let request = OpenAIRequest(of: result)
         var id: [UInt8] = []
-        JSONBytes.appendHex(place.key.contentHash, to: &id)
+        JSONBytes.appendHex(piece.place.key.contentHash, to: &id)
         let answer = OpenAIAnswer(
             id: String(decoding: id, as: UTF8.self), model: request.model ?? layout,
-            run: place.run ?? run.digest, request: request)
+            run: piece.place.run ?? piece.run.digest, request: request)
         let writer = JSONWriter.object { writer in
             writer.string("id", "batch_req_\(answer.id)")
-            writer.string("custom_id", place.key.id)
-            writer.object("response") { answer.write(results, to: &$0) }
+            writer.string("custom_id", piece.place.key.id)
+            writer.object("response") { answer.write(piece.results, to: &$0) }
             writer.null("error")
             for value in result.kept where value.name != OpenAIRequest.keptName {
                 writer.raw(value.name, value.json)
