@@ -103,7 +103,7 @@ extension JobKey {
     /// Choice of a completion's tokens, and its end.
     package static let sampling = ofRequests(.sampling)
     /// Constraints of answers.
-    package static let answers = AnswerKeys.all.map { JobKey($0) } + ofRequests(.answers)
+    package static let answers = AnswerKey.all.map { JobKey($0) } + ofRequests(.answers)
 
     static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
         RequestSetting.all.filter { $0.group == group }.map { JobKey($0, $0.help) }

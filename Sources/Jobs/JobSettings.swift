@@ -131,7 +131,7 @@ public struct JobSettings: Sendable, Equatable {
     /// Settings of each request. Its members are the job's, too: `job.temperature`.
     public var request = RequestSettings()
 
-    /// Constraints of all answers, by key (`AnswerKeys`).
+    /// Constraints of all answers, by key (`AnswerKey`).
     package var forms: [String: JobAnswerFormat] = [:]
 
     /// Use of the machine.

@@ -94,7 +94,7 @@ extension PromptRecord {
     fileprivate static func isSetting(_ member: JSONMember, _ isResult: Bool) -> Bool {
         switch member.name {
         case "seed": !isResult
-        default: AnswerKeys.named(member.name)?.isAsked(by: member.value) ?? true
+        default: AnswerKey.named(member.name)?.isAsked(member.value) ?? true
         }
     }
 }

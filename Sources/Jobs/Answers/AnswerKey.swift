@@ -1,43 +1,45 @@
 import JSON
 
-/// A key of jobs, and a field of lines, that constrains answers. Each is a type and a line in `AnswerKeys.all`; most
-/// are rules (`AnswerRule`).
-protocol AnswerKey: Sendable {
-    static var name: String { get }
+/// A key of jobs, and a field of lines, that constrains answers: a value beside its rule, and its place in `all`.
+package struct AnswerKey: Sendable {
+    let name: String
     /// Placeholder of its value in the list of options, and its help.
-    static var placeholder: String { get }
-    static var help: String { get }
-    /// File that a job may name in place of the value, in words of messages; nil, the default, if there is none.
-    static var file: String? { get }
-    /// Form of the value; a text by default.
-    static var valueForm: SettingForm { get }
+    let placeholder, help: String
+    /// File that a job may name in place of the value, in words of messages; nil if there is none.
+    var file: String?
+    /// Form of the value.
+    var valueForm = SettingForm.text
+    /// Valid values, for messages.
+    let right: String
+    /// Whether a line's field of that name is meant. If not, it is data.
+    var isAsked: @Sendable (_ field: JSONValue) -> Bool = { _ in true }
+    /// Returns a job's value as one of a line.
+    var ofJob: @Sendable (_ value: JSONValue, _ isOption: Bool) throws(SettingProblem) -> JSONValue = {
+        value, _ in value
+    }
+    /// - Throws: the problem in words that follow the name.
+    var ofFile: (@Sendable ([UInt8]) throws(SettingProblem) -> AnswerFormat)?
+    /// - Throws: the problem in words that follow the name.
+    /// - Returns: nil if it is none of the valid values.
+    let read: @Sendable (JSONValue) throws(SettingProblem) -> AnswerFormat?
 
-    /// Whether a line's field of that name is meant; true by default. If not, it is data.
-    static func isAsked(by field: JSONValue) -> Bool
-    /// - Throws: the problem in words that follow the name; so do the others.
-    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat
+    static let all = [responseFormat, schema, regex, grammar, jsonMode, tools]
+    package static let names = all.map(\.name)
+
+    static func named(_ name: String) -> AnswerKey? { all.first { $0.name == name } }
+
+    /// - Throws: the problem in words that follow the name.
+    func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat {
+        guard let form = try read(field) else { throw field.wrong(right) }
+        return form
+    }
+
     /// - Parameter isOption: whether it is text from the command line.
     /// - Returns: nil if it names a file.
-    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat?
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat
-}
-
-extension AnswerKey {
-    static var file: String? { nil }
-    static var valueForm: SettingForm { .text }
-    static func isAsked(by field: JSONValue) -> Bool { true }
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
-        preconditionFailure("a job names no file as \(name)")
+    /// - Throws: the problem in words that follow the name.
+    func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat? {
+        if isAsked(value), let form = try read(ofJob(value, isOption)) { return form }
+        if file == nil { throw value.wrong(right) }
+        return nil
     }
-}
-
-package enum AnswerKeys {
-    static let all: [any AnswerKey.Type] = [
-        ResponseFormatKey.self, SchemaRule.self, RegexRule.self, GrammarRule.self, JSONModeRule.self,
-        ToolsRule.self,
-    ]
-
-    package static var names: [String] { all.map { $0.name } }
-
-    static func named(_ name: String) -> (any AnswerKey.Type)? { all.first { $0.name == name } }
 }

@@ -2,13 +2,7 @@ import JSON
 import TokenConstraints
 
 /// A rule on answers, from a job or a line.
-protocol AnswerRule: AnswerKey {
-    /// Valid values, for messages.
-    static var right: String { get }
-    /// - Parameter value: value in a line or a job.
-    /// - Returns: nil if it is not valid.
-    init?(_ value: JSONValue)
-
+protocol AnswerRule: Sendable {
     /// Rules are equal if `kind` and `text` are.
     var kind: String { get }
     var text: String { get }
@@ -17,19 +11,6 @@ protocol AnswerRule: AnswerKey {
     /// Parses and checks the rule.
     /// - Throws: `SettingProblem` if it is invalid. Compiling it shows whether any answer satisfies it.
     func checked() throws(SettingProblem) -> CheckedRule
-}
-
-extension AnswerRule {
-    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat {
-        guard let rule = Self(field) else { throw field.wrong(right) }
-        return AnswerFormat(rule)
-    }
-
-    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat? {
-        if isAsked(by: value), let rule = Self(value) { return AnswerFormat(rule) }
-        if file == nil { throw value.wrong(right) }
-        return nil
-    }
 }
 
 /// A checked rule: it can be compiled to masks, and can judge finished answers. Safe to use from several threads.

@@ -1,37 +1,32 @@
 import JSON
 import TokenConstraints
 
-/// Constrains answers to texts of a context-free grammar in GBNF.
-struct GrammarRule: AnswerRule {
-    static let name = "grammar"
-    static let placeholder = "FILE"
-    static let help =
-        "a context-free grammar that answers follow, in GBNF: a file, or the text itself"
-    static let file: String? = "a file with a grammar, or a grammar's text"
-    static let right = "a grammar's text (GBNF), not a file's name"
-
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    init?(_ value: JSONValue) {
-        guard case .string(let text) = value, Self.isText(text) else { return nil }
-        self.text = text
-    }
-
-    /// Whether a `grammar` is one, or the name of a file with one. Anything else of that name is data, such as notes on
-    /// somebody's grammar.
-    static func isAsked(by field: JSONValue) -> Bool {
-        guard case .string(let text) = field else { return false }
-        return isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
-    }
-
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
-        guard let text = String(validating: contents, as: UTF8.self) else {
-            throw SettingProblem("is not valid UTF-8")
+extension AnswerKey {
+    static let grammar = AnswerKey(
+        name: "grammar", placeholder: "FILE",
+        help: "a context-free grammar that answers follow, in GBNF: a file, or the text itself",
+        file: "a file with a grammar, or a grammar's text",
+        right: "a grammar's text (GBNF), not a file's name",
+        // Anything else of that name is data, such as notes on somebody's grammar.
+        isAsked: { field in
+            guard case .string(let text) = field else { return false }
+            return GrammarRule.isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
+        },
+        ofFile: { contents throws(SettingProblem) in
+            guard let text = String(validating: contents, as: UTF8.self) else {
+                throw SettingProblem("is not valid UTF-8")
+            }
+            return AnswerFormat(.grammar(text))
         }
+    ) { value in
+        guard case .string(let text) = value, GrammarRule.isText(text) else { return nil }
         return AnswerFormat(.grammar(text))
     }
+}
+
+/// Constrains answers to texts of a context-free grammar in GBNF.
+struct GrammarRule: AnswerRule {
+    let text: String
 
     /// Whether a text is a grammar, not a file's name: it has a rule of GBNF, or the first rule of a grammar in Lark's
     /// notation, which is refused.
@@ -78,5 +73,5 @@ struct GrammarRule: AnswerRule {
 
 extension AnswerRule where Self == GrammarRule {
     /// The rule of a grammar's text.
-    static func grammar(_ text: String) -> GrammarRule { GrammarRule(text) }
+    static func grammar(_ text: String) -> GrammarRule { GrammarRule(text: text) }
 }

@@ -2,22 +2,20 @@ import JSON
 import Regex
 import TokenConstraints
 
+extension AnswerKey {
+    static let regex = AnswerKey(
+        name: "regex", placeholder: "TEXT",
+        help:
+            "a regular expression (ECMA-262, lookahead at its beginning only) that matches answers as a whole",
+        right: "a string, which is a regular expression"
+    ) { value in
+        if case .string(let pattern) = value { AnswerFormat(.regex(pattern)) } else { nil }
+    }
+}
+
 /// Constrains answers to texts that a regular expression matches as a whole.
 struct RegexRule: AnswerRule {
-    static let name = "regex"
-    static let placeholder = "TEXT"
-    static let help =
-        "a regular expression (ECMA-262, lookahead at its beginning only) that matches answers as a whole"
-    static let right = "a string, which is a regular expression"
-
     let text: String
-
-    init(_ pattern: String) { text = pattern }
-
-    init?(_ value: JSONValue) {
-        guard case .string(let pattern) = value else { return nil }
-        text = pattern
-    }
 
     var kind: String { "regex" }
     var fingerprint: String { ResultText.list([text]) }
@@ -42,5 +40,5 @@ struct RegexRule: AnswerRule {
 
 extension AnswerRule where Self == RegexRule {
     /// The rule of a regular expression that matches the whole answer.
-    static func regex(_ pattern: String) -> RegexRule { RegexRule(pattern) }
+    static func regex(_ pattern: String) -> RegexRule { RegexRule(text: pattern) }
 }

@@ -1,30 +1,24 @@
 import JSON
 
-/// Constraint on answers in the form of OpenAI's API.
-enum ResponseFormatKey: AnswerKey {
-    static let name = "response_format"
-    static let placeholder = "JSON"
-    static let help = "as in OpenAI's API: json_object, text, or an object with type: json_schema"
-    static let valueForm = SettingForm.mapping
-
-    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerFormat {
-        try AnswerFormat(responseFormat: field)
-    }
-
-    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerFormat? {
-        var format = value
-        if value == "text" || value == "json_object" {
-            format = ["type": value]
-        } else if isOption, case .string(let text) = value {
-            format = (try? JSONValue(parsing: Array(text.utf8), limits: .line)) ?? value
-        }
-        guard case .object = format else {
+extension AnswerKey {
+    /// Constraint on answers in the form of OpenAI's API.
+    static let responseFormat = AnswerKey(
+        name: "response_format", placeholder: "JSON",
+        help: "as in OpenAI's API: json_object, text, or an object with type: json_schema",
+        valueForm: .mapping, right: "",
+        ofJob: { value, isOption throws(SettingProblem) in
+            var format = value
+            if value == "text" || value == "json_object" {
+                format = ["type": value]
+            } else if isOption, case .string(let text) = value {
+                format = (try? JSONValue(parsing: Array(text.utf8), limits: .line)) ?? value
+            }
+            if case .object = format { return format }
             let shown = JSONWriter.text(of: value).prefix(60)
             throw SettingProblem(
                 "must be text, json_object, or an object with type: json_schema, but is \(shown)")
         }
-        return try AnswerFormat(responseFormat: format)
-    }
+    ) { value throws(SettingProblem) in try AnswerFormat(responseFormat: value) }
 }
 
 extension AnswerFormat {

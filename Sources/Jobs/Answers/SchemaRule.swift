@@ -3,39 +3,49 @@ import JSON
 import JSONSchema
 import TokenConstraints
 
+extension AnswerKey {
+    static let schema = AnswerKey(
+        name: "schema", placeholder: "FILE",
+        help:
+            "a JSON Schema for answers: a file, or in a job file the schema itself; overrides a line's constraint, "
+            + "like all of these",
+        file: "a file with a JSON Schema", right: "a JSON Schema",
+        // Anything else of that name is data, such as tables of a database.
+        isAsked: { field in
+            switch field {
+            case .object, .bool: true
+            default: false
+            }
+        },
+        ofFile: { contents throws(SettingProblem) in try AnswerFormat(schema: JSONValue(ofFile: contents)) }
+    ) { AnswerFormat(.schema($0)) }
+
+    /// Any JSON, or any object or array.
+    static let jsonMode = AnswerKey(
+        name: "json_mode", placeholder: "true|object|array",
+        help: "answers are JSON: true for any document, or object or array for one of anything",
+        valueForm: .flagOrText, right: "true, object or array"
+    ) { value in
+        switch value {
+        // Options and cells of a table are texts.
+        case true, "true": AnswerFormat(.schema(true))
+        case "object": AnswerFormat(.object)
+        case "array": AnswerFormat(.schema(["type": "array"]))
+        default: nil
+        }
+    }
+}
+
 /// Constrains answers to JSON that a schema accepts.
 struct SchemaRule: AnswerRule {
-    static let name = "schema"
-    static let placeholder = "FILE"
-    static let help =
-        "a JSON Schema for answers: a file, or in a job file the schema itself; overrides a line's constraint, "
-        + "like all of these"
-    static let file: String? = "a file with a JSON Schema"
-    static let right = "a JSON Schema"
-
     /// Nil for any object, which no schema in a job or line means.
     let schema: JSONValue?
     let text: String
 
     /// - Parameter schema: nil for any object.
-    fileprivate init(schema: JSONValue?) {
+    init(_ schema: JSONValue?) {
         self.schema = schema
         text = schema.map { JSONWriter.text(of: $0.withPlainNumbers) } ?? ""
-    }
-
-    init?(_ value: JSONValue) { self.init(schema: value) }
-
-    /// Whether a `schema` can be a JSON Schema: an object, true or false. Anything else of that name is data, such as
-    /// tables of a database.
-    static func isAsked(by field: JSONValue) -> Bool {
-        switch field {
-        case .object, .bool: true
-        default: false
-        }
-    }
-
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
-        try AnswerFormat(schema: JSONValue(ofFile: contents))
     }
 
     var kind: String { schema == nil ? "object" : "schema" }
@@ -81,9 +91,9 @@ struct SchemaRule: AnswerRule {
 
 extension AnswerRule where Self == SchemaRule {
     /// The rule of a schema.
-    static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema: schema) }
+    static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema) }
     /// The rule for any JSON object.
-    static var object: SchemaRule { SchemaRule(schema: nil) }
+    static var object: SchemaRule { SchemaRule(nil) }
 }
 
 extension JSONValue {
@@ -161,31 +171,4 @@ enum SchemaAnnotations {
         return "\(unknown.pointer): \(name) is no keyword of \(draft.name)."
             + (hint.isEmpty ? " Name an annotation x-\(name)." : hint)
     }
-}
-
-/// Constrains answers to any JSON, or to any object or array.
-struct JSONModeRule: AnswerRule {
-    static let name = "json_mode"
-    static let placeholder = "true|object|array"
-    static let help = "answers are JSON: true for any document, or object or array for one of anything"
-    static let right = "true, object or array"
-    static let valueForm = SettingForm.flagOrText
-
-    /// The equivalent schema.
-    private let schema: SchemaRule
-
-    init?(_ value: JSONValue) {
-        switch value {
-        // Options and cells of a table are texts.
-        case true, "true": schema = .schema(true)
-        case "object": schema = .object
-        case "array": schema = .schema(["type": "array"])
-        default: return nil
-        }
-    }
-
-    var kind: String { schema.kind }
-    var text: String { schema.text }
-    var fingerprint: String { schema.fingerprint }
-    func checked() throws(SettingProblem) -> CheckedRule { try schema.checked() }
 }

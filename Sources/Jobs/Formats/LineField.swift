@@ -83,7 +83,7 @@ extension JSONValue {
     /// Returns the line's constraint on its answer.
     func answerFormat() throws(LineError) -> AnswerFormat? {
         var asked: [(name: String, form: AnswerFormat)] = []
-        for key in AnswerKeys.all {
+        for key in AnswerKey.all {
             guard let value = given(key.name) else { continue }
             do throws(SettingProblem) { asked.append((key.name, try key.form(ofLine: value))) } catch {
                 throw LineError(.badField, "`\(key.name)` \(error.message).")

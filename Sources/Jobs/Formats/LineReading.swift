@@ -14,7 +14,7 @@ package struct LineReading: Sendable {
     private let set: Set<String>
 
     /// Settings that a line may have.
-    package static let names = RequestSetting.all(in: .line).map(\.name) + AnswerKeys.names
+    package static let names = RequestSetting.all(in: .line).map(\.name) + AnswerKey.names
     static let request = LineReading(asks: true, settings: names)
 
     private init(asks: Bool, settings: [String]) {
@@ -33,7 +33,7 @@ package struct LineReading: Sendable {
     /// Whether a field of a line is a setting: one with the name of a constraint may be data, which the key decides by
     /// its value.
     func isSetting(_ field: JSONMember) -> Bool {
-        set.contains(field.name) && AnswerKeys.named(field.name)?.isAsked(by: field.value) ?? true
+        set.contains(field.name) && AnswerKey.named(field.name)?.isAsked(field.value) ?? true
     }
 
     func reads(_ name: String) -> Bool { set.contains(name) }

@@ -21,7 +21,9 @@ extension AnswerSchema {
     /// - Parameter json: the schema as JSON text. Its keywords are checked when a job begins.
     /// - Throws: `UserError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
-        do throws(SettingProblem) { self.init(try SchemaRule.form(ofFile: Array(json.utf8))) } catch {
+        do throws(SettingProblem) {
+            self.init(try AnswerFormat(schema: JSONValue(ofFile: Array(json.utf8))))
+        } catch {
             throw UserError(.badJob, "The schema \(error.message).")
         }
     }
@@ -43,30 +45,30 @@ public struct ResponseFormat: Sendable, Equatable {
 extension JobSettings {
     /// A JSON Schema that all answers follow.
     public var schema: AnswerSchema? {
-        get { forms[SchemaRule.name].map(AnswerSchema.init(asked:)) }
-        set { forms[SchemaRule.name] = newValue?.asked }
+        get { forms[AnswerKey.schema.name].map(AnswerSchema.init(asked:)) }
+        set { forms[AnswerKey.schema.name] = newValue?.asked }
     }
     /// The form of all answers, as in OpenAI's API.
     public var responseFormat: ResponseFormat? {
-        get { forms[ResponseFormatKey.name].map(ResponseFormat.init(asked:)) }
-        set { forms[ResponseFormatKey.name] = newValue?.asked }
+        get { forms[AnswerKey.responseFormat.name].map(ResponseFormat.init(asked:)) }
+        set { forms[AnswerKey.responseFormat.name] = newValue?.asked }
     }
     /// A regular expression of ECMA-262 that matches whole answers; lookahead may only begin it.
     public var regex: String? {
-        get { forms[RegexRule.name]?.form.text }
-        set { forms[RegexRule.name] = newValue.map { JobAnswerFormat(AnswerFormat(.regex($0))) } }
+        get { forms[AnswerKey.regex.name]?.form.text }
+        set { forms[AnswerKey.regex.name] = newValue.map { JobAnswerFormat(AnswerFormat(.regex($0))) } }
     }
     /// A context-free grammar that answers follow, in llama.cpp's GBNF; checked when a job begins.
     public var grammar: String? {
-        get { forms[GrammarRule.name]?.form.text }
-        set { forms[GrammarRule.name] = newValue.map { JobAnswerFormat(AnswerFormat(.grammar($0))) } }
+        get { forms[AnswerKey.grammar.name]?.form.text }
+        set { forms[AnswerKey.grammar.name] = newValue.map { JobAnswerFormat(AnswerFormat(.grammar($0))) } }
     }
 }
 
 extension JobSettings {
     /// The keys of constraints that are set.
     var answerFormats: [(key: String, asked: JobAnswerFormat)] {
-        AnswerKeys.names.compactMap { name in forms[name].map { (name, $0) } }
+        AnswerKey.names.compactMap { name in forms[name].map { (name, $0) } }
     }
 
     /// The constraint of the job's answers; nil if lines decide.
@@ -80,12 +82,12 @@ extension JobSettings {
 
     /// A constraint that is invalid, or conflicts with another setting, as a sentence of its own; nil if all is well.
     var answerProblem: String? {
-        let keys = answerFormats.map(\.key).filter { $0 != ToolsRule.name }
+        let keys = answerFormats.map(\.key).filter { $0 != AnswerKey.tools.name }
         if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both constrain answers; keep one." }
         guard let form = answerFormat, form.isConstraint else { return nil }
         if let other = request.formConflict(mayStop: form.isOfCalls) {
             return
-                "\(other.name) can't be combined with \(keys.first ?? ToolsRule.name): \(other.reason)."
+                "\(other.name) can't be combined with \(keys.first ?? AnswerKey.tools.name): \(other.reason)."
         }
         if let tools = form.rule as? ToolsRule {
             do throws(SettingProblem) { _ = try tools.choosing(request.toolChoice, atMost: nil) } catch {

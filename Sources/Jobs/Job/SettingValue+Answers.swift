@@ -7,7 +7,7 @@ extension SettingValue {
     private static let fileLimit = 16 << 20
 
     /// Reads the constraint; nil if the value names a file.
-    func form(of key: any AnswerKey.Type) throws(SettingProblem) -> AnswerFormat? {
+    func form(of key: AnswerKey) throws(SettingProblem) -> AnswerFormat? {
         let value: JSONValue
         switch content {
         case .list, .mapping: value = try json()
@@ -21,26 +21,26 @@ extension SettingValue {
         return form
     }
 
-    private func path(of key: any AnswerKey.Type) throws(SettingProblem) -> String {
+    private func path(of key: AnswerKey) throws(SettingProblem) -> String {
         let path = try path()
         if path.isEmpty || path == "-" { throw wrong(key.file ?? "") }
         return path
     }
 
     /// Reads the constraint in the file that the value names; nil if it names none.
-    func formatInFile(of key: any AnswerKey.Type) throws(SettingProblem) -> JobAnswerFormat? {
-        guard try form(of: key) == nil else { return nil }
+    func formatInFile(of key: AnswerKey) throws(SettingProblem) -> JobAnswerFormat? {
+        guard let read = key.ofFile, try form(of: key) == nil else { return nil }
         let path = try path(of: key)
         var bytes = try contents(of: path, limit: Self.fileLimit, as: "a \(key.name)")
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-        do throws(SettingProblem) { return JobAnswerFormat(try key.form(ofFile: bytes), path: path) } catch {
+        do throws(SettingProblem) { return JobAnswerFormat(try read(bytes), path: path) } catch {
             throw fault("\(path) \(error.message)")
         }
     }
 }
 
 extension JobKey {
-    init(_ key: any AnswerKey.Type) {
+    init(_ key: AnswerKey) {
         self.init(
             key.name, key.placeholder, key.help, in: [.option, .step, .llm, .map],
             SettingMember(

@@ -197,7 +197,7 @@ import Testing
                 }
             ),
         ]
-        #expect(forms.map(\.name) == AnswerKeys.names)
+        #expect(forms.map(\.name) == AnswerKey.names)
         return rows
             + forms.map { name, set in
                 var job = base

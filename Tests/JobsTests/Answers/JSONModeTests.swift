@@ -73,10 +73,10 @@ import TokenConstraints
     @Test(arguments: ["true", "object", "array"]) func answersAreJSON(word: String) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write((0..<20).map { "{\"prompt\":\"\($0)\"}\n" }.joined(), to: "in.jsonl")
-        let rule = try #require(JSONModeRule(.string(word)))
+        let form = try #require(try AnswerKey.jsonMode.read(.string(word)))
         for limit in [2, 5, 30] {
             let job = JobSettings.test(input: [path]) { job in
-                job.forms[JSONModeRule.name] = JobAnswerFormat(AnswerFormat(rule))
+                job.forms[AnswerKey.jsonMode.name] = JobAnswerFormat(form)
                 (job.temperature, job.maxTokens) = (1.5, limit)
             }
             try ScriptedRun.inManyWays(job) { outcome, lines, _ in

@@ -71,7 +71,7 @@ import Testing
         }
         #expect(try items("exit-codes") == Failure.codes.map(\.code))
         #expect(try items("results", after: "codes\nare:") == LineError.Code.allCases.map(\.rawValue))
-        #expect(try items("answers") == AnswerKeys.names)
+        #expect(try items("answers") == AnswerKey.names)
         #expect(try Set(items("engines")) == Set(EngineKind.allCases.map { "engine: \($0.rawValue)" }))
         let steps = ["logit_bias", "presence_penalty", "frequency_penalty", "repetition_penalty"]
         #expect(
@@ -79,7 +79,7 @@ import Testing
                 == steps + ["no_repeat_ngram_size", "temperature", "top_k", "top_p", "min_p", "seed"])
         let pages = try ["job", "steps", "input", "pipe"].map { try #require(HelpTopic.named($0)).text }
         for key in JobKey.all { #expect(pages[0].contains("\n- `\(key.name)`: "), "\(key.name)") }
-        for name in AnswerKeys.names {
+        for name in AnswerKey.names {
             for page in pages { #expect(page.contains("`\(name)`"), "\(name)") }
         }
         for setting in RequestSetting.all(in: .line) where setting.group == .sampling {

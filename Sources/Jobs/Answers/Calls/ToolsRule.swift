@@ -4,15 +4,28 @@ import JSONSchema
 import OperatingSystem
 import TokenConstraints
 
+extension AnswerKey {
+    static let tools = AnswerKey(
+        name: "tools", placeholder: "FILE",
+        help:
+            "functions that the model may call, as in OpenAI's API: a file, or in a job file the list itself",
+        file: "a file with a list of functions", valueForm: .mappings, right: ToolsRule.right,
+        // Any other `tools` is data.
+        isAsked: { field in
+            guard case .array(let tools) = field, let first = tools.first else { return false }
+            return first["type"] == "function" || first["function"] != nil
+        },
+        ofFile: { contents throws(SettingProblem) in
+            let tools = try JSONValue(ofFile: contents)
+            guard let rule = ToolsRule(tools) else { throw tools.wrong(ToolsRule.right) }
+            return AnswerFormat(rule)
+        }
+    ) { value in ToolsRule(value).map { AnswerFormat($0) } }
+}
+
 /// Constrains calls of tools: each call names a tool, and its arguments follow that tool's schema.
 struct ToolsRule: AnswerRule {
-    static let name = "tools"
-    static let placeholder = "FILE"
-    static let help =
-        "functions that the model may call, as in OpenAI's API: a file, or in a job file the list itself"
-    static let file: String? = "a file with a list of functions"
-    static let valueForm = SettingForm.mappings
-    static let right = "a list of tools of the type function, each with a name of its own"
+    fileprivate static let right = "a list of tools of the type function, each with a name of its own"
 
     struct Function: Sendable {
         let name: String
@@ -37,16 +50,6 @@ struct ToolsRule: AnswerRule {
             functions.append(function)
         }
         self.functions = functions
-    }
-
-    /// A list of tools. Any other `tools` is data.
-    static func isAsked(by field: JSONValue) -> Bool {
-        guard case .array(let tools) = field, let first = tools.first else { return false }
-        return first["type"] == "function" || first["function"] != nil
-    }
-
-    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerFormat {
-        try form(ofLine: JSONValue(ofFile: contents))
     }
 
     /// Returns the rule with another constraint on answers without calls.
@@ -133,13 +136,11 @@ struct ToolsRule: AnswerRule {
 
     func checked() throws(SettingProblem) -> CheckedRule {
         for function in functions {
-            do throws(SettingProblem) { _ = try SchemaRule(function.parameters)?.checked() } catch {
+            do throws(SettingProblem) { _ = try SchemaRule(function.parameters).checked() } catch {
                 throw SettingProblem("the parameters of \(function.name.prefix(64)): \(error.message)")
             }
         }
-        guard let calls = try SchemaRule(schema)?.checked() else {
-            throw SettingProblem("no schema of calls.")
-        }
+        let calls = try SchemaRule(schema).checked()
         let (choice, beside, names) = (choice, try answer?.checked(), callable.map(\.name))
         let place = { @Sendable in Self.place($0, names) }
         // The answer of a problem is the calls alone, empty if there are none.
