@@ -57,8 +57,7 @@ package struct HubCache: Sendable {
         }
         let others = snapshots(of: id).filter(ModelFiles.areComplete(in:)).map(Paths.name(of:)).sorted()
         guard let other = others.first else { return "it is not on this machine" }
-        return
-            "revision \(id.revision) of it is not on this machine, though \(id.name)@\(other) is"
+        return "revision \(id.revision) of it is not on this machine, though \(id.name)@\(other) is"
     }
 
     private func snapshots(of id: RepositoryID) -> [String] {
@@ -82,10 +81,7 @@ package struct HubCache: Sendable {
     package func entries() throws(UserError) -> [Entry] {
         guard Files.kind(of: folder) != nil else { return [] }
         let names = try explaining(.io, at: folder, "the cache can't be read", try Files.names(in: folder))
-        return names.sorted().compactMap { name in
-            guard let id = RepositoryID(folderName: name) else { return nil }
-            return entry(id)
-        }
+        return names.sorted().compactMap { RepositoryID(folderName: $0).map(entry) }
     }
 
     private func entry(_ id: RepositoryID) -> Entry {

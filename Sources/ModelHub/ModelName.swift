@@ -12,7 +12,8 @@ package enum ModelName: Sendable, Equatable {
     /// - Throws: `UserError` of kind `badName` if it is unknown.
     package init(_ text: String, path: String) throws(UserError) {
         // An existing folder comes first, under any name; text that begins like a path is no name.
-        if Files.kind(of: path) != nil || Self.isPath(text) {
+        let isPath = [".", "/", "~"].contains { text.hasPrefix($0) } || text.hasSuffix("/")
+        if isPath || Files.kind(of: path) != nil {
             self = .folder(path)
             return
         }
@@ -20,8 +21,10 @@ package enum ModelName: Sendable, Equatable {
             self = .folder(DemoModel.folder)
             return
         }
-        let (name, revision) = Self.split(text)
-        if let known = KnownModel.named(name), let id = RepositoryID(known.repository + revision) {
+        let name = text.prefix(until: "@")
+        if let known = KnownModel.named(String(name)),
+            let id = RepositoryID(known.repository + text[name.endIndex...])
+        {
             self = .repository(id)
             return
         }
@@ -36,7 +39,7 @@ package enum ModelName: Sendable, Equatable {
             self = .folder(path)
             return
         }
-        let hint = NearMiss.hint(for: name, among: KnownModel.all.map(\.name) + [DemoModel.name])
+        let hint = NearMiss.hint(for: String(name), among: KnownModel.all.map(\.name) + [DemoModel.name])
         throw UserError(
             .badName, at: text,
             "there is no such folder, and no such model.\(hint) \"phibatch models\" lists the names; org/name means a repository on Hugging Face."
@@ -55,15 +58,6 @@ package enum ModelName: Sendable, Equatable {
     package var known: KnownModel? {
         guard case .repository(let id) = self else { return nil }
         return KnownModel.of(repository: id.name)
-    }
-
-    private static func isPath(_ text: String) -> Bool {
-        [".", "/", "~"].contains { text.hasPrefix($0) } || text.hasSuffix("/")
-    }
-
-    private static func split(_ text: String) -> (name: String, revision: String) {
-        guard let at = text.firstIndex(at: "@") else { return (text, "") }
-        return (String(text[..<at]), String(text[at...]))
     }
 }
 
