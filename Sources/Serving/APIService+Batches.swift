@@ -6,7 +6,7 @@ extension APIService {
         let files = batches.files
         switch route {
         case .addFile:
-            guard let upload = exchange.form as? Upload else { throw .missing("form", "file") }
+            guard let upload = exchange.form else { throw .missing("form", "file") }
             return HTTPReply(.object(try files.add(upload)))
         case .files: return try page(files.all(purpose: exchange.head.arguments["purpose"]), exchange.head)
         case .file(let id): return HTTPReply(.object(try files.record(of: id)))

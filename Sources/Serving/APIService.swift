@@ -5,7 +5,7 @@ import Jobs
 import OperatingSystem
 
 /// OpenAI's API. Requests are read on their own thread, as bodies may be long and disks slow.
-final class APIService: HTTPService {
+final class APIService: Sendable {
     private enum Event: Sendable {
         case asked(Exchange)
         case lost(request: Int)
@@ -36,8 +36,9 @@ final class APIService: HTTPService {
         try batches.start()
     }
 
-    // MARK: The server's thread
+    // MARK: The server's thread, which must not wait
 
+    /// Decides about a request's body.
     func begin(_ head: HTTPHead) -> HTTPBody {
         do throws(APIError) {
             let route = try APIRoute(head)
@@ -48,19 +49,20 @@ final class APIService: HTTPService {
                     metrics.refused()
                     throw .busy(429, "\(options.waiting) requests are waiting. Come again later.")
                 }
-                return .bytes(limit: options.body)
+                return HTTPBody(limit: options.body)
             case .addFile:
                 // Beside the file there are its name, its purpose and the form's own lines.
-                return .form(
-                    Upload(in: batches.files.folder, limit: options.file), limit: options.file + 1 << 20)
-            default: return .bytes(limit: 1 << 20)
+                let form = Upload(in: batches.files.folder, limit: options.file)
+                return HTTPBody(limit: options.file + 1 << 20, form: form)
+            default: return HTTPBody(limit: 1 << 20)
             }
         } catch {
             metrics.answered("other", status: error.status)
-            return .refused(error.reply)
+            return HTTPBody(limit: .max, refusal: error.reply)
         }
     }
 
+    /// Answers a request whose body is complete.
     func answer(_ exchange: Exchange) { events.put(.asked(exchange)) }
 
     func tooLarge(_ limit: Int) -> HTTPReply {

@@ -17,10 +17,7 @@ package final class ModelServer: Sendable {
     /// Set when everything has stopped.
     private let endFlag = StopFlag()
     private let grace: Double
-
-    /// Address that it listens on.
-    package var address: String { http.address }
-    package var port: Int { http.port }
+    package let port: Int
 
     /// Loads the model; answers requests that need no model at once.
     /// - Parameters:
@@ -35,12 +32,13 @@ package final class ModelServer: Sendable {
         model: (() throws -> (ModelLoader, [(name: String, value: String)]))? = nil
     ) throws {
         let access = Access(keys: options.keys)
-        let listening = try HTTPServer.listen(
+        _ = try HTTPLibrary.load()
+        let listening = try Sockets.listening(
             options.host, port: options.port, onlyLoopback: !access.needsKey)
         listens(listening.address)
         let failure = Mutex<(any Error)?>(nil)
         answers = ClientAnswers()
-        (self.stopFlag, grace) = (stopFlag, options.grace)
+        (self.stopFlag, grace, port) = (stopFlag, options.grace, listening.port)
         let (models, engine) = try model?() ?? (base.makeModelLoader(), RequestLines.engine(of: base))
         requests = try RequestLines(
             base, models: models, engine: engine, stopFlag: endFlag,
@@ -51,7 +49,7 @@ package final class ModelServer: Sendable {
             })
         let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
         service = APIService(requests, answers, batches, access, options)
-        http = try HTTPServer(service, on: listening, limits: options.limits)
+        http = try HTTPServer(service, on: listening.descriptor)
         self.failure = failure
     }
 

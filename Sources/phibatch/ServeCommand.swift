@@ -95,9 +95,7 @@ struct ServeCommand: ParsableCommand {
             let names = name.isEmpty ? [Files.kind(of: model) == nil ? model : Paths.name(of: path)] : name
             var server = ServerOptions(names: names, folder: try storage(job.cache))
             (server.host, server.port, server.keys) = (host, port, keys)
-            (server.waiting, server.body, server.limits.connections) = (
-                maxWaiting, maxBody << 20, maxConnections
-            )
+            (server.waiting, server.body, server.connections) = (maxWaiting, maxBody << 20, maxConnections)
             let signals = SignalWatch(
                 resumable: true, job: "serve", form: service.logFormat,
                 patience: Int(server.grace * 1000) + 2000)

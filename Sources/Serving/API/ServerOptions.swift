@@ -16,7 +16,12 @@ package struct ServerOptions: Sendable {
     package var file = 512 << 20
     /// Seconds for open requests once the server is asked to stop.
     package var grace = 30.0
-    package var limits = HTTPLimits()
+    package var connections = 512
+    /// Bytes of a request's head, and of a single read.
+    var head = 32 << 10
+    /// Seconds of silence in both directions after which a connection is closed. A request's head may take twice as
+    /// long; body and answer have a second more for each 50 kB.
+    var patience = 60
 
     package init(names: [String], folder: String) { (self.names, self.folder) = (names, folder) }
 }

@@ -2,7 +2,7 @@ import FoundationShim
 import OperatingSystem
 
 /// A client's upload as a form, written to the disk as it arrives.
-final class Upload: HTTPForm {
+final class Upload: Sendable {
     static let suffix = ".upload"
 
     struct Content: Sendable {
@@ -29,6 +29,11 @@ final class Upload: HTTPForm {
         (self.folder, self.limit) = (folder, limit)
     }
 
+    /// Takes more of a field, on the server's thread.
+    /// - Parameters:
+    ///   - file: the client's name of the file.
+    ///   - isFirst: whether these are the field's first bytes.
+    /// - Returns: false if nothing more is wanted.
     func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?, isFirst: Bool) -> Bool {
         state.withLock { state in
             do throws(APIError) {

@@ -4,7 +4,7 @@ import OperatingSystem
 
 /// A request and its answer, which may come from any thread, at once or later. Until then the connection waits, without
 /// a thread.
-package final class Exchange: Sendable {
+final class Exchange: Sendable {
     private struct ReplyState {
         /// Nil once the exchange is over.
         var connection: HTTPLibrary.Object?
@@ -26,12 +26,12 @@ package final class Exchange: Sendable {
         var whenLost: (@Sendable () -> Void)?
     }
 
-    package let head: HTTPHead
+    let head: HTTPHead
     let descriptor: Int32
     private let server: HTTPServer
     private let library: HTTPLibrary
     private let limit: Int
-    package let form: (any HTTPForm)?
+    let form: Upload?
     private let state: Mutex<ReplyState>
 
     init(
@@ -40,13 +40,8 @@ package final class Exchange: Sendable {
     ) {
         (self.server, self.library, self.head) = (server, library, head)
         descriptor = phi_http_descriptor(library.info, connection)
-        var state = ReplyState(connection: .init(handle: connection))
-        switch body {
-        case .refused(let reply): (limit, form, state.reply) = (0, nil, reply)
-        case .bytes(let limit): (self.limit, form) = (limit, nil)
-        case .form(let form, let limit): (self.limit, self.form) = (limit, form)
-        }
-        self.state = Mutex(state)
+        (limit, form) = (body.limit, body.form)
+        state = Mutex(ReplyState(connection: .init(handle: connection), reply: body.refusal))
     }
 
     deinit { server.bodies.withLock { [counted = state.withLock(\.counted)] in $0 -= counted } }
@@ -54,7 +49,7 @@ package final class Exchange: Sendable {
     // MARK: For the answering side, on any thread
 
     /// Takes the body, owned by the caller.
-    package func takeBody() -> [UInt8] {
+    func takeBody() -> [UInt8] {
         state.withLock { state in
             defer { state.body = [] }
             return state.body
@@ -62,7 +57,7 @@ package final class Exchange: Sendable {
     }
 
     /// Sends the answer; only the first counts.
-    package func answer(_ reply: HTTPReply) {
+    func answer(_ reply: HTTPReply) {
         state.withLock { state in
             guard state.reply == nil else { return }
             state.reply = reply
@@ -71,7 +66,7 @@ package final class Exchange: Sendable {
     }
 
     /// Adds bytes to a stream that `answer` has begun. Never waits for the client.
-    package func send(_ bytes: [UInt8]) {
+    func send(_ bytes: [UInt8]) {
         state.withLock { state in
             guard !state.isLost, !state.isEnded else { return }
             state.unsent += bytes
@@ -80,7 +75,7 @@ package final class Exchange: Sendable {
     }
 
     /// Ends a stream.
-    package func end() {
+    func end() {
         let left = state.withLock { state in
             state.isEnded = true
             wake(&state)
@@ -90,7 +85,7 @@ package final class Exchange: Sendable {
     }
 
     /// - Parameter action: called once if the client disconnects before it has the answer.
-    package func whenLost(_ action: @escaping @Sendable () -> Void) {
+    func whenLost(_ action: @escaping @Sendable () -> Void) {
         let isLost = state.withLock { state in
             if !state.isLost { state.whenLost = action }
             return state.isLost
@@ -129,7 +124,7 @@ package final class Exchange: Sendable {
         state.isSuspended = false
         // The library would see the end of the client's data, and close the connection instead of answering.
         if !state.isLost, !state.isOneWay, Sockets.hasEnded(descriptor) {
-            state.isOneWay = Sockets.makeOneWay(descriptor, patience: server.limits.patience)
+            state.isOneWay = Sockets.makeOneWay(descriptor, patience: server.service.options.patience)
         }
         library.resume(connection.handle)
     }

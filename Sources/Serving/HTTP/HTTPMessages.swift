@@ -1,11 +1,11 @@
 /// Head of a request.
-package struct HTTPHead: Sendable {
-    package var method: String
+struct HTTPHead: Sendable {
+    var method: String
     /// Path without a query.
-    package var path: String
+    var path: String
     /// Relevant headers by name, in lower case.
-    package var headers: [String: String]
-    package var arguments: [String: String]
+    var headers: [String: String]
+    var arguments: [String: String]
     /// Whether the client accepts interim answers, such as 100.
     var isInterimAllowed = false
 
@@ -40,35 +40,18 @@ struct BodyFraming {
 }
 
 /// Decision about a request's body.
-package enum HTTPBody: Sendable {
-    /// It is not accepted.
-    case refused(HTTPReply)
-    case bytes(limit: Int)
-    /// Fields of a form are processed as they arrive.
-    case form(any HTTPForm, limit: Int)
-
-    /// Limit in bytes.
-    var limit: Int? {
-        switch self {
-        case .refused: nil
-        case .bytes(let limit), .form(_, let limit): limit
-        }
-    }
-}
-
-/// Receiver of a form's fields. All calls come from the server's thread, and must not wait for anything but a disk.
-package protocol HTTPForm: AnyObject, Sendable {
-    /// Takes more of a field.
-    /// - Parameters:
-    ///   - file: the client's name of the file.
-    ///   - isFirst: whether these are the field's first bytes.
-    /// - Returns: false if nothing more is wanted.
-    func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?, isFirst: Bool) -> Bool
+struct HTTPBody {
+    /// In bytes.
+    var limit: Int
+    /// Takes the fields of a form as they arrive.
+    var form: Upload?
+    /// Reply in place of a body that is not accepted.
+    var refusal: HTTPReply?
 }
 
 /// Answer to a request.
-package struct HTTPReply: Sendable {
-    package enum Content: Sendable {
+struct HTTPReply: Sendable {
+    enum Content: Sendable {
         case bytes([UInt8])
         /// A whole file.
         case file(String)
@@ -76,27 +59,15 @@ package struct HTTPReply: Sendable {
         case stream
     }
 
-    package var status: Int
-    package var type: String
-    package var headers: [(name: String, value: String)] = []
-    package var content: Content
+    var status: Int
+    var type: String
+    var headers: [(name: String, value: String)] = []
+    var content: Content
 
-    package init(
+    init(
         _ status: Int = 200, type: String = "application/json", headers: [(name: String, value: String)] = [],
         _ content: Content
     ) {
         (self.status, self.type, self.headers, self.content) = (status, type, headers, content)
     }
-}
-
-/// Limits of a server.
-package struct HTTPLimits: Sendable {
-    package var connections = 512
-    /// Bytes of a request's head, and of a single read.
-    package var head = 32 << 10
-    /// Seconds of silence in both directions after which a connection is closed. A request's head may take twice as
-    /// long; body and answer have a second more for each 50 kB.
-    package var patience = 60
-
-    package init() {}
 }

@@ -3,21 +3,8 @@ import FoundationShim
 import OperatingSystem
 import PhiModel
 
-/// Application of a server. All calls come from the server's thread, and must not wait.
-package protocol HTTPService: AnyObject, Sendable {
-    /// Decides about a request's body.
-    func begin(_ head: HTTPHead) -> HTTPBody
-    /// Answers a request whose body is complete.
-    func answer(_ exchange: Exchange)
-    /// Replies to requests beyond a limit, and to those without room.
-    func tooLarge(_ limit: Int) -> HTTPReply
-    /// Reply to an ambiguous request.
-    var unclear: HTTPReply { get }
-    var busy: HTTPReply { get }
-}
-
 /// An HTTP/1.1 server: one thread for all connections, and one that watches them.
-package final class HTTPServer: Sendable {
+final class HTTPServer: Sendable {
     /// Bytes of all bodies together.
     static let bodyRoom = 256 << 20
     /// Seconds between probes of a client that has closed its sending side.
@@ -39,33 +26,20 @@ package final class HTTPServer: Sendable {
         var isStopping = false
     }
 
-    let service: any HTTPService
+    let service: APIService
     let bodies = Mutex(0)
-    /// Address that it listens on, such as `127.0.0.1:8000`.
-    package let address: String
-    package let port: Int
     private let library: HTTPLibrary
-    let limits: HTTPLimits
+    private var options: ServerOptions { service.options }
     private let state = Mutex(Connections())
 
-    /// Listens on an address, after checking for the library.
-    /// - Parameters:
-    ///   - port: 0 for any free one.
-    ///   - onlyLoopback: whether only addresses of this machine are allowed.
-    /// - Throws: `UserError`.
-    static func listen(_ host: String, port: Int, onlyLoopback: Bool) throws(UserError) -> Sockets.Listening {
-        _ = try HTTPLibrary.load()
-        return try Sockets.listening(host, port: port, onlyLoopback: onlyLoopback)
-    }
-
     /// Answers from now on.
+    /// - Parameter descriptor: a listening socket's.
     /// - Throws: `UserError`, also if no thread can be created.
-    init(_ service: any HTTPService, on listening: Sockets.Listening, limits: HTTPLimits) throws {
-        (self.service, self.limits) = (service, limits)
+    init(_ service: APIService, on descriptor: Int32) throws {
+        self.service = service
         library = try HTTPLibrary.load()
-        Sockets.allowDescriptors(limits.connections + 512)
-        (address, port) = (listening.address, listening.port)
-        try start(on: listening.descriptor)
+        Sockets.allowDescriptors(service.options.connections + 512)
+        try start(on: descriptor)
         try WorkerThread.startOrExplain("connections") { [self] in
             while watch() { WorkerThread.sleep(seconds: 0.25) }
         }
@@ -85,9 +59,9 @@ package final class HTTPServer: Sendable {
         }
         let context = Unmanaged.passRetained(self).toOpaque()
         let options = [
-            PhiHttpOption(name: PHI_HTTP_CONNECTION_MEMORY, limits.head),
-            PhiHttpOption(name: PHI_HTTP_CONNECTIONS, limits.connections),
-            PhiHttpOption(name: PHI_HTTP_TIMEOUT, limits.patience),
+            PhiHttpOption(name: PHI_HTTP_CONNECTION_MEMORY, options.head),
+            PhiHttpOption(name: PHI_HTTP_CONNECTIONS, options.connections),
+            PhiHttpOption(name: PHI_HTTP_TIMEOUT, options.patience),
             PhiHttpOption(name: PHI_HTTP_LISTEN_SOCKET, Int(descriptor)),
             PhiHttpOption(name: PHI_HTTP_COMPLETED, phi_http_completed(completed), context),
             PhiHttpOption(name: PHI_HTTP_CONNECTED, phi_http_connected(connected), context),
@@ -126,10 +100,10 @@ package final class HTTPServer: Sendable {
     }
 
     /// Number of connections.
-    package var connections: Int { state.withLock(\.links.count) }
+    var connections: Int { state.withLock(\.links.count) }
 
     /// Refuses new connections and requests. Earlier requests are answered.
-    package func refuse() {
+    func refuse() {
         let daemon = state.withLock { state in
             defer { state.isRefusing = true }
             return state.isRefusing ? nil : state.daemon
@@ -138,7 +112,7 @@ package final class HTTPServer: Sendable {
     }
 
     /// Refuses new connections, waits until existing answers are sent, and ends.
-    package func stop(atMost seconds: Double) {
+    func stop(atMost seconds: Double) {
         refuse()
         let daemon = state.withLock { state in
             defer { state.isStopping = true }
@@ -189,17 +163,16 @@ package final class HTTPServer: Sendable {
                     return Int32(PHI_HTTP_YES.rawValue)
                 }, framing)
         }
-        let body = state.withLock(\.isRefusing) ? HTTPBody.refused(service.busy) : service.begin(head)
+        let body =
+            state.withLock(\.isRefusing) ? HTTPBody(limit: .max, refusal: service.busy) : service.begin(head)
         let exchange = Exchange(self, library, connection, head, body)
         request.pointee = Unmanaged.passRetained(exchange).toOpaque()
         let end = deadline(times: 2)
         note(exchange.descriptor) { ($0.exchange, $0.deadline, $0.asked) = (exchange, end, nil) }
         if !framing.isClear { return exchange.refuse(service.unclear, on: connection) }
         // Nobody reads that much to discard it.
-        if let limit = body.limit, let length = head.headers["content-length"].flatMap({ Int($0) }),
-            length > limit
-        {
-            return exchange.refuse(service.tooLarge(limit), on: connection)
+        if let length = head.headers["content-length"].flatMap({ Int($0) }), length > body.limit {
+            return exchange.refuse(service.tooLarge(body.limit), on: connection)
         }
         return Int32(PHI_HTTP_YES.rawValue)
     }
@@ -210,14 +183,14 @@ package final class HTTPServer: Sendable {
         note(exchange.descriptor) { if $0.exchange === exchange { $0.deadline = end } }
     }
 
-    private func deadline(times: Int) -> ContinuousClock.Instant { .now + .seconds(times * limits.patience) }
+    private func deadline(times: Int) -> ContinuousClock.Instant { .now + .seconds(times * options.patience) }
 
     private func note(_ descriptor: Int32, _ body: (inout Link) -> Void) {
         state.withLock { state in
             guard var link = state.links[descriptor] else { return }
             body(&link)
             // Between two requests.
-            if link.exchange == nil { link.deadline = .now + .seconds(2 * limits.patience) }
+            if link.exchange == nil { link.deadline = deadline(times: 2) }
             state.links[descriptor] = link
         }
     }

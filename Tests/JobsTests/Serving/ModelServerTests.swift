@@ -193,7 +193,7 @@ import Testing
         model.beforeStep = { if $0 == 5 { _ = gate.wait(timeout: .now() + longestWait) } }
         let long = "{\"prompt\":\"a\",\"max_tokens\":4000,\"stream\":true}"
         var options = ServerOptions(names: ["m"], folder: "")
-        (options.keys, options.waiting, options.limits.patience) = (["secret"], 1, 1)
+        (options.keys, options.waiting, options.patience) = (["secret"], 1, 1)
         try serve(model, options) { client in
             for key in ["", "Secret", "secre", "secret2"] {
                 #expect(try client.ask("GET /v1/models", "Authorization: Bearer \(key)").status == 401)
