@@ -15,7 +15,7 @@ final class APIService: Sendable {
     let answers: ClientAnswers
     let batches: BatchStore
     let options: ServerOptions
-    let metrics = ServerMetrics()
+    let metrics = Mutex(ServerMetrics())
     private let access: Access
     private let events = Queue<Event>()
     private let connections = Mutex<@Sendable () -> Int>({ 0 })
@@ -46,7 +46,7 @@ final class APIService: Sendable {
             switch route {
             case .answer:
                 guard answers.count < options.waiting else {
-                    metrics.refused()
+                    metrics.withLock { $0.refused += 1 }
                     throw .busy(429, "\(options.waiting) requests are waiting. Come again later.")
                 }
                 return HTTPBody(limit: options.body)
@@ -57,7 +57,7 @@ final class APIService: Sendable {
             default: return HTTPBody(limit: 1 << 20)
             }
         } catch {
-            metrics.answered("other", status: error.status)
+            metrics.withLock { $0.answered("other", status: error.status) }
             return HTTPBody(limit: .max, refusal: error.reply)
         }
     }
@@ -86,16 +86,18 @@ final class APIService: Sendable {
             do throws(APIError) {
                 guard let reply = try reply(to: exchange) else { return }
                 exchange.answer(reply)
-                metrics.answered(try APIRoute(exchange.head).name, status: reply.status)
+                let route = try APIRoute(exchange.head).name
+                metrics.withLock { $0.answered(route, status: reply.status) }
             } catch {
                 exchange.answer(error.reply)
-                metrics.answered("other", status: error.status)
+                metrics.withLock { $0.answered("other", status: error.status) }
             }
         }
     }
 
     /// - Returns: nil if the reply comes later.
     private func reply(to exchange: Exchange) throws(APIError) -> HTTPReply? {
+        let files = batches.files
         switch try APIRoute(exchange.head) {
         case .health: return HTTPReply(["status": "ok"])
         case .metrics:
@@ -104,7 +106,8 @@ final class APIService: Sendable {
                 ("requests", "Requests that wait or run.", answers.count),
                 ("batches", "Batches that wait or run.", batches.openCount),
             ]
-            return HTTPReply(type: "text/plain; version=0.0.4", .bytes(Array(metrics.text(gauges).utf8)))
+            return HTTPReply(
+                type: "text/plain; version=0.0.4", .bytes(Array(metrics.withLock(\.self).text(gauges).utf8)))
         case .models: return .list(options.names.map(model))
         case .model(let name):
             guard options.names.contains(name) else { throw unknown(model: name) }
@@ -112,8 +115,47 @@ final class APIService: Sendable {
         case .answer(let endpoint):
             try begin(exchange, endpoint)
             return nil
-        case let route: return try batchReply(route, exchange)
+        case .addFile:
+            guard let upload = exchange.form else { throw .missing("form", "file") }
+            return HTTPReply(.object(try files.add(upload)))
+        case .files:
+            let purpose = exchange.head.arguments["purpose"].map { JSONValue.string($0) }
+            let records = files.records.all.filter { purpose == nil || $0["purpose"] == purpose }
+            return try page(records, exchange.head)
+        case .file(let id): return HTTPReply(.object(try files.records[id]))
+        case .content(let id):
+            _ = try files.records[id]
+            return HTTPReply(type: "application/octet-stream", .file(files.path(of: id)))
+        case .removeFile(let id):
+            guard !batches.needs(file: id) else {
+                throw APIError("A batch still reads the file; cancel it first.", status: 409, code: "in_use")
+            }
+            try files.remove(id)
+            return HTTPReply(["id": .string(id), "object": "file", "deleted": true])
+        case .addBatch: return HTTPReply(.object(try batches.add(object(exchange.takeBody()))))
+        case .batches: return try page(batches.records.all, exchange.head)
+        case .batch(let id): return HTTPReply(.object(try batches.records[id]))
+        case .cancelBatch(let id): return HTTPReply(.object(try batches.cancel(id)))
         }
+    }
+
+    /// Returns a part of a list, by `after`, `limit` and `order`.
+    private func page(_ records: [JSONObject], _ head: HTTPHead) throws(APIError) -> HTTPReply {
+        var records = records[...]
+        switch head.arguments["order"] {
+        case nil, "desc"?: break
+        case "asc"?: records = Array(records.reversed())[...]
+        default: throw APIError("`order` must be asc or desc.", param: "order")
+        }
+        if let after = head.arguments["after"] {
+            guard let place = records.firstIndex(where: { $0["id"] == .string(after) }) else {
+                throw .missing("entry", after)
+            }
+            records = records[(place + 1)...]
+        }
+        let limit = head.arguments["limit"].map { Int($0) ?? 0 } ?? 100
+        guard limit > 0 else { throw APIError("`limit` must be a whole number above 0.", param: "limit") }
+        return .list(records.prefix(limit).map { .object($0) }, hasMore: records.count > limit)
     }
 
     private func unknown(model: String) -> APIError {

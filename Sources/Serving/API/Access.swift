@@ -39,15 +39,6 @@ struct Access: Sendable {
     }
 
     private static func isLocal(_ host: Substring) -> Bool {
-        let parts = host.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        let isBracketed = host.utf8.starts(with: "[::1]".utf8)
-        guard let name = parts.first, isBracketed || parts.count <= 2 else { return false }
-        let port = isBracketed ? host.utf8.dropFirst(5) : host.utf8.dropFirst(name.count)
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard port.isEmpty || port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(digits.contains)
-        else { return false }
-        return isBracketed || name.elementsEqual("localhost".utf8)
-            || name.starts(with: "127.".utf8)
-                && name.allSatisfy { digits.contains($0) || $0 == UInt8(ascii: ".") }
+        host.wholeMatch(of: /(?:localhost|127\.[0-9.]*|\[::1\])(?::[0-9]*)?/) != nil
     }
 }

@@ -14,7 +14,7 @@ final class ClientAnswer: Sendable {
     private let exchange: Exchange
     private let reply: OpenAIAnswer
     private let streams: Bool
-    private let metrics: ServerMetrics
+    private let metrics: Mutex<ServerMetrics>
     private let began = ContinuousClock.now
     private let state: Mutex<AnswerState>
 
@@ -22,7 +22,8 @@ final class ClientAnswer: Sendable {
     ///   - streams: whether text is sent as it is generated.
     ///   - tellsUsage: whether a stream ends with the usage.
     init(
-        _ exchange: Exchange, _ reply: OpenAIAnswer, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics
+        _ exchange: Exchange, _ reply: OpenAIAnswer, streams: Bool, tellsUsage: Bool,
+        _ metrics: Mutex<ServerMetrics>
     ) {
         (self.exchange, self.reply, self.metrics) = (exchange, reply, metrics)
         self.streams = streams
@@ -38,7 +39,7 @@ final class ClientAnswer: Sendable {
         case .failure(let error): return fail(Self.error(of: error))
         case .stopped: return fail(.busy(503, "The server was asked to stop before the request was done."))
         case .cancelled:
-            metrics.cancelled()
+            metrics.withLock { $0.cancelled += 1 }
             return true
         // Only lines in another format than OpenAI's cause this.
         case .result: return fail(APIError("The result has another form.", status: 500))
@@ -57,7 +58,7 @@ final class ClientAnswer: Sendable {
             if !state.isStreaming {
                 state.isStreaming = true
                 beginStream()
-                metrics.tookFirst(seconds)
+                metrics.withLock { $0.first.add(seconds) }
             }
             return state.events.more(text, of: choice, isReasoning: isReasoning)
         }
@@ -75,9 +76,10 @@ final class ClientAnswer: Sendable {
 
     private func end(_ results: [GenerationResult], _ run: String) -> Bool {
         let made = results.compactMap { $0.made?.completion }
-        metrics.made(
-            promptTokens: OpenAIAnswer.promptTokens(of: results),
-            completionTokens: made.reduce(0) { $0 + $1.completionTokens })
+        metrics.withLock { metrics in
+            metrics.promptTokens += OpenAIAnswer.promptTokens(of: results)
+            metrics.completionTokens += made.reduce(0) { $0 + $1.completionTokens }
+        }
         let isStreaming = state.withLock(\.isStreaming)
         guard streams, made.count == results.count else {
             let (status, body) = reply.whole(results, run: run)
@@ -111,8 +113,10 @@ final class ClientAnswer: Sendable {
     private var seconds: Double { (ContinuousClock.now - began).seconds }
 
     private func note(_ status: Int) {
-        metrics.answered(exchange.head.path, status: status)
-        metrics.tookWhole(seconds)
+        metrics.withLock { metrics in
+            metrics.answered(exchange.head.path, status: status)
+            metrics.whole.add(seconds)
+        }
     }
 }
 

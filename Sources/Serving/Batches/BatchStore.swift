@@ -7,7 +7,6 @@ import OperatingSystem
 /// Batches, each a job in its own folder, whose log lets it resume after any end of the server. A batch's record is
 /// its object in the API.
 final class BatchStore: Sendable {
-    private static let kind = "batch"
     /// The most that run; further ones wait.
     private static let together = 4
 
@@ -17,29 +16,25 @@ final class BatchStore: Sendable {
     }
 
     private struct BatchTable {
-        var records: [String: JSONObject]
         var running: [String: StopFlag] = [:]
         /// Oldest first.
         var waiting: [String] = []
     }
 
     let files: FileStore
-    private let folder: String
+    let records: RecordTable
     private let requests: RequestLines
     private let stopFlag: StopFlag
-    private let state: Mutex<BatchTable>
+    private let state = Mutex(BatchTable())
     private let events = Queue<Event>()
-    /// Held while a record changes.
-    private let changing = Mutex()
     /// Lock against other servers, held as long as the process lives.
     private let lock: FileLock
 
     /// - Parameter stopFlag: the server's.
     /// - Throws: `UserError`.
     init(folder: String, _ requests: RequestLines, stopFlag: StopFlag) throws {
-        self.folder = Paths.join(folder, "batches")
+        records = try RecordTable(of: "batch", in: Paths.join(folder, "batches"))
         (self.requests, self.stopFlag) = (requests, stopFlag)
-        state = Mutex(BatchTable(records: try Records.all(in: self.folder, of: Self.kind)))
         lock = try Self.locked(folder)
         files = try FileStore(folder: Paths.join(folder, "files"))
     }
@@ -66,28 +61,20 @@ final class BatchStore: Sendable {
                 }
             }
         }
-        for record in Records.sorted(state.withLock { Array($0.records.values) }).reversed() {
-            guard case .string(let id)? = record["id"], Self.isOpen(record) else { continue }
+        for record in records.all.reversed() where Self.isOpen(record) {
+            guard case .string(let id)? = record["id"] else { continue }
             events.put(.begin(id))
         }
     }
 
     /// Number of unfinished batches.
-    var openCount: Int { state.withLock { $0.records.values.count(where: Self.isOpen) } }
+    var openCount: Int { records.all.count(where: Self.isOpen) }
 
     private static func isOpen(_ record: JSONObject) -> Bool {
         ["validating", "in_progress", "finalizing", "cancelling"].contains(record["status"])
     }
 
     // MARK: For clients
-
-    func record(of id: String) throws(APIError) -> JSONObject {
-        guard let record = state.withLock({ $0.records[id] }) else { throw .missing(Self.kind, id) }
-        return record
-    }
-
-    /// All records, newest first.
-    var all: [JSONObject] { Records.sorted(state.withLock { Array($0.records.values) }) }
 
     /// - Parameter body: body of `POST /v1/batches`.
     func add(_ body: JSONObject) throws(APIError) -> JSONObject {
@@ -96,7 +83,7 @@ final class BatchStore: Sendable {
             throw APIError("`\(other.name.prefix(64))` is not supported.", param: other.name)
         }
         let (input, endpoint) = (try body.needed("input_file_id"), try body.needed("endpoint"))
-        _ = try files.record(of: input)
+        _ = try files.records[input]
         guard let endpoint = OpenAIRequest.Endpoint(rawValue: endpoint) else {
             let names = OpenAIRequest.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
             throw APIError("`endpoint` must be one of \(names).", param: "endpoint")
@@ -116,14 +103,13 @@ final class BatchStore: Sendable {
         ] { record[name] = .null }
         record["request_counts"] = Self.counts()
         record["metadata"] = body["metadata"] ?? .null
-        try Records.save(record, in: folder)
-        state.withLock { [record] in $0.records[id] = record }
+        try records.save(record)
         events.put(.begin(id))
         return record
     }
 
     func cancel(_ id: String) throws(APIError) -> JSONObject {
-        let record = try change(id) { record throws(APIError) in
+        let record = try records.change(id) { record throws(APIError) in
             guard let status = record["status"], ["validating", "in_progress", "cancelling"].contains(status)
             else {
                 throw APIError("The batch has ended, and can't be cancelled any more.", status: 409)
@@ -136,9 +122,7 @@ final class BatchStore: Sendable {
 
     /// Whether an unfinished batch needs a file.
     func needs(file: String) -> Bool {
-        state.withLock {
-            $0.records.values.contains { Self.isOpen($0) && $0["input_file_id"] == .string(file) }
-        }
+        records.all.contains { Self.isOpen($0) && $0["input_file_id"] == .string(file) }
     }
 
     // MARK: The batches' thread
@@ -152,29 +136,18 @@ final class BatchStore: Sendable {
         record[status + "_at"] = .int(APIService.now)
     }
 
-    /// Changes a record, on the disk first.
-    @discardableResult private func change(
-        _ id: String, _ body: (inout JSONObject) throws(APIError) -> Void
-    ) throws(APIError) -> JSONObject {
-        changing.lock()
-        defer { changing.unlock() }
-        var record = try record(of: id)
-        try body(&record)
-        try Records.save(record, in: folder)
-        state.withLock { [record] in $0.records[id] = record }
-        return record
+    private func place(of id: String, _ name: String) -> String {
+        Paths.join(Paths.join(records.folder, id), name)
     }
-
-    private func place(of id: String, _ name: String) -> String { Paths.join(Paths.join(folder, id), name) }
 
     /// Begins a batch, makes it wait for others, or ends it if it is cancelled.
     private func begin(_ id: String) {
-        let (record, flag, mayBegin) = state.withLock { state in
+        let (flag, mayBegin) = state.withLock { state in
             let mayBegin = state.running.count < Self.together
             if !mayBegin, state.running[id] == nil, !state.waiting.contains(id) { state.waiting.append(id) }
-            return (state.records[id], state.running[id], mayBegin)
+            return (state.running[id], mayBegin)
         }
-        guard let record, Self.isOpen(record), !stopFlag.isSet else { return }
+        guard let record = try? records[id], Self.isOpen(record), !stopFlag.isSet else { return }
         do {
             if record["status"] == "cancelling" {
                 if let flag { _ = flag.set() } else { try keepWhatIsDone(id, record) }
@@ -200,7 +173,7 @@ final class BatchStore: Sendable {
     }
 
     private func run(_ id: String, _ job: BatchJob, total: Int) throws {
-        try change(id) { record in
+        try records.change(id) { record in
             guard record["status"] == "validating" else { return }
             Self.pass(&record, to: "in_progress")
             record["request_counts"] = Self.counts(total: total)
@@ -210,10 +183,8 @@ final class BatchStore: Sendable {
         try requests.join(job, stopFlag: flag) { [self] statistics in
             let failed = min(total, statistics.failed)
             let completed = min(total - failed, statistics.done + statistics.skipped)
-            state.withLock {
-                $0.records[id]?["request_counts"] = Self.counts(
-                    total: total, completed: completed, failed: failed)
-            }
+            let counts = Self.counts(total: total, completed: completed, failed: failed)
+            records.note(id, "request_counts", counts)
         } ended: { [events] result in
             events.put(.ended(id, result))
         }
@@ -240,7 +211,7 @@ final class BatchStore: Sendable {
         do {
             switch result {
             case .success(let outcome) where outcome.status == .complete: try finish(id)
-            case .success where try record(of: id)["status"] == "cancelling":
+            case .success where try records[id]["status"] == "cancelling":
                 begin(id)
             // The next server resumes it.
             case .success where stopFlag.isSet: break
@@ -255,7 +226,7 @@ final class BatchStore: Sendable {
 
     private func fail(_ id: String, _ message: String) {
         do throws(APIError) {
-            try change(id) { record in
+            try records.change(id) { record in
                 let error: JSONValue = [
                     "code": "failed", "message": .string(message), "param": nil, "line": nil,
                 ]
@@ -281,7 +252,7 @@ final class BatchStore: Sendable {
             let file = try files.adopt(path, id: "\(name)-\(kind)", name: "\(id)_\(kind).jsonl")
             ids.append(file.map { .string($0) } ?? .null)
         }
-        try change(id) { [lines, ids] record in
+        try records.change(id) { [lines, ids] record in
             let isCancelled = record["status"] == "cancelling"
             (record["output_file_id"], record["error_file_id"]) = (ids[0], ids[1])
             let known = isCancelled ? record["request_counts"]?["total"]?.integer : nil

@@ -6,35 +6,17 @@ import OperatingSystem
 
 /// Files sent by clients or made by batches, each under its id, with a record beside it that is its object in the API.
 final class FileStore: Sendable {
-    static let kind = "file"
-    private static let suffix = ".json"
-
-    let folder: String
-    private let records: Mutex<[String: JSONObject]>
+    let records: RecordTable
+    var folder: String { records.folder }
 
     /// - Throws: `UserError`.
     init(folder: String) throws {
-        self.folder = folder
-        records = Mutex(try Records.all(in: folder, of: Self.kind))
+        records = try RecordTable(of: "file", in: folder)
         let names = (try? Files.names(in: folder)) ?? []
         for name in names where name.hasSuffix(Upload.suffix) { try? Files.remove(Paths.join(folder, name)) }
     }
 
     func path(of id: String) -> String { Paths.join(folder, id) }
-
-    func record(of id: String) throws(APIError) -> JSONObject {
-        guard let record = records.withLock({ $0[id] }) else { throw .missing(Self.kind, id) }
-        return record
-    }
-
-    /// Returns all records, newest first.
-    func all(purpose: String?) -> [JSONObject] {
-        Records.sorted(records.withLock { Array($0.values) }).filter { record in
-            purpose.map { record["purpose"] == .string($0) } ?? true
-        }
-    }
-
-    // MARK: Files come and go
 
     /// Adds a client's upload.
     func add(_ upload: Upload) throws(APIError) -> JSONObject {
@@ -42,16 +24,16 @@ final class FileStore: Sendable {
         do { try content.file.moveIntoPlace() } catch {
             throw APIError("The file can't be kept: \(error.reason).", status: 500, code: "storage")
         }
-        return try keep(content.id, name: content.name, purpose: content.purpose, bytes: content.bytes)
+        return try keep(upload.id, name: content.name, purpose: "batch", bytes: content.bytes)
     }
 
     /// Links a file made by a batch into this store.
     /// - Returns: its id; nil if it is empty.
     func adopt(_ path: String, id: String, name: String) throws(APIError) -> String? {
-        guard let size = Sockets.size(of: path), size > 0 else { return nil }
+        guard let size = Files.state(of: path)?.size, size > 0 else { return nil }
         do throws(SystemError) { try POSIXFileSystem().link(path, to: self.path(of: id)) } catch {
             // It existed before a restart.
-            guard Sockets.size(of: self.path(of: id)) == size else {
+            guard Files.state(of: self.path(of: id))?.size == size else {
                 throw APIError("The results can't be kept: \(error).", status: 500, code: "storage")
             }
         }
@@ -65,56 +47,97 @@ final class FileStore: Sendable {
             "id": .string(id), "object": "file", "bytes": .int(bytes), "created_at": .int(APIService.now),
             "filename": .string(name), "purpose": .string(purpose), "status": "processed",
         ]
-        try Records.save(record, in: folder)
-        records.withLock { $0[id] = record }
+        try records.save(record)
         return record
     }
 
     func remove(_ id: String) throws(APIError) {
-        _ = try record(of: id)
-        records.withLock { $0[id] = nil }
-        for path in [path(of: id) + Self.suffix, path(of: id)] { try? Files.remove(path) }
+        _ = try records[id]
+        records.remove(id)
+        try? Files.remove(path(of: id))
     }
 }
 
-/// Objects of the API, each a small file that is replaced atomically.
-enum Records {
-    /// Returns the records in a folder, which is created if missing. Drafts of a killed process are removed.
-    static func all(in folder: String, of kind: String) throws -> [String: JSONObject] {
+/// Objects of the API by their ids, each also a small file that is replaced atomically.
+final class RecordTable: Sendable {
+    private static let suffix = ".json"
+
+    let folder: String
+    private let kind: String
+    private let records: Mutex<[String: JSONObject]>
+    /// Held while a record changes.
+    private let changing = Mutex()
+
+    /// - Parameters:
+    ///   - kind: begins ids.
+    ///   - folder: created if missing. Drafts of a killed process are removed.
+    /// - Throws: `UserError`.
+    init(of kind: String, in folder: String) throws {
         try explaining(
             .cannotWrite, at: folder, "the folder can't be made", try Files.makeFolder(folder, mode: 0o700))
         var found: [String: JSONObject] = [:]
         for name in (try? Files.names(in: folder)) ?? [] where name.hasPrefix(kind) {
             let path = Paths.join(folder, name)
-            if name.contains(".json.phibatch-") { try? Files.remove(path) }
-            guard name.hasSuffix(".json") else { continue }
+            if name.contains("\(Self.suffix).phibatch-") { try? Files.remove(path) }
+            guard name.hasSuffix(Self.suffix) else { continue }
             guard
                 case .object(let record)? = try? JSONValue(parsing: Files.contents(of: path), limits: .line),
-                case .string(let id)? = record["id"], id + ".json" == name
+                case .string(let id)? = record["id"], id + Self.suffix == name
             else {
                 throw UserError(.io, at: path, "is no record of a \(kind). Move it away.")
             }
             found[id] = record
         }
-        return found
+        (self.kind, self.folder) = (kind, folder)
+        records = Mutex(found)
     }
 
-    static func save(_ record: JSONObject, in folder: String) throws(APIError) {
+    subscript(_ id: String) -> JSONObject {
+        get throws(APIError) {
+            guard let record = records.withLock({ $0[id] }) else { throw .missing(kind, id) }
+            return record
+        }
+    }
+
+    /// All records, newest first.
+    var all: [JSONObject] {
+        func key(_ record: JSONObject) -> (Int, String) {
+            (record["created_at"]?.integer ?? 0, record["id"].map { JSONWriter.text(of: $0) } ?? "")
+        }
+        return records.withLock { Array($0.values) }.sorted { key($0) > key($1) }
+    }
+
+    /// Adds or replaces a record, on the disk first.
+    func save(_ record: JSONObject) throws(APIError) {
         guard case .string(let id)? = record["id"] else { return }
         do {
-            try ReplacedFile(Paths.join(folder, id + ".json"), start: "{\"id\":\"", what: "record")
+            let path = Paths.join(folder, id + Self.suffix)
+            try ReplacedFile(path, start: "{\"id\":\"", what: "record")
                 .replace(with: Array(JSONWriter.text(of: .object(record)).utf8), isDurable: true)
         } catch {
             throw APIError("The record can't be written: \(error)", status: 500, code: "storage")
         }
+        records.withLock { $0[id] = record }
     }
 
-    /// Sorts records, newest first.
-    static func sorted(_ records: [JSONObject]) -> [JSONObject] {
-        func key(_ record: JSONObject) -> (Int, String) {
-            (record["created_at"]?.integer ?? 0, record["id"].map { JSONWriter.text(of: $0) } ?? "")
-        }
-        return records.sorted { key($0) > key($1) }
+    /// Changes a record, on the disk first.
+    @discardableResult func change(
+        _ id: String, _ body: (inout JSONObject) throws(APIError) -> Void
+    ) throws(APIError) -> JSONObject {
+        changing.lock()
+        defer { changing.unlock() }
+        var record = try self[id]
+        try body(&record)
+        try save(record)
+        return record
+    }
+
+    /// Sets a member that is not kept on the disk.
+    func note(_ id: String, _ name: String, _ value: JSONValue) { records.withLock { $0[id]?[name] = value } }
+
+    func remove(_ id: String) {
+        records.withLock { $0[id] = nil }
+        try? Files.remove(Paths.join(folder, id + Self.suffix))
     }
 }
 

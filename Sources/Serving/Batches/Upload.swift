@@ -6,11 +6,9 @@ final class Upload: Sendable {
     static let suffix = ".upload"
 
     struct Content: Sendable {
-        var id: String
         var file: AtomicFile
         var bytes = 0
         var name: String
-        var purpose = ""
     }
 
     private struct Saved {
@@ -19,7 +17,7 @@ final class Upload: Sendable {
         var fault: APIError?
     }
 
-    private let id = "file-" + APIService.newID()
+    let id = "file-" + APIService.newID()
     private let folder: String
     private let limit: Int
     private let state = Mutex(Saved())
@@ -61,7 +59,7 @@ final class Upload: Sendable {
             if state.content == nil {
                 let path = Paths.join(folder, id)
                 let file = try AtomicFile(path, draft: path + Self.suffix, mode: 0o600)
-                state.content = Content(id: id, file: file, name: name)
+                state.content = Content(file: file, name: name)
             }
             guard var content = state.content else { return }
             guard content.bytes + bytes.count <= limit else {
@@ -83,13 +81,12 @@ final class Upload: Sendable {
             ($0.content, String(decoding: $0.purpose, as: UTF8.self), $0.fault)
         }
         if let fault { throw fault }
-        guard var content else {
+        guard let content else {
             throw APIError("The body must be a form (multipart/form-data) with a `file` that is not empty.")
         }
         guard purpose == "batch" else {
             throw APIError("`purpose` must be batch; no other one is supported.", param: "purpose")
         }
-        content.purpose = purpose
         return content
     }
 }

@@ -23,7 +23,6 @@ final class HTTPLibrary: Sendable {
     let quiesce: @convention(c) (Handle) -> Int32
     let suspend: @convention(c) (Handle) -> Void
     let resume: @convention(c) (Handle) -> Void
-    let look: @convention(c) (Handle, Int32, Text) -> Text?
     let each: @convention(c) (Handle, Int32, PhiHttpValue, Handle) -> Int32
     let queue: @convention(c) (Handle, UInt32, Handle) -> Int32
     let makeBytes: @convention(c) (Int, UnsafeRawPointer?, Int32) -> Handle?
@@ -55,7 +54,6 @@ final class HTTPLibrary: Sendable {
         quiesce = try library.function("MHD_quiesce_daemon")
         suspend = try library.function("MHD_suspend_connection")
         resume = try library.function("MHD_resume_connection")
-        look = try library.function("MHD_lookup_connection_value")
         each = try library.function("MHD_get_connection_values")
         queue = try library.function("MHD_queue_response")
         makeBytes = try library.function("MHD_create_response_from_buffer")

@@ -3,40 +3,37 @@ struct HTTPHead: Sendable {
     var method: String
     /// Path without a query.
     var path: String
-    /// Relevant headers by name, in lower case.
+    /// The first ones, by names in lower case.
     var headers: [String: String]
     var arguments: [String: String]
     /// Whether the client accepts interim answers, such as 100.
-    var isInterimAllowed = false
+    var isInterimAllowed: Bool
+    /// Whether there is only one way to read where the body ends. Servers and proxies that interpret two headers
+    /// differently see different requests in the same bytes.
+    let isClear: Bool
 
-    static let headers = ["authorization", "content-length", "content-type", "host", "origin"]
-    static let arguments = ["after", "limit", "order", "purpose"]
-}
+    typealias Field = (name: String, value: String?)
 
-/// Headers that determine a body's length. Servers and proxies that interpret two of them differently see different
-/// requests in the same bytes.
-struct BodyFraming {
-    private var lengths = 0
-    private var codings = 0
-    private var hosts = 0
-    private var isOdd = false
-
-    mutating func note(_ name: String, _ value: String) {
-        switch name.lowercased() {
-        case "content-length":
-            lengths += 1
-            isOdd = isOdd || value.isEmpty || !value.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        case "transfer-encoding":
-            codings += 1
-            isOdd = isOdd || value.lowercased() != "chunked"
-        case "host": hosts += 1
-        // Some readers ignore what comes before the colon.
-        default: isOdd = isOdd || !name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    init(_ method: String, _ path: String, _ version: String, headers: [Field], arguments: [Field]) {
+        func first(_ fields: [Field]) -> [String: String] {
+            fields.reduce(into: [:]) { first, field in
+                let name = field.name.lowercased()
+                first[name] = first[name] ?? field.value
+            }
         }
+        (self.method, self.path, isInterimAllowed) = (method, path, version == "HTTP/1.1")
+        (self.headers, self.arguments) = (first(headers), first(arguments))
+        func values(_ name: String) -> [String] {
+            headers.filter { $0.name.lowercased() == name }.map { $0.value ?? "" }
+        }
+        let (lengths, codings) = (values("content-length"), values("transfer-encoding"))
+        isClear =
+            lengths.count + codings.count <= 1 && values("host").count <= 1
+            && lengths.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }
+            && codings.allSatisfy { $0.lowercased() == "chunked" }
+            // Some readers ignore what comes before the colon.
+            && headers.allSatisfy { $0.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
     }
-
-    /// Whether there is only one way to read the request.
-    var isClear: Bool { lengths + codings <= 1 && hosts <= 1 && !isOdd }
 }
 
 /// Decision about a request's body.

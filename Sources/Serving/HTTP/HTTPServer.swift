@@ -142,34 +142,29 @@ final class HTTPServer: Sendable {
         _ connection: HTTPLibrary.Handle, _ path: String, _ method: String, _ version: String,
         _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Int32 {
-        func values(_ names: [String], _ kind: PhiHttpCode) -> [String: String] {
-            var found: [String: String] = [:]
-            for name in names {
-                found[name] = library.look(connection, Int32(kind.rawValue), name).map { String(cString: $0) }
+        func fields(_ kind: PhiHttpCode) -> [HTTPHead.Field] {
+            var found: [HTTPHead.Field] = []
+            withUnsafeMutablePointer(to: &found) { found in
+                _ = library.each(
+                    connection, Int32(kind.rawValue),
+                    { context, _, name, value in
+                        guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
+                        context.assumingMemoryBound(to: [HTTPHead.Field].self).pointee.append(
+                            (String(cString: name), value.map { String(cString: $0) }))
+                        return Int32(PHI_HTTP_YES.rawValue)
+                    }, found)
             }
             return found
         }
         let head = HTTPHead(
-            method: method, path: path, headers: values(HTTPHead.headers, PHI_HTTP_HEADER),
-            arguments: values(HTTPHead.arguments, PHI_HTTP_ARGUMENT), isInterimAllowed: version == "HTTP/1.1")
-        var framing = BodyFraming()
-        withUnsafeMutablePointer(to: &framing) { framing in
-            _ = library.each(
-                connection, Int32(PHI_HTTP_HEADER.rawValue),
-                { context, _, name, value in
-                    guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
-                    context.assumingMemoryBound(to: BodyFraming.self).pointee.note(
-                        String(cString: name), value.map { String(cString: $0) } ?? "")
-                    return Int32(PHI_HTTP_YES.rawValue)
-                }, framing)
-        }
+            method, path, version, headers: fields(PHI_HTTP_HEADER), arguments: fields(PHI_HTTP_ARGUMENT))
         let body =
             state.withLock(\.isRefusing) ? HTTPBody(limit: .max, refusal: service.busy) : service.begin(head)
         let exchange = Exchange(self, library, connection, head, body)
         request.pointee = Unmanaged.passRetained(exchange).toOpaque()
         let end = deadline(times: 2)
         note(exchange.descriptor) { ($0.exchange, $0.deadline, $0.asked) = (exchange, end, nil) }
-        if !framing.isClear { return exchange.refuse(service.unclear, on: connection) }
+        if !head.isClear { return exchange.refuse(service.unclear, on: connection) }
         // Nobody reads that much to discard it.
         if let length = head.headers["content-length"].flatMap({ Int($0) }), length > body.limit {
             return exchange.refuse(service.tooLarge(body.limit), on: connection)

@@ -185,13 +185,6 @@ enum Sockets {
         return (descriptor, size)
     }
 
-    /// Returns the size of a file; nil if there is none.
-    static func size(of path: String) -> Int? {
-        guard let file = file(path) else { return nil }
-        close(file.descriptor)
-        return file.size
-    }
-
     /// Allows the process as many open files as connections and jobs need, if possible.
     static func allowDescriptors(_ count: Int) {
         var limit = rlimit()
