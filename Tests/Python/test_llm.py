@@ -218,7 +218,7 @@ def test_it_is_asked_to_stop(model: str) -> None:
     with pytest.raises(phibatch.StoppedError):
         list(stream)
     llm.close()
-    assert llm._process.exit_code == 143
+    assert llm._process._process.poll() == 143
 
 
 def test_close(model: str) -> None:
@@ -228,7 +228,7 @@ def test_close(model: str) -> None:
     with pytest.raises(phibatch.ProcessError) as caught:
         list(stream)
     assert caught.value.code == "closed"
-    assert llm._process.exit_code == 0
+    assert llm._process._process.poll() == 0
     with pytest.raises(phibatch.ProcessError):
         llm.generate("Hello")
     llm.close()

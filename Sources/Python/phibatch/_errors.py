@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,11 +28,7 @@ class PhibatchError(Exception):
             self.code = code
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_made, (type(self), self.message, self.code, self.exit_code))
-
-
-def _made(kind: type[PhibatchError], message: str, code: str, exit_code: int | None) -> PhibatchError:
-    return kind(message, code=code, exit_code=exit_code)
+        return (partial(type(self), code=self.code, exit_code=self.exit_code), (self.message,))
 
 
 class UsageError(PhibatchError, ValueError):

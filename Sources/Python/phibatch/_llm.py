@@ -10,8 +10,7 @@ from typing import (
 )  # fmt: skip
 
 from ._errors import PhibatchError, UsageError, error_of_code
-from ._options import options
-from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, is_one, parameters
+from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, is_one, options, parameters
 from ._process import Answer, PipeProcess
 from ._progress import Bar
 from ._narrow import is_list
@@ -340,14 +339,29 @@ class LLM:
 
 
 class _Pieces:
-    """Common part of streams."""
+    """Text and end of a streamed answer."""
 
-    _text: _Text
+    def __init__(self, schema: Schema | None) -> None:
+        self._schema = schema
+        self._text = ""
+        self._result: Result | None = None
+        #: The number of rejected answers before this one.
+        self.attempt = 0
 
-    @property
-    def attempt(self) -> int:
-        """The number of rejected answers before this one."""
-        return self._text.attempt
+    def _take(self, said: _Said) -> str:
+        """Returns new text; at the end everything not returned before."""
+        if not isinstance(said, PhibatchError) and "text" in said:
+            attempt = said.get("attempt", 0)
+            if attempt > self.attempt:
+                self.attempt, self._text = attempt, ""
+            self._text += said["text"]
+            return said["text"]
+        raw, _ = _read(said)
+        assert raw is not None
+        self._result = result(raw, self._schema)
+        if self._result.error is not None:
+            raise self._result.error
+        return self._result.text[len(self._text) :]
 
 
 class Stream(_Pieces):
@@ -360,25 +374,25 @@ class Stream(_Pieces):
     def __init__(
         self, llm: LLM, number: int, events: queue.SimpleQueue[_Said], schema: Schema | None
     ) -> None:
+        super().__init__(schema)
         self._llm = llm
         self._number = number
         self._events = events
-        self._text = _Text(schema)
 
     @property
     def result(self) -> Result:
         """The whole answer; waits for it."""
         for _ in self:
             pass
-        assert self._text.result is not None
-        return self._text.result
+        assert self._result is not None
+        return self._result
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        while self._text.result is None:
-            text = self._text.take(self._events.get())
+        while self._result is None:
+            text = self._take(self._events.get())
             if text:
                 return text
         raise StopIteration
@@ -394,7 +408,7 @@ class Stream(_Pieces):
         self.close()
 
     def __del__(self) -> None:
-        if self._text.result is None:
+        if self._result is None:
             self.close()
 
 
@@ -402,23 +416,23 @@ class AsyncStream(_Pieces):
     """Like `Stream`, for asyncio. The request begins with the iteration."""
 
     def __init__(self, llm: LLM, prompt: Prompt, asked: SamplingParams) -> None:
+        super().__init__(asked.schema)
         self._llm = llm
         self._prompt = prompt
         self._asked = asked
-        self._text = _Text(asked.schema)
 
     @property
     def result(self) -> Result:
         """The whole answer, once the iteration has ended."""
-        if self._text.result is None:
+        if self._result is None:
             raise UsageError("The answer is available when the iteration has ended.")
-        return self._text.result
+        return self._result
 
     async def __aiter__(self) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
         events: asyncio.Queue[_Said] = asyncio.Queue()
         process = self._llm._process  # pyright: ignore[reportPrivateUsage]
-        self._text = _Text(self._asked.schema)
+        super().__init__(self._asked.schema)
         number = process.ask(
             self._asked.line(self._prompt),
             self._asked.settings(),
@@ -426,37 +440,12 @@ class AsyncStream(_Pieces):
             stream=True,
         )
         try:
-            while self._text.result is None:
-                text = self._text.take(await events.get())
+            while self._result is None:
+                text = self._take(await events.get())
                 if text:
                     yield text
         finally:
             process.cancel([number])
-
-
-class _Text:
-    """Text and end of a streamed answer."""
-
-    def __init__(self, schema: Schema | None) -> None:
-        self._schema = schema
-        self._text = ""
-        self.attempt = 0
-        self.result: Result | None = None
-
-    def take(self, said: _Said) -> str:
-        """Returns new text; at the end everything not returned before."""
-        if not isinstance(said, PhibatchError) and "text" in said:
-            attempt = said.get("attempt", 0)
-            if attempt > self.attempt:
-                self.attempt, self._text = attempt, ""
-            self._text += said["text"]
-            return said["text"]
-        raw, _ = _read(said)
-        assert raw is not None
-        self.result = result(raw, self._schema)
-        if self.result.error is not None:
-            raise self.result.error
-        return self.result.text[len(self._text) :]
 
 
 def _single(asked: SamplingParams) -> SamplingParams:

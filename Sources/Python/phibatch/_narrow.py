@@ -1,8 +1,7 @@
-"""Type tests that type checkers understand, and optional libraries."""
+"""Type tests that type checkers understand."""
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, List, Mapping
 
 if TYPE_CHECKING:
@@ -17,8 +16,3 @@ def is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
 def is_list(value: Any) -> TypeGuard[List[Any]]:
     """Whether it is a list or a tuple."""
     return isinstance(value, (list, tuple))
-
-
-def library(name: str) -> Any:
-    """Imports a library on use."""
-    return importlib.import_module(name)

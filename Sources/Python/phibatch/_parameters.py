@@ -1,9 +1,10 @@
-"""Settings of requests, as lines and settings of the program."""
+"""Settings of requests, as lines, settings and options of the program."""
 
 from __future__ import annotations
 
 import difflib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, Union
 
 from ._errors import UsageError
@@ -129,6 +130,34 @@ def parsed(text: str, schema: Schema | None) -> Any:
     """Parses a JSON answer, to an object of the pydantic model if there is one."""
     made = getattr(schema, "model_validate_json", None)
     return json.loads(text) if made is None else made(text)
+
+
+def options(settings: Mapping[str, Any]) -> List[str]:
+    """Converts ``max_tokens=5`` to ``--max-tokens 5``. None is left out, True and False are flags."""
+    found: List[str] = []
+    for name, value in settings.items():
+        option = "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            found.append(option if value else "--no-" + option[2:])
+        elif is_list(value):
+            for item in value:
+                found += [option, _text(name, item)]
+        elif name == "logit_bias" and is_mapping(value):
+            for token, bias in value.items():
+                found += [option, f"{token}={bias}"]
+        else:
+            found += [option, _text(name, value)]
+    return found
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, (str, Path)):
+        return str(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return repr(value)
+    raise UsageError(f"{name} can't be an option with {type(value).__name__} in it; set it in the job.")
 
 
 def _line(prompt: Prompt, system: str | None) -> Dict[str, Any]:

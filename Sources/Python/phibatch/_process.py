@@ -133,11 +133,6 @@ class PipeProcess:
             self._readers[1].join()
             raise self._end or ProcessError("phibatch ended before it was ready.")
 
-    @property
-    def exit_code(self) -> int | None:
-        """The exit code of the program, once it has ended."""
-        return self._process.poll()
-
     # Requests
 
     def ask(
@@ -253,8 +248,10 @@ class PipeProcess:
             return
         self._closing = True
         with self._lock:
-            waits = list(self._sinks)
-        self.cancel_all(waits)
+            sinks = dict(self._sinks)
+        self.cancel(list(sinks))
+        for number, sink in sinks.items():
+            sink(number, ProcessError("The LLM is closed.", code="closed"))
         stream = self._process.stdin
         assert stream is not None
         with contextlib.suppress(OSError, ValueError):
@@ -270,16 +267,6 @@ class PipeProcess:
         if threading.current_thread() not in self._readers:
             for reader in self._readers:
                 reader.join(timeout=5)
-
-    def cancel_all(self, numbers: Sequence[int]) -> None:
-        """Cancels requests and tells their sinks."""
-        closed = ProcessError("The LLM is closed.", code="closed")
-        with self._lock:
-            sinks = [(number, self._sinks.get(number)) for number in numbers]
-        self.cancel(numbers)
-        for number, sink in sinks:
-            if sink is not None:
-                sink(number, closed)
 
     def forget(self) -> None:
         """Releases the program in a forked child: it must notice the parent's end."""

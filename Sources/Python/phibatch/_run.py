@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator, List
 
 from ._errors import InterruptedRun, JobError, OutputError, StoppedError, UsageError, error_of_exit
 from ._narrow import is_list, is_mapping
-from ._options import options
-from ._parameters import JobKeywords, check_names, json_schema
+from ._parameters import JobKeywords, check_names, json_schema, options
 from ._process import MessageLog, in_python
 from ._program import environment, program
 from ._progress import Bar

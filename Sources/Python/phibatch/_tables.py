@@ -6,17 +6,16 @@ import contextlib
 import csv
 import json
 import os
+from importlib import import_module as library
 from pathlib import Path
 from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Sequence, Tuple, cast
 
 from ._errors import UsageError
 from ._kinds import Kind
-from ._narrow import is_mapping, library
+from ._narrow import is_mapping
 
 #: A new column: its name, its values and their kind.
 Column = Tuple[str, Sequence[Any], Kind]
-
-_INT64 = range(-(1 << 63), 1 << 63)
 
 
 class Table:
@@ -270,7 +269,7 @@ def _type(kind: Kind, types: Mapping[str, Any], list_: Callable[[Any], Any], str
 
 
 def _fits(values: Sequence[Any], bits: int = 63) -> bool:
-    limits = _INT64 if bits == 63 else range(-(1 << bits), 1 << bits)
+    limits = range(-(1 << bits), 1 << bits)
     return all(value is None or value in limits for value in values)
 
 
