@@ -68,7 +68,6 @@ package struct HubCache: Sendable {
     /// A repository with files here.
     package struct Entry: Sendable {
         package let id: RepositoryID
-        package let folder: String
         /// Bytes of its blobs.
         package let size: Int
         /// Bytes of unfinished blobs, included in `size`.
@@ -94,8 +93,7 @@ package struct HubCache: Sendable {
         }
         // Any complete snapshot counts.
         let isComplete = snapshots(of: id).contains(where: ModelFiles.areComplete(in:))
-        return Entry(
-            id: id, folder: repository(id), size: size, incomplete: incomplete, isComplete: isComplete)
+        return Entry(id: id, size: size, incomplete: incomplete, isComplete: isComplete)
     }
 
     /// Removes a repository with all its revisions.

@@ -4,7 +4,7 @@ import OperatingSystem
 
 /// One or several objects in a store (`s3://bucket/key`, `gs://bucket/key`, `az://container/name`), read and written by
 /// a program on PATH: `aws` for S3, `gcloud` for Google's, or `rclone` for these and Azure's.
-struct ObjectStore: Sendable {
+package struct ObjectStore: Sendable {
     /// State of an object. Each content has its own tag: an ETag, a generation, or the time of the last change.
     struct Entry: Sendable, Equatable {
         var key: String
@@ -198,8 +198,8 @@ extension InputStore {
     }
 }
 
-/// Writes a file to a store in one step. FILE.upload notes the contents sent, and where.
-package enum ObjectUpload {
+extension ObjectStore {
+    /// Writes a file to a store in one step. FILE.upload notes the contents sent, and where.
     /// - Returns: false if the store had the same already.
     /// - Throws: `UserError`.
     package static func put(
@@ -216,7 +216,7 @@ package enum ObjectUpload {
             let file = try FileHash(of: OpenFile.at(path))
             let notes = path + ".upload"
             let noted = Files.text(of: notes, limit: 1 << 14)
-            func note(_ entry: ObjectStore.Entry) -> String { "\(address)\n\(file.sha256)\n\(entry.tag)" }
+            func note(_ entry: Entry) -> String { "\(address)\n\(file.sha256)\n\(entry.tag)" }
             if noted != nil, noted == (try? store.entry(store.key)).map(note) { return false }
             begins(file.state.size)
             try store.send(Files.destination(of: path))

@@ -239,7 +239,7 @@ final class ProgramJobs {
         let settings = ModelFetch(console: member.console, isOffline: options.isOffline).settings
         for (path, address) in member.job.settings.sent where Files.kind(of: path) != nil {
             do {
-                let isNew = try ObjectUpload.put(path, at: address, isOffline: settings.isOffline) {
+                let isNew = try ObjectStore.put(path, at: address, isOffline: settings.isOffline) {
                     member.console.say("sending \(ModelFetch.size($0)) to \(address)")
                 }
                 member.console.say("\(address) \(isNew ? "has" : "had already") what is in \(path)")

@@ -23,32 +23,28 @@ struct ServerMetrics {
     /// - Parameter gauges: current values, each with its help.
     func text(_ gauges: [(name: String, help: String, value: Int)]) -> String {
         var text = ""
-        func begin(_ name: String, _ help: String, _ kind: String) {
+        func add(_ name: String, _ help: String, _ kind: String, _ samples: [(String, String)]) {
             text += "# HELP phibatch_\(name) \(help)\n# TYPE phibatch_\(name) \(kind)\n"
+            for (suffix, value) in samples { text += "phibatch_\(name)\(suffix) \(value)\n" }
         }
-        for (name, help, value) in gauges {
-            begin(name, help, "gauge")
-            text += "phibatch_\(name) \(value)\n"
-        }
-        begin("answers_total", "Answers, by path and status.", "counter")
-        for (labels, count) in answers.sorted(by: { $0.key < $1.key }) {
-            text += "phibatch_answers_total{\(labels)} \(count)\n"
-        }
+        for (name, help, value) in gauges { add(name, help, "gauge", [("", "\(value)")]) }
+        let sorted = answers.sorted { $0.key < $1.key }
+        add(
+            "answers_total", "Answers, by path and status.", "counter",
+            sorted.map { ("{\($0.key)}", "\($0.value)") })
         for (name, help, value) in [
             ("prompt_tokens_total", "Tokens of prompts that were answered.", promptTokens),
             ("completion_tokens_total", "Tokens of answers.", completionTokens),
             ("cancelled_total", "Requests whose clients went away.", cancelled),
             ("refused_total", "Requests that came when there was no room.", refused),
         ] {
-            begin(name, help, "counter")
-            text += "phibatch_\(name) \(value)\n"
+            add(name, help, "counter", [("", "\(value)")])
         }
         for (name, help, times) in [
             ("time_to_first_token_seconds", "From a streamed request to its first text.", first),
             ("request_seconds", "From a request to the end of its answer.", whole),
         ] {
-            begin(name, help, "summary")
-            text += "phibatch_\(name)_sum \(times.sum)\nphibatch_\(name)_count \(times.count)\n"
+            add(name, help, "summary", [("_sum", "\(times.sum)"), ("_count", "\(times.count)")])
         }
         return text
     }
