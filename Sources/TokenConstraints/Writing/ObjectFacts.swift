@@ -31,14 +31,11 @@ final class ObjectFacts: Sendable {
         }
         self.requiredFrom = requiredFrom
         self.nextRequired = nextRequired
-        guard let free = shape.free else {
+        if let names = shape.free?.names {
+            freeCount = names.nameCount(names.start).map { $0 - names.accepted(reservedTexts).count }
+        } else {
             freeCount = 0
-            return
         }
-        freeCount =
-            free.names.accepted(reservedTexts).isEmpty
-            ? free.names.nameCount(free.names.start)
-            : free.names.nameCount(free.names.start).map { $0 - free.names.accepted(reservedTexts).count }
     }
 }
 
