@@ -122,25 +122,13 @@ struct ManifestTests {
         }
         let lies: [(String, String)] = [
             (try edited(/"bytes": \d+/, "\"bytes\": 1", after: "\"output\""), "output.bytes was 1"),
-            (try edited(/out\.jsonl/, "answers.jsonl", after: "\"output\""), "output.file was answers.jsonl"),
             (
                 try edited(/"sha256": "../, "\"sha256\": \"zz", after: "\"output\""),
                 "out.jsonl is not as it was"
             ),
             (try edited(/"bytes": \d+/, "\"bytes\": 1", after: "\"input\""), "input[0].bytes was 1"),
-            (try edited(/in\.jsonl/, "prompts.jsonl", after: "\"input\""), "input[0].file was prompts"),
             (try edited(/"run": "[^"]*"/, "\"run\": \"1-2-3\""), "run was 1-2-3"),
             (try edited(/"program": "[^"]*"/, "\"program\": \"other 1\""), "program was other 1"),
-            (
-                try edited(/"name": "[^"]*"/, "\"name\": \"phi-5\"", after: "\"model\""),
-                "model.name was phi-5"
-            ),
-            (try edited(/"results": \d+/, "\"results\": 9"), "counts.results was 9"),
-            (try edited(/"failed": \d+/, "\"failed\": 9"), "counts.failed was 9"),
-            (
-                try edited(/"completion_tokens": \d+/, "\"completion_tokens\": 9"),
-                "counts.completion_tokens was 9"
-            ),
             (try edited(/"seed": "[^"]*"/, "\"seed\": \"9\""), "made_with.job.seed was 9"),
             (try edited(/"counts": \{[^}]*\}/, "\"count\": 2"), "counts.results is missing"),
             (

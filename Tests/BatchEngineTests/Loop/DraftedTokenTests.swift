@@ -13,12 +13,7 @@ import Testing
         let source = TestSource(requests, workers: workers)
         source.speculation = speculation
         let scheduler = Scheduler(workers: workers, prefillChunk: chunk, lookahead: lookahead)
-        let loop = BatchLoop(scheduler: scheduler) { engine }
-        loop.add(source)
-        loop.run()
-        #expect(engine.faults.isEmpty, "\(engine.faults.prefix(3))")
-        #expect(engine.isEmpty && source.isComplete && source.isTold)
-        return (source, loop.preemptions)
+        return (source, source.run(scheduler, engine))
     }
 
     /// Random workloads, most in caches that are too small for them.

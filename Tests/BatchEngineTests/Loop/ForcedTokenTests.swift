@@ -19,14 +19,8 @@ import Testing
         lookahead: Int = 64
     ) -> (source: TestSource, preemptions: Int) {
         let source = TestSource(requests, workers: workers)
-        let loop = BatchLoop(
-            scheduler: Scheduler(workers: workers, prefillChunk: chunk, lookahead: lookahead)
-        ) { engine }
-        loop.add(source)
-        loop.run()
-        #expect(engine.faults.isEmpty, "\(engine.faults.prefix(3))")
-        #expect(engine.isEmpty && source.isComplete && source.isTold)
-        return (source, loop.preemptions)
+        let scheduler = Scheduler(workers: workers, prefillChunk: chunk, lookahead: lookahead)
+        return (source, source.run(scheduler, engine))
     }
 
     /// Random workloads, most in caches that are too small for them.

@@ -18,11 +18,21 @@ enum TightRun {
         let scheduler = Scheduler(
             workers: 12, prefillChunk: Int.random(in: 1...50, using: &random),
             lookahead: [0, 1, 10, 64][round % 4])
+        let preemptions = source.run(scheduler, engine)
+        #expect(source.results.count == requests.count)
+        return (source, preemptions)
+    }
+}
+
+extension TestSource {
+    /// Runs its requests to their end, and checks that every block is given back.
+    /// - Returns: the number of preemptions.
+    func run(_ scheduler: Scheduler, _ engine: BlockEngine) -> Int {
         let loop = BatchLoop(scheduler: scheduler) { engine }
-        loop.add(source)
+        loop.add(self)
         loop.run()
-        #expect(engine.faults.isEmpty && engine.isEmpty, "\(engine.faults.prefix(3))")
-        #expect(source.isComplete && source.results.count == requests.count)
-        return (source, loop.preemptions)
+        #expect(engine.faults.isEmpty, "\(engine.faults.prefix(3))")
+        #expect(engine.isEmpty && isComplete && isTold)
+        return loop.preemptions
     }
 }

@@ -116,17 +116,12 @@ import Testing
     @Test(
         arguments: [
             ("output: o.csv\nresults: lean", "output_format csv has no place for results: lean"),
-            ("output: o.tsv\nresults: lean", "output_format tsv has no place"),
             ("output: o.jsonl\noutput_format: openai\nresults: lean", "openai has no place"),
             ("output: o.jsonl\nresults: lean\ntokens: true", "no place for tokens"),
-            ("output: o.json\nresults: lean\nlogprobs: 2", "has no place for logprobs"),
             ("output: o.jsonl\nresults: lean\nsteps:\n- {name: a, prompt: x, logprobs: 1}", "for logprobs"),
             ("output: o.csv\nsteps:\n- {name: a, prompt: x, tokens: true}", "csv has no column for tokens"),
             ("output: o.csv\nsteps:\n- {name: a, task: score}", "csv has no columns"),
             ("output: o.jsonl\nresults: short", "results must be"),
-            ("output: o.csv\nresults: messages", "output_format csv has no place"),
-            ("output: o.jsonl\noutput_format: openai\nresults: messages", "openai has no place"),
-            ("output: o.jsonl\ntokens: true\nresults: messages", "has no place for tokens"),
             ("output: o.jsonl\nerrors: e.jsonl\nresults: messages", "leaves failed lines out"),
             ("output: o.json\nchat: false\nresults: messages", "json+messages needs conversations"),
             ("output: o.jsonl\ntask: score\nresults: messages", "needs answers in text"),

@@ -1,21 +1,13 @@
 import Foundation
 import OperatingSystem
+import TestSupport
 import Testing
 
 @testable import PhiModel
 
 @Suite struct AvailableMemoryTests {
-    /// A root folder with the given files of /proc and /sys.
     private func available(_ files: [String: String]) throws -> AvailableMemory {
-        let root = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: root) }
-        for (path, text) in files {
-            let url = URL(filePath: root + path)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: url)
-        }
-        return try #require(AvailableMemory.limits(root: root).min { $0.bytes < $1.bytes })
+        try #require(withRoot(files) { AvailableMemory.limits(root: $0).min { $0.bytes < $1.bytes } })
     }
 
     private static let meminfo = "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\n"
