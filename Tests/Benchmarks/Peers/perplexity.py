@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Perplexity of the embedded model: exact float32 arithmetic, llama.cpp and phibatch, on the same texts.
+"""Perplexity of the embedded model: exact float32 arithmetic, phibatch, llama.cpp and vLLM, on the same texts.
 
     perplexity.py TEXT... --model models/smollm2-demo --windows 100
+    perplexity.py --vllm                             # vLLM too
 
 The method is that of llama.cpp's tool: windows of 512 tokens, of which the second half counts. Exact
 is transformers in float32 with the checkpoint's weights expanded; llama.cpp gets the GGUF file that
-the checkpoint was converted from. phibatch is compared with exact token by token too: the difference
-in percent with its standard error, and the root mean square of the log-probabilities' differences.
+the checkpoint was converted from. vLLM's formats can't hold these weights: it gets them rounded, and is compared with
+exact arithmetic on the rounded ones, so that what is compared is arithmetic alone. phibatch and vLLM are compared token
+by token too: the difference in percent with its standard error, and the root mean square of the log-probabilities'
+differences. bench_peers.py shows the differences beside the speeds.
 Without TEXT: prose, which is Debian's FAQ and Policy Manual, and Perl's manual, which has much code,
 from their packages (needs apt-get and dpkg-deb).
 """
@@ -18,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench_peers import BENCH, HERE, python, run
+from bench_peers import BENCH, ENGINES, HERE, PERPLEXITY, python, run, tool
 
 CONTEXT = 512
 # English, the same everywhere for one release: some 64,000 tokens of each.
@@ -83,14 +86,12 @@ def expanded(model):
     return config, weights
 
 
-def exact(model, ids, windows):
+def exact(config, weights, ids, windows):
     """Log-probabilities of the counted tokens."""
     import torch
     from transformers import Phi3Config, Phi3ForCausalLM
 
-    config, weights = expanded(model)
-    for key in ("quantization", "quantization_config", "architectures"):
-        config.pop(key, None)
+    config = {k: v for k, v in config.items() if k not in ("quantization", "quantization_config", "architectures")}
     network = Phi3ForCausalLM(Phi3Config(**config, attn_implementation="eager")).float().eval()
     network.load_state_dict({name: torch.from_numpy(x) for name, x in weights.items()}, strict=False)
     network.tie_weights()
@@ -105,6 +106,17 @@ def exact(model, ids, windows):
     return found
 
 
+def vllm(engine, model, ids, windows, folder):
+    """Log-probabilities of the counted tokens."""
+    checkpoint, source, target = (folder / f"{engine.bits}{end}" for end in ("", ".ids", ".each"))
+    if not checkpoint.exists():
+        tool("make_vllm.py", checkpoint, "--bits", engine.bits, "--model", model, environment=engine.environment)
+    source.write_text(json.dumps([ids[w * CONTEXT:(w + 1) * CONTEXT] for w in range(windows)]))
+    run([python(engine.environment), HERE / "run_vllm.py", checkpoint, "--cache-gb", 1, "--score", source, target])
+    # A window's first token has none.
+    return [x for window in json.loads(target.read_text()) for x in window[CONTEXT // 2:]]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("text", nargs="*", type=Path)
@@ -112,6 +124,7 @@ def main():
     p.add_argument("--windows", type=int, default=100)
     p.add_argument("--phibatch", default=".build/release/phibatch")
     p.add_argument("--alone", action="store_true", help="without llama.cpp, which takes minutes to build")
+    p.add_argument("--vllm", action="store_true", help="vLLM too, which takes 3.5 GB")
     a = p.parse_args()
     if Path(sys.prefix) != BENCH / "venv":  # torch and transformers are there
         BENCH.mkdir(parents=True, exist_ok=True)
@@ -128,34 +141,54 @@ def main():
             compare(a, llama, original, text, folder)
 
 
+def keep(engine, text, percent):
+    """For the table of bench_peers.py."""
+    found = json.loads(PERPLEXITY.read_text()) if PERPLEXITY.exists() else {}
+    found.setdefault(engine, {})[text.name] = percent
+    PERPLEXITY.write_text(json.dumps(found, indent=1))
+
+
 def compare(a, llama, original, text, folder):
+    import make_vllm
     import numpy as np
+
+    def show(title, x, reference, engine):
+        d = np.array(x) - reference
+        percent, error = 100 * (np.exp(-d.mean()) - 1), 100 * d.std() / len(d)**0.5
+        print(f"{title:23}  {np.exp(-np.mean(x)):.4f}  {percent:+.2f} % (+- {error:.2f}), "
+              f"root mean square {d.std():.3f}", flush=True)
+        if engine:
+            keep(engine, text, percent)
 
     line = folder / "line.jsonl"
     line.write_text(json.dumps({"text": text.read_text()}))
     ids = json.loads(run([a.phibatch, "tokenize", "--model", a.model, "--add-special-tokens", line]).output)["ids"]
     windows = min(a.windows, len(ids) // CONTEXT)
-    print(f"{text.name}: {windows} windows of {CONTEXT} tokens")
+    print(f"{text.name}: {windows} windows of {CONTEXT} tokens", flush=True)
 
-    values = {}
+    config, weights = expanded(a.model)
+    reference = exact(config, weights, ids, windows)
+    print(f"exact float32            {np.exp(-np.mean(reference)):.4f}", flush=True)
     for kv in ("int8", "int4", "f16"):
         each = folder / kv
         run([f"{a.phibatch}-dev", "perplexity", "--model", a.model, "--windows", windows, "--kv", kv, "--each", each, text])
-        values[kv] = np.loadtxt(each)
-    reference = np.array(exact(a.model, ids, windows))
-    print(f"exact float32            {np.exp(-reference.mean()):.4f}")
-    for kv, x in values.items():
-        d = x - reference
-        percent, error = 100 * (np.exp(-d.mean()) - 1), 100 * d.std() / len(d)**0.5
-        print(f"phibatch, {kv:4} KV cache  {np.exp(-x.mean()):.4f}  {percent:+.2f} % (+- {error:.2f}), "
-              f"root mean square {d.std():.3f}")
+        show(f"phibatch, {kv:4} KV cache", np.loadtxt(each), reference, "phibatch" if kv == "int8" else None)
+    for name in ("vllm-w4a8", "vllm-w8a8") if a.vllm else ():
+        engine = ENGINES[name]
+        held = {n: make_vllm.rounded(x, engine.bits, config["hidden_size"]) if n.endswith("_proj.weight") else x
+                for n, x in weights.items()}
+        rounded = exact(config, held, ids, windows)
+        print(f"exact, weights of {engine.bits} bits  {np.exp(-np.mean(rounded)):.4f}", flush=True)
+        show(engine.name, vllm(engine, a.model, ids, windows, folder), rounded, name)
     if not llama:
         return
     done = subprocess.run([llama, "-m", original, "-f", text, "-c", str(CONTEXT), "-b", str(CONTEXT),
                            "--chunks", str(windows), "-fa", "on"], capture_output=True, text=True)
     final = [l for l in (done.stdout + done.stderr).splitlines() if "Final estimate" in l]
     value = float(final[0].split("PPL =")[1].split()[0]) if final else sys.exit(done.stderr[-2000:])
-    print(f"llama.cpp, f16 KV cache  {value:.4f}  {100 * (value / np.exp(-reference.mean()) - 1):+.2f} %")
+    percent = 100 * (value / np.exp(-np.mean(reference)) - 1)
+    print(f"llama.cpp, f16 KV cache  {value:.4f}  {percent:+.2f} %")
+    keep("llama", text, percent)
 
 
 if __name__ == "__main__":
