@@ -1,7 +1,7 @@
 extension ConversionPlan {
     init(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws {
         var plan = LayerPlanner(gguf, model)
-        let embedding = try plan.source.matrix("token_embd", rows: nil, columns: model.hiddenSize)
+        let embedding = try plan.matrix("token_embd", rows: nil, columns: model.hiddenSize)
         try plan.add("model.embed_tokens", [embedding])
         for index in 0..<model.layerCount {
             let (from, to) = ("blk.\(index).", "model.layers.\(index).")
@@ -14,27 +14,28 @@ extension ConversionPlan {
         }
         try plan.norm(model.architecture == .phi2 ? "model.final_layernorm" : "model.norm", "output_norm")
         vocabularySize = embedding.count
-        tiedEmbeddings = !model.architecture.hasBiases && !plan.source.contains("output")
+        tiedEmbeddings = !model.architecture.hasBiases && !plan.contains("output")
         if !tiedEmbeddings {
             try plan.linear("lm_head", "output", rows: vocabularySize, columns: model.hiddenSize)
         }
-        factors = try plan.source.ropeFactors(model)
-        if let rest = plan.source.unused.min() { throw plan.source.unexpected(rest) }
+        factors = try plan.ropeFactors()
+        if let rest = plan.unused.min() { throw plan.unexpected(rest) }
         layers = plan.layers
     }
 }
 
-/// Plans layers one after the other, as the architecture has them.
+/// Plans layers one after the other, as the architecture has them, and knows which tensors are left.
 private struct LayerPlanner {
-    var source: PlanSource
-    var layers: [PlannedLayer] = []
+    let gguf: GGUFFile
     let model: GGUFHyperparameters
-    let architecture: GGUFHyperparameters.Architecture
+    var layers: [PlannedLayer] = []
+    /// Names of the tensors that are left.
+    private(set) var unused: Set<String>
+    private var architecture: GGUFHyperparameters.Architecture { model.architecture }
 
     init(_ gguf: GGUFFile, _ model: GGUFHyperparameters) {
-        source = PlanSource(gguf)
-        self.model = model
-        architecture = model.architecture
+        (self.gguf, self.model) = (gguf, model)
+        unused = Set(gguf.tensors.keys)
     }
 
     mutating func add(_ path: String, _ parts: [SourceRows], bias: SourceRows? = nil) throws {
@@ -44,39 +45,39 @@ private struct LayerPlanner {
 
     mutating func norm(_ path: String, _ name: String, count: Int? = nil) throws {
         let count = count ?? model.hiddenSize
-        let bias = architecture.hasBiases ? try source.vector(name, count: count, suffix: "bias") : nil
-        try add(path, [source.vector(name, count: count)], bias: bias)
+        let bias = architecture.hasBiases ? try vector(name, count: count, suffix: "bias") : nil
+        try add(path, [vector(name, count: count)], bias: bias)
     }
 
     mutating func linear(
         _ path: String, _ name: String, rows: Int, columns: Int, hasBias: Bool? = nil
     ) throws {
-        let weight = try source.matrix(name, rows: rows, columns: columns)
+        let weight = try matrix(name, rows: rows, columns: columns)
         let hasBias = hasBias ?? architecture.hasBiases
-        try add(path, [weight], bias: hasBias ? source.vector(name, count: rows, suffix: "bias") : nil)
+        try add(path, [weight], bias: hasBias ? vector(name, count: rows, suffix: "bias") : nil)
     }
 
     mutating func attention(_ to: String, _ from: String) throws {
         let (hidden, queries, keys) = (model.hiddenSize, model.queryRows, model.keyRows)
         let all = queries + 2 * keys
-        let isFused = source.contains(from + "attn_qkv")
+        let isFused = contains(from + "attn_qkv")
         switch architecture {
         case .phi3 where isFused:
             try linear(to + "qkv_proj", from + "attn_qkv", rows: all, columns: hidden)
         case .phi3, .llama:
-            guard !isFused else { throw source.unexpected(from + "attn_qkv.weight") }
+            guard !isFused else { throw unexpected(from + "attn_qkv.weight") }
             let head = architecture == .llama ? model.headDimension : nil
             try add(
                 to + "qkv_proj",
                 [
-                    source.matrix(from + "attn_q", rows: queries, columns: hidden, interleavedHead: head),
-                    source.matrix(from + "attn_k", rows: keys, columns: hidden, interleavedHead: head),
-                    source.matrix(from + "attn_v", rows: keys, columns: hidden),
+                    matrix(from + "attn_q", rows: queries, columns: hidden, interleavedHead: head),
+                    matrix(from + "attn_k", rows: keys, columns: hidden, interleavedHead: head),
+                    matrix(from + "attn_v", rows: keys, columns: hidden),
                 ])
         case .phi2 where isFused, .phimoe where isFused:
-            let weights = try source.matrix(from + "attn_qkv", rows: all, columns: hidden)
+            let weights = try matrix(from + "attn_qkv", rows: all, columns: hidden)
                 .cut(queries, keys, keys)
-            let biases = try source.vector(from + "attn_qkv", count: all, suffix: "bias")
+            let biases = try vector(from + "attn_qkv", count: all, suffix: "bias")
                 .cut(queries, keys, keys)
             for (name, (weight, bias)) in zip(["q", "k", "v"], zip(weights, biases)) {
                 try add("\(to)\(name)_proj", [weight], bias: bias)
@@ -105,11 +106,11 @@ private struct LayerPlanner {
         case .phimoe:
             try experts(to + "block_sparse_moe.", from)
             return
-        case .phi3 where !source.contains(from + "ffn_gate"):
+        case .phi3 where !contains(from + "ffn_gate"):
             try linear(to + "mlp.gate_up_proj", from + "ffn_up", rows: 2 * wide, columns: hidden)
         case .phi3, .llama:
             let parts = try ["gate", "up"].map {
-                try source.matrix("\(from)ffn_\($0)", rows: wide, columns: hidden)
+                try matrix("\(from)ffn_\($0)", rows: wide, columns: hidden)
             }
             try add(to + "mlp.gate_up_proj", parts)
         case .qwen2, .qwen3:
@@ -125,9 +126,79 @@ private struct LayerPlanner {
         let (hidden, wide, count) = (model.hiddenSize, model.intermediateSize, model.expertCount)
         try linear(to + "gate", from + "ffn_gate_inp", rows: count, columns: hidden, hasBias: false)
         for (name, rows, columns) in [("gate", wide, hidden), ("up", wide, hidden), ("down", hidden, wide)] {
-            let matrix = try source.matrix("\(from)ffn_\(name)_exps", rows: count * rows, columns: columns)
+            let matrix = try matrix("\(from)ffn_\(name)_exps", rows: count * rows, columns: columns)
             layers.append(
                 try PlannedLayer(path: "\(to)switch_mlp.\(name)_proj", stack: count, parts: [matrix]))
+        }
+    }
+
+    // MARK: Tensors of the file, checked
+
+    func contains(_ name: String) -> Bool { gguf.tensors[name + ".weight"] != nil }
+
+    func unexpected(_ name: String) -> UserError {
+        UserError(
+            .unsupported, at: gguf.file.path,
+            "tensor \"\(name)\" has no place in a block of this architecture; the model can't be converted.")
+    }
+
+    private mutating func take(_ name: String) throws -> GGUFTensor {
+        guard let tensor = gguf.tensors[name] else {
+            throw UserError(.malformed, at: gguf.file.path, "there is no tensor \"\(name)\".")
+        }
+        unused.remove(tensor.name)
+        return tensor
+    }
+
+    mutating func matrix(
+        _ name: String, rows: Int?, columns: Int, interleavedHead: Int? = nil
+    ) throws -> SourceRows {
+        let tensor = try take(name + ".weight")
+        guard !tensor.isVector, tensor.rows == rows ?? tensor.rows, tensor.columns == columns else {
+            throw UserError(
+                .malformed, at: gguf.file.path,
+                "tensor \"\(tensor.name)\" has \(tensor.rows) rows of \(tensor.columns); "
+                    + "\(rows.map(String.init) ?? "any number of") rows of \(columns) are expected.")
+        }
+        return SourceRows(tensor: tensor, interleavedHead: interleavedHead)
+    }
+
+    mutating func vector(_ name: String, count: Int, suffix: String = "weight") throws -> SourceRows {
+        let tensor = try take("\(name).\(suffix)")
+        guard tensor.isVector, tensor.columns == count, tensor.type.bits == nil else {
+            throw UserError(
+                .malformed, at: gguf.file.path,
+                "tensor \"\(tensor.name)\" has \(tensor.rows) rows of \(tensor.columns) as \(tensor.type.name); "
+                    + "\(count) unquantized values are expected.")
+        }
+        return SourceRows(tensor: tensor)
+    }
+
+    /// LongRoPE's factors, where the file has them. Llama 3.1 and later have one set for all lengths.
+    mutating func ropeFactors() throws -> (short: [Float], long: [Float])? {
+        if model.architecture == .llama, contains("rope_freqs") {
+            let factors = try floats("rope_freqs", count: model.rotaryDimension / 2)
+            return (factors, factors)
+        }
+        guard model.architecture.hasLongRope,
+            contains("rope_factors_short") || contains("rope_factors_long")
+        else { return nil }
+        return (
+            try floats("rope_factors_short", count: model.rotaryDimension / 2),
+            try floats("rope_factors_long", count: model.rotaryDimension / 2)
+        )
+    }
+
+    private mutating func floats(_ name: String, count: Int) throws -> [Float] {
+        let tensor = try vector(name, count: count).tensor
+        guard tensor.type == .f32 else {
+            throw UserError(.unsupported, at: gguf.file.path, "tensor \"\(tensor.name)\" must be F32.")
+        }
+        let bytes = tensor.row(0)
+        return (0..<count).map {
+            Float(
+                bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self))
+            )
         }
     }
 }
