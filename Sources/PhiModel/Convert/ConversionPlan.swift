@@ -61,7 +61,6 @@ struct PlannedLayer {
     /// Stacked from top to bottom; all have the same columns.
     let parts: [SourceRows]
     let format: Format
-    let isVector: Bool
     let outputs: [SafetensorsWriter.Announcement]
     /// Of each part.
     let squares: [BlockSquares]
@@ -74,11 +73,11 @@ struct PlannedLayer {
         self.suffix = suffix
         self.stack = stack
         self.parts = parts
-        isVector = parts[0].tensor.isVector
         squares = parts.map { _ in BlockSquares() }
         let bits = parts.map(\.tensor.type.bits)
         let (rows, columns) = (parts.reduce(0) { $0 + $1.count }, parts[0].columns)
-        let shape = isVector ? [columns] : (stack.map { [$0, rows / $0] } ?? [rows]) + [columns]
+        let shape =
+            parts[0].tensor.isVector ? [columns] : (stack.map { [$0, rows / $0] } ?? [rows]) + [columns]
         if let widest = bits.compactMap({ $0 }).max() {
             guard !bits.contains(nil) else {
                 let names = parts.map { "\"\($0.tensor.name)\" (\($0.tensor.type.name))" }

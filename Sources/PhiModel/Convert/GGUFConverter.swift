@@ -2,27 +2,6 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// Result of a conversion.
-package struct ConversionSummary: Sendable, Equatable {
-    /// The GGUF file's architecture, such as "llama" or "phi3".
-    package var architecture: String
-    /// The GGUF file's name for the model, if it has one.
-    package var modelName: String?
-    package var layerCount: Int
-    /// Matrices by bits a value; floating point ones are under 0.
-    package var matricesByBits: [Int: Int]
-    /// Bytes of model.safetensors.
-    package var byteCount: Int
-    /// Names of all files written, sorted.
-    package var files: [String]
-    /// False if the folder has no tokenizer.
-    package var hasTokenizer: Bool
-    /// Differences from the GGUF file; empty if every weight keeps its exact value.
-    package var losses: [ConversionLoss]
-    /// Notes for a person, a sentence each, without its full stop.
-    package var notes: [String]
-}
-
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
 /// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
@@ -84,21 +63,13 @@ package enum GGUFConverter {
         case .none: add("generation_config.json", converted.generationConfig)
         }
         let weights = WeightFiles(plan.layers.map(\.outputs))
-        let size = try weights.write(
+        var summary = try weights.write(
             with: files, to: folder, reading: [path], overwrite: overwrite,
             ComputePool(threads: Processors.count), progress: progress
         ) { plan.layers[$0] }
-        var matrices: [Int: Int] = [:]
-        for layer in plan.layers where !layer.isVector {
-            let bits = if case .affine(let bits, _) = layer.format { bits } else { 0 }
-            matrices[bits, default: 0] += 1
-        }
-        return ConversionSummary(
-            architecture: model.architecture.rawValue,
-            modelName: try metadata.optionalString("general.name"),
-            layerCount: model.layerCount, matricesByBits: matrices,
-            byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
-            hasTokenizer: tokenizer != .none, losses: ConversionLoss.joined(plan.layers.flatMap(\.losses)),
-            notes: converted.notes)
+        (summary.architecture, summary.layerCount) = (model.architecture.rawValue, model.layerCount)
+        summary.modelName = try metadata.optionalString("general.name")
+        summary.notes = converted.notes
+        return summary
     }
 }

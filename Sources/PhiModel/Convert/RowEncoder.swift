@@ -21,7 +21,11 @@ extension PlannedLayer: RowSource {
         return bytes
     }
 
-    /// Losses, once all rows are converted.
+    var bits: Int? {
+        if case .affine(let bits, _) = format { return bits }
+        return parts[0].tensor.isVector ? nil : 0
+    }
+
     var losses: [ConversionLoss] {
         guard case .affine(let bits, _) = format else { return [] }
         return zip(parts, squares).filter { !$0.0.tensor.type.isLossless }.map {

@@ -13,6 +13,29 @@ package struct ConversionProgress: Sendable, Equatable {
     package var total = 0
 }
 
+/// Result of a conversion.
+package struct ConversionSummary: Sendable, Equatable {
+    /// A GGUF file's architecture, such as "llama", or config.json's `model_type`.
+    package var architecture = ""
+    /// The GGUF file's name for the model, if it has one.
+    package var modelName: String?
+    package var layerCount = 0
+    /// Matrices by bits a value; floating point ones are under 0.
+    package var matricesByBits: [Int: Int] = [:]
+    /// Bytes of the weights' files.
+    package var byteCount = 0
+    /// Names of all files written, sorted.
+    package var files: [String]
+    /// Differences from the source; empty if every weight keeps its exact value.
+    package var losses: [ConversionLoss] = []
+    /// Notes for a person, a sentence each, without its full stop.
+    package var notes: [String] = []
+
+    package var hasTokenizer: Bool {
+        files.contains { ["tokenizer.json", "cl100k_base.tiktoken"].contains($0) }
+    }
+}
+
 /// Rows of a model in another form, and the tensors that are made of them: one protocol for GGUF files, for published
 /// formats and for tensors in floats.
 protocol RowSource {
@@ -23,9 +46,17 @@ protocol RowSource {
     var rows: Int { get }
     /// Bytes that are read for a row.
     var rowSize: Int { get }
+    /// Bits of a value that is written, 0 of floats; nil for what is no matrix.
+    var bits: Int? { get }
+    /// Differences that were made, once all rows are converted. None by default.
+    var losses: [ConversionLoss] { get }
     /// Returns the bytes that some rows become, for each output. May be called from any thread.
     /// - Throws: `UserError`: `malformed` for what is not finite, or can't be in the type to be written.
     func converted(_ rows: Range<Int>) throws -> [[UInt8]]
+}
+
+extension RowSource {
+    var losses: [ConversionLoss] { [] }
 }
 
 /// A tensor that stays as it is.
@@ -38,6 +69,7 @@ struct CopiedTensor: RowSource {
     }
     var rows: Int { tensor.shape.first ?? 1 }
     var rowSize: Int { tensor.range.count / max(1, rows) }
+    var bits: Int? { tensor.shape.count > 1 && tensor.type.isWeightFloat ? 0 : nil }
 
     func converted(_ rows: Range<Int>) -> [[UInt8]] {
         tensor.withBytes { [Array($0[rows.lowerBound * rowSize..<rows.upperBound * rowSize])] }
@@ -100,15 +132,16 @@ struct WeightFiles {
     ///   - inputs: the files that are read.
     ///   - total: bytes of the sources, for `progress`, which is called before each layer and at the end.
     ///   - source: called for one after the other, which is let go of before the next.
-    /// - Returns: the bytes of the weights' files.
+    /// - Returns: a summary without the source's name, layers and notes.
     /// - Throws: what `source` throws; `UserError`: `badRequest` for a folder that is in use, `resources` if writing
     ///   fails. The folder then holds no model that looks complete but is not.
     func write(
         with files: [(name: String, content: Data)], to folder: String, reading inputs: [String],
         overwrite: Bool, _ pool: ComputePool, total: Int = 0, progress: (ConversionProgress) -> Void,
         source: (Int) throws -> any RowSource
-    ) throws -> Int {
+    ) throws -> ConversionSummary {
         try checkRoom(files, in: folder)
+        var summary = ConversionSummary(files: (files.map(\.name) + names).sorted())
         let target = try ConversionFolder(folder, sources: inputs, overwrite: overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
@@ -136,11 +169,14 @@ struct WeightFiles {
                 }
                 state.done += (last - first) * source.rowSize
             }
+            if let bits = source.bits { summary.matricesByBits[bits, default: 0] += 1 }
+            summary.losses += source.losses
         }
         (state.layer, state.layersDone) = ("", places.count)
         progress(state)
-        let size = try writers.reduce(0) { try $0 + $1.finish() }
+        summary.losses = ConversionLoss.joined(summary.losses)
+        summary.byteCount = try writers.reduce(0) { try $0 + $1.finish() }
         try target.complete(files.map(\.name), weights: names)
-        return size
+        return summary
     }
 }

@@ -39,13 +39,12 @@ struct PublishedConverter {
         let plan = try PublishedPlan(format, store)
         let config = try plan.config(source)
         // Checks of loading, before anything is written.
-        _ = try Architectures.read(ConfigReader(path: Paths.join(folder, "config.json"), members: config))
+        let model = try Architectures.read(
+            ConfigReader(path: Paths.join(folder, "config.json"), members: config))
         let files =
             [("config.json", Data(JSONValue.object(config).indentedText.utf8))]
             + (try ConversionFolder.companions(in: folder))
-        let weights = WeightFiles(plan.outputs)
-        let sums = plan.layers.map { _ in BlockSquares() }
-        let size = try weights.write(
+        var summary = try WeightFiles(plan.outputs).write(
             with: files, to: target, reading: store.sources.paths, overwrite: overwrite,
             ComputePool(threads: threads), progress: progress
         ) { number in
@@ -53,24 +52,10 @@ struct PublishedConverter {
                 return CopiedTensor(tensor: plan.copies[number - plan.layers.count])
             }
             let layer = plan.layers[number]
-            return PublishedRows(layer: layer, matrix: try format.matrix(layer.tensors), sums: sums[number])
+            return PublishedRows(layer: layer, matrix: try format.matrix(layer.tensors), format: format.name)
         }
-        let losses = zip(plan.layers, sums).compactMap { layer, sums -> ConversionLoss? in
-            guard case .eightBits = layer.target else { return nil }
-            return ConversionLoss(type: format.name, bits: 8, matrices: 1, squares: sums.all)
-        }
-        var matrices: [Int: Int] = [:]
-        for layer in plan.layers { matrices[layer.parameters?.bits ?? 0, default: 0] += 1 }
-        let floats = plan.copies.count { $0.shape.count > 1 && $0.type.isWeightFloat }
-        if floats > 0 { matrices[0, default: 0] += floats }
-        let type = if case .string(let type)? = source["model_type"] { type } else { "" }
-        return ConversionSummary(
-            architecture: type, modelName: nil,
-            layerCount: try Architectures.read(folder: target).shape.layerCount,
-            matricesByBits: matrices,
-            byteCount: size, files: (files.map(\.0) + weights.names).sorted(),
-            hasTokenizer: files.contains { $0.0 == "tokenizer.json" },
-            losses: ConversionLoss.joined(losses), notes: [])
+        (summary.architecture, summary.layerCount) = (type(of: model).modelType, model.shape.layerCount)
+        return summary
     }
 }
 
@@ -78,12 +63,20 @@ struct PublishedConverter {
 private struct PublishedRows: RowSource {
     let layer: PublishedPlan.Layer
     let matrix: PublishedMatrix
-    let sums: BlockSquares
+    /// Name of the format, for `losses`.
+    let format: String
+    private let sums = BlockSquares()
 
     var path: String { layer.path }
     var outputs: [SafetensorsWriter.Announcement] { layer.outputs }
     var rows: Int { layer.rows }
     var rowSize: Int { 4 * layer.columns }
+    var bits: Int? { layer.parameters?.bits ?? 0 }
+
+    var losses: [ConversionLoss] {
+        guard case .eightBits = layer.target else { return [] }
+        return [ConversionLoss(type: format, bits: 8, matrices: 1, squares: sums.all)]
+    }
 
     func converted(_ rows: Range<Int>) -> [[UInt8]] {
         let columns = layer.columns

@@ -58,32 +58,27 @@ package enum Quantizer {
             progress(ConversionProgress(layer: "reading the text", total: plan.sourceByteCount))
             return try ColumnWeights(model, text: text, pool: pool)
         }
-        _ = try plan.files.write(
+        let made = try plan.files.write(
             with: files, to: folder, reading: model.files, overwrite: options.overwrite, pool,
             total: plan.sourceByteCount, progress: progress
         ) { number in
             let tensor = plan.tensors[number]
+            let isMatrix = model.matrices[tensor.path] != nil && tensor.name.hasSuffix(".weight")
             // An adapter changes no experts: each of them is a layer of its own.
             let isAdapted = model.adapted.contains(tensor.path) && tensor.parts[0].name.hasSuffix(".weight")
             return TensorQuantizer(
-                tensor: tensor,
+                tensor: tensor, bits: isMatrix ? tensor.parameters?.bits ?? 0 : nil,
                 columnWeights: (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] },
                 factors: isAdapted
                     ? try model.adapter?.factors(tensor.path, rows: tensor.rows, columns: tensor.columns)
                     : nil)
         }
-        var matrices: [Int: Int] = [:]
-        for tensor in plan.tensors where model.matrices[tensor.path] != nil {
-            guard tensor.name.hasSuffix(".weight") else { continue }
-            matrices[tensor.parameters?.bits ?? 0, default: 0] += 1
-        }
         return QuantizeSummary(
             modelType: type(of: model.architecture).modelType,
             layerCount: model.architecture.shape.layerCount,
-            matricesByBits: matrices, unfit: plan.unfit, parameterCount: plan.parameterCount,
+            matricesByBits: made.matricesByBits, unfit: plan.unfit, parameterCount: plan.parameterCount,
             sourceByteCount: plan.sourceByteCount, byteCount: plan.files.byteCount,
-            files: (files.map(\.name) + plan.files.names).sorted(),
-            hasTokenizer: files.contains { ["tokenizer.json", "cl100k_base.tiktoken"].contains($0.name) },
+            files: made.files, hasTokenizer: made.hasTokenizer,
             calibrationTokens: weights?.tokenCount ?? 0, mergedLayers: model.adapted.count,
             notes: model.store.notes)
     }

@@ -5,6 +5,7 @@ import OperatingSystem
 /// Converts a tensor, some rows at a time.
 struct TensorQuantizer: RowSource {
     let tensor: PlannedTensor
+    let bits: Int?
     /// Weight of each column of each part [columns]; nil takes MLX's scales and biases.
     var columnWeights: [[Float]?]
     /// Factors of an adapter that changes the weights; nil leaves them.
