@@ -1,3 +1,6 @@
+// Callers catch it.
+@_exported import struct Errors.UserError
+
 /// Answer of an engine to a request to admit a sequence.
 package enum Admission: Sendable, Equatable {
     /// Reason to wait.
@@ -12,27 +15,7 @@ package enum Admission: Sendable, Equatable {
     /// There is room for `room` tokens, at least as many as it has.
     case ready(cached: Int, room: Int)
     case wait(Shortage)
-    /// Never, even with the whole cache to itself.
-    case never(Refusal)
-}
-
-/// Reason why an engine cannot serve a request at all.
-package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Reason: Sendable {
-        /// The whole KV cache is too small.
-        case tooLarge
-        /// The request has no tokens, unknown ones, or more than the context.
-        case invalid
-    }
-
-    package var kind: Reason
-    package var message: String
-    /// Number of tokens that fit, if that is the problem.
-    package var room: Int?
-
-    package init(_ kind: Reason, _ message: String, room: Int? = nil) {
-        (self.kind, self.message, self.room) = (kind, message, room)
-    }
-
-    package var description: String { message }
+    /// Never: `resources` if the whole KV cache, which has room for `room` tokens, is too small; `badRequest` if the
+    /// sequence has no tokens, unknown ones, or more than the context.
+    case never(UserError, room: Int? = nil)
 }

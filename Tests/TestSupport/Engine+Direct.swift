@@ -25,8 +25,7 @@ extension Engine {
             release(id)
             return nil
         case .wait: return nil
-        case .never(let refusal):
-            throw UserError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
+        case .never(let refusal, _): throw refusal
         }
     }
 }

@@ -30,7 +30,7 @@ extension BatchLoop {
                 let isCopied =
                     try first.map { try engine().copyBeginning(count, of: $0.id, to: sequence.id) } ?? false
                 begin(place, cached: isCopied ? count : cached, room: room)
-            case .wait where running.isEmpty: throw Refusal.noRoom
+            case .wait where running.isEmpty: throw UserError.noRoom
             case .wait(.room):
                 // Ask older ones that wait for a prefix again after the next pass.
                 isShortOfRoom = place == 0
@@ -38,9 +38,11 @@ extension BatchLoop {
             case .wait(.prefix):
                 guard sequence.overtaken < scheduler.overtakingLimit else { return }
                 place += 1
-            case .never(let refusal):
+            case .never(let refusal, let room):
                 remove { $0.wholeID == sequence.wholeID }
-                sequence.slot.attempt { try sequence.slot.source.refused(sequence.request, refusal) }
+                sequence.slot.attempt {
+                    try sequence.slot.source.refused(sequence.request, refusal, room: room)
+                }
             }
         }
     }

@@ -165,7 +165,7 @@ package final class BatchLoop {
                     preemptYoungest(engine)
                     continue
                 } else {
-                    throw Refusal.noRoom
+                    throw UserError.noRoom
                 }
             }
             place += 1
@@ -240,7 +240,8 @@ extension SourceSlot {
     }
 }
 
-extension Refusal {
+extension UserError {
     /// Thrown when the engine reports no room although no other sequence is running.
-    static let noRoom = Refusal(.tooLarge, "the engine has no room for a request although nothing else runs.")
+    static let noRoom = UserError(
+        .resources, "the engine has no room for a request although nothing else runs.")
 }

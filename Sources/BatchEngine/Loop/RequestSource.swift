@@ -27,8 +27,8 @@ package protocol RequestSource: AnyObject {
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
     /// No token could be chosen for the request.
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws
-    /// The engine can't serve the request.
-    func refused(_ request: Request, _ refusal: Refusal) throws
+    /// The engine can't serve the request; see `Admission.never`.
+    func refused(_ request: Request, _ refusal: UserError, room: Int?) throws
     /// A pass is done, and its results have been passed on.
     func passed(_ report: PassReport, in loop: BatchLoop) throws
     /// The source has no more requests, and all are done.

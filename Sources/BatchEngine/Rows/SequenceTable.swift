@@ -54,7 +54,7 @@ package struct SequenceTable: Sendable {
     package mutating func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
-        if let refusal = refusal(tokens, ceiling: ceiling) { return .never(refusal) }
+        if let refusal = refusal(tokens, ceiling: ceiling) { return refusal }
         // Chosen once for each request from its ceiling, so that preemption and resuming don't change it.
         let long = limits.usesLongRope(length: ceiling, rope) ?? false
         let own =
@@ -80,19 +80,22 @@ package struct SequenceTable: Sendable {
             .map { "there is no token id \($0): the model's ids are 0 to \(limits.vocabularySize - 1)" }
     }
 
-    private func refusal(_ tokens: [Int32], ceiling: Int) -> Refusal? {
-        if let fault = fault(of: tokens) { return Refusal(.invalid, fault) }
+    private func refusal(_ tokens: [Int32], ceiling: Int) -> Admission? {
+        if let fault = fault(of: tokens) { return .never(UserError(.badRequest, fault)) }
         if ceiling > limits.contextLength {
-            return Refusal(
-                .invalid,
-                "prompt and completion of \(ceiling) tokens together exceed the context of \(limits.contextLength)"
-            )
+            return .never(
+                UserError(
+                    .badRequest,
+                    "prompt and completion of \(ceiling) tokens together exceed the context of \(limits.contextLength)"
+                ))
         }
         let needed = blocks.blocks(for: ceiling)
         guard needed > blocks.capacity else { return nil }
-        return Refusal(
-            .tooLarge,
-            "\(ceiling) tokens need \(needed * blockBytes) bytes of KV cache, more than its budget of \(blocks.capacity * blockBytes)",
+        return .never(
+            UserError(
+                .resources,
+                "\(ceiling) tokens need \(needed * blockBytes) bytes of KV cache, more than its budget of \(blocks.capacity * blockBytes)"
+            ),
             room: blocks.capacity * blocks.blockLength)
     }
 

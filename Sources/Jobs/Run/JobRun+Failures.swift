@@ -2,15 +2,15 @@ import BatchEngine
 
 /// Requests and lines that come to nothing.
 extension JobRun {
-    package func refused(_ request: Request, _ refusal: Refusal) throws {
+    package func refused(_ request: Request, _ refusal: UserError, room: Int?) throws {
         let most = job.maxTokens ?? RequestSettings.defaultMaxTokens
-        if piped == nil, let room = refusal.room, min(most, request.ceiling - request.prompt.count) >= room {
+        if piped == nil, let room, min(most, request.ceiling - request.prompt.count) >= room {
             throw UserError(
                 .badJob,
                 "max_tokens: \(most) alone is more than the KV cache has room for: \(room) tokens. Raise kv_budget, or lower max_tokens."
             )
         }
-        let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
+        let code = refusal.kind == .resources ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
         for owner in [request.owner] + gaveUp(request) {
             try settle(owner.outcome(of: error, nil), of: owner.label, isOfLine: true)

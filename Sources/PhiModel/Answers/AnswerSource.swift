@@ -49,9 +49,7 @@ final class AnswerSource: RequestSource {
         }
     }
 
-    func refused(_ request: Request, _ refusal: Refusal) throws {
-        throw UserError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
-    }
+    func refused(_ request: Request, _ refusal: UserError, room: Int?) throws { throw refusal }
 
     /// Without effect if there is an answer: the first result counts.
     func completed() { feed.finish(.success(Answer(promptTokens: promptTokens))) }

@@ -9,7 +9,7 @@ import Testing
     }
 
     private func leased(_ outcome: KVBlocks.Outcome) throws -> KVBlocks.Lease {
-        guard case .leased(let lease) = outcome else { throw Refusal(.tooLarge, "waits") }
+        guard case .leased(let lease) = outcome else { throw UserError(.resources, "waits") }
         return lease
     }
 

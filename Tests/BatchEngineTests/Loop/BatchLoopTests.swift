@@ -142,10 +142,10 @@ import Testing
         let first = requests(40, longest: 30, max: 40, &random)
         let second = requests(30, longest: 30, max: 40, &random)
         let (one, two) = (TestSource(first, workers: 3), TestSource(second, workers: 5))
-        let problem = Refusal(.invalid, "the disk is full")
+        let problem = UserError(.io, "the disk is full")
         one.onFinish = { _ in if one.order.count == 7 { throw problem } }
         _ = run([one, two], BlockEngine(), workers: 8)
-        #expect(one.error as? Refusal == problem && !one.isComplete && one.order.count == 7)
+        #expect(one.error as? UserError == problem && !one.isComplete && one.order.count == 7)
         #expect(!one.live.isEmpty && one.live.count <= 6)
         #expect(two.isComplete && two.completions == alone(second))
     }
@@ -178,11 +178,11 @@ import Testing
         )
         let engine = BlockEngine()
         engine.endOdds = .max
-        let problem = Refusal(.invalid, "out of luck")
+        let problem = UserError(.io, "out of luck")
         engine.beforeStep = { if $0 == 5 { throw problem } }
         _ = run([one, two], engine, workers: 2)
         for source in [one, two] {
-            #expect(source.error as? Refusal == problem && source.live.map(\.decoding.progress) == [5])
+            #expect(source.error as? UserError == problem && source.live.map(\.decoding.progress) == [5])
         }
     }
 

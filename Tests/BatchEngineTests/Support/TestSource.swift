@@ -72,7 +72,7 @@ final class TestSource: RequestSource {
         try onFinish(number(sequence.request))
     }
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-    func refused(_ request: Request, _ refusal: Refusal) { refused.append(number(request)) }
+    func refused(_ request: Request, _ refusal: UserError, room: Int?) { refused.append(number(request)) }
     func passed(_ report: PassReport, in loop: BatchLoop) {
         mostRunning = max(mostRunning, report.running)
         tokens += report.tokens

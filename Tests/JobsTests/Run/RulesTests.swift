@@ -142,7 +142,7 @@ private final class NoRequests: RequestSource {
     func next(patience: Double) -> SourceAnswer { .end }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) {}
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-    func refused(_ request: Request, _ refusal: Refusal) {}
+    func refused(_ request: Request, _ refusal: UserError, room: Int?) {}
     func completed() {}
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
 }

@@ -21,7 +21,7 @@ final class OneRequest: RequestSource {
     }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) { outcome = sequence }
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-    func refused(_ request: Request, _ refusal: Refusal) {}
+    func refused(_ request: Request, _ refusal: UserError, room: Int?) {}
     func completed() {}
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
 }

@@ -134,7 +134,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
         guard room == .max || pieces(ceiling) <= room else {
-            return .never(Refusal(.tooLarge, "needs room for \(ceiling) tokens of \(room).", room: room))
+            return .never(
+                UserError(.resources, "needs room for \(ceiling) tokens of \(room)."), room: room)
         }
         if sequences[id] != nil { faults.append("admitted twice") }
         let lookahead = looksAhead ? lookahead : 0

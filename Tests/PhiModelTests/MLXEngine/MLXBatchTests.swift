@@ -120,13 +120,13 @@ extension MLXTests {
                 #expect(engine.cacheBytes == 4 * blockBytes)
                 let text = Array(Self.tokens.prefix(130))
                 guard
-                    case .never(let refusal) = engine.admit(
+                    case .never(let refusal, _) = engine.admit(
                         RequestID(9), tokens: text, ceiling: 257, lookahead: 0, cacheable: 0)
                 else {
                     Issue.record("five blocks of four")
                     return
                 }
-                #expect(refusal.kind == .tooLarge)
+                #expect(refusal.kind == .resources)
                 _ = try #require(MLXSequence(engine, 1, text, ceiling: 192))
                 #expect(
                     engine.admit(RequestID(2), tokens: text, ceiling: 192, lookahead: 0, cacheable: 0)

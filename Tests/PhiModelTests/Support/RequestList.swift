@@ -43,7 +43,7 @@ final class RequestList<Ending>: RequestSource {
         endings[sequence.request.number] = ending(sequence, provenance)
     }
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-    func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
+    func refused(_ request: Request, _ refusal: UserError, room: Int?) throws { throw refusal }
     func passed(_ report: PassReport, in loop: BatchLoop) { reports.append(report) }
     func completed() { isComplete = true }
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
