@@ -40,7 +40,7 @@ extension Message: ExpressibleByStringInterpolation {
         package mutating func appendInterpolation<Value>(_ value: Value) {
             switch value {
             case let message as Message: text += message.text
-            case let error as any ExplainedError: text += error.explanation.text
+            case let error as UserError: text += error.explanation.text
             default: text += "\(value)".asMessage
             }
         }
@@ -57,9 +57,4 @@ extension Sequence<Message> {
         for (number, message) in enumerated() { all += number == 0 ? message : separator + message }
         return all
     }
-}
-
-/// An error that describes itself in a message.
-package protocol ExplainedError: Error {
-    var explanation: Message { get }
 }

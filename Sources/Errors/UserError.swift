@@ -81,8 +81,5 @@ public struct UserError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { explanation.text }
-}
-
-extension UserError: ExplainedError {
     package var explanation: Message { place.map { "\($0): \(text)" } ?? text }
 }

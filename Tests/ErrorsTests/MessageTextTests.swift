@@ -36,7 +36,6 @@ struct MessageTextTests {
 
 struct MessageTests {
     private struct Plain: Error, CustomStringConvertible { let description: String }
-    private struct Explained: ExplainedError { let explanation: Message }
 
     private let value = "a\n\u{1B}b"
     private let shown = "a\\n\\u{1B}b"
@@ -55,7 +54,7 @@ struct MessageTests {
 
     @Test func errorsSayThemselves() {
         let plain: any Error = Plain(description: value)
-        let explained: any Error = Explained(explanation: "one: \(value)\ntwo")
+        let explained: any Error = UserError(.io, "one: \(value)\ntwo")
         #expect(("\(plain)" as Message).text == shown)
         #expect(("\(explained)" as Message).text == "one: \(shown)\ntwo")
     }

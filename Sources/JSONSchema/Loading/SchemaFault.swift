@@ -1,7 +1,7 @@
 import Errors
 
 /// The reason why a schema can't be used.
-package struct SchemaFault: ExplainedError, Equatable {
+package struct SchemaFault: Error, Equatable, CustomStringConvertible {
     package enum Reason: Equatable, Sendable {
         /// A keyword's value is invalid in the draft.
         case malformed
@@ -25,5 +25,5 @@ package struct SchemaFault: ExplainedError, Equatable {
     /// The error, and a valid alternative.
     package let problem: Message
 
-    package var explanation: Message { "the schema at \(pointer): \(problem)" }
+    package var description: String { "the schema at \(pointer): \(problem)" }
 }

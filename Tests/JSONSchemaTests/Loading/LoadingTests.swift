@@ -21,13 +21,13 @@ import Testing
     }
 
     @Test func messagesSayWhatWouldBeRight() throws {
-        let type = try fault(#"{"properties":{"a":{"type":"sting"}}}"#)?.explanation.text
+        let type = try fault(#"{"properties":{"a":{"type":"sting"}}}"#)?.description
         #expect(type?.hasPrefix("the schema at #/properties/a/type: must be of null, ") == true)
         #expect(type?.hasSuffix("Did you mean string?") == true)
         let pattern = try fault(#"{"pattern":"ab(?=c)"}"#)
         #expect(pattern?.kind == .unsupportedPattern)
         #expect(
-            pattern?.explanation.text.hasSuffix("at the beginning of a pattern with ^, at character 3")
+            pattern?.description.hasSuffix("at the beginning of a pattern with ^, at character 3")
                 == true)
     }
 
