@@ -10,8 +10,8 @@ package struct Expert: Sendable {
 
 /// A layer's experts, all of one shape, and the router that chooses between them.
 package struct ExpertLayer: Sendable {
-    /// [experts, h]
-    let router: FloatLinear
+    /// [experts, h], in float32
+    let router: PackedMatrix
     let experts: [Expert]
     let mixer: SparseMixer
 }
@@ -61,7 +61,7 @@ final class ExpertRows {
         _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
         into out: UnsafeMutablePointer<Float>, _ tally: inout PassTally
     ) throws(UserError) {
-        let h = layer.router.matrix.columns
+        let h = layer.router.columns
         try choose(layer, rows, normed)
         group(rows.count, layer.experts.count)
         let stride = h.rounded(up: 16)
@@ -84,7 +84,7 @@ final class ExpertRows {
     private func choose(
         _ layer: ExpertLayer, _ rows: [Int], _ normed: UnsafePointer<Float>
     ) throws(UserError) {
-        let router = layer.router.matrix
+        let router = layer.router
         let stride = router.blocks * 16
         try scores.reserve(rows.count * stride)
         try choices.reserve(rows.count)

@@ -5,7 +5,7 @@ import CPhiKernels
 /// additions to the hidden rows.
 package final class RowOps: RowOperations {
     package typealias Linear = PhiModel.Linear
-    package typealias Embedding = PhiModel.Embedding
+    package typealias Embedding = PhiModel.Linear
     package typealias Norm = PhiModel.Norm
     package typealias Experts = ExpertLayer
     package typealias Mixer = any RowMixer
@@ -122,8 +122,8 @@ package final class RowOps: RowOperations {
     }
 
     package func mix(_ layer: ExpertLayer, of source: RowInput<Norm>) throws(UserError) {
-        precondition(source.isNorm && layer.router.matrix.columns == shape.hiddenSize)
-        try prepare(source, for: layer.router.matrix, keepsFloats: false)
+        precondition(source.isNorm && layer.router.columns == shape.hiddenSize)
+        try prepare(source, for: layer.router, keepsFloats: false)
         projectedWidth = shape.hiddenSize
         try projected.reserve(kept.count * projectedWidth)
         try experts.run(

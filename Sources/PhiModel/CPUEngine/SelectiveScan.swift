@@ -56,7 +56,7 @@ private struct SelectiveScan: RowMixer {
     private let convolution: ConvolutionWeights
     /// [rank, then the inputs and outputs of all states; width], and [width, rank]. float32, as their results go into
     /// exponents.
-    private let numbers, steps: FloatLinear
+    private let numbers, steps: PackedMatrix
     /// [width/16][states][16]
     private let rates: [Float]
     /// [width], both
@@ -65,15 +65,18 @@ private struct SelectiveScan: RowMixer {
     private let buffers: ScanBuffers
 
     var width: Int { convolution.width }
-    private var rank: Int { steps.matrix.columns }
+    private var rank: Int { steps.columns }
 
     init(_ tensors: ScanTensors, _ weights: inout WeightReader) throws {
         let (path, width, states) = (tensors.path, tensors.width, tensors.states)
         let rank = tensors.rank
         (self.states, buffers) = (states, weights.shared(ScanBuffers()))
-        convolution = try weights.convolution(path + ".conv1d", width: width, length: tensors.length)
-        numbers = try FloatLinear(weights.unpacked(path + ".x_proj", rank + 2 * states, width))
-        steps = try FloatLinear(weights.unpacked(path + ".dt_proj", width, rank, hasBias: true))
+        convolution = try ConvolutionWeights(
+            path + ".conv1d", width: width, length: tensors.length, &weights)
+        numbers = try PackedMatrix(
+            floatsOf: weights.unpacked(path + ".x_proj", rank + 2 * states, width))
+        steps = try PackedMatrix(
+            floatsOf: weights.unpacked(path + ".dt_proj", width, rank, hasBias: true))
         // Logarithms of the negated rates [width][states].
         let logarithms = try weights.floats(path + ".A_log", [width, states])
         rates = (0..<width * states).map { place in
@@ -91,7 +94,7 @@ private struct SelectiveScan: RowMixer {
             weights: convolution, rows: rows.values, stride: rows.stride, runs: rows.runs, state: rows.state,
             kernels: rows.kernels
         ).run(into: buffers.convolved.pointer, rows.pool)
-        let numberWidth = numbers.matrix.blocks * 16
+        let numberWidth = numbers.blocks * 16
         try buffers.numbers.reserve(count * numberWidth)
         try multiply(buffers.convolved.pointer, width, by: numbers, rows, into: buffers.numbers.pointer)
         try multiply(buffers.numbers.pointer, numberWidth, by: steps, rows, into: buffers.steps.pointer)
@@ -101,13 +104,13 @@ private struct SelectiveScan: RowMixer {
 
     /// out [rows][whole blocks] = x [rows][stride], with as many columns as the matrix has, times the matrix.
     private func multiply(
-        _ x: UnsafePointer<Float>, _ stride: Int, by linear: FloatLinear, _ rows: MixerRows,
+        _ x: UnsafePointer<Float>, _ stride: Int, by matrix: PackedMatrix, _ rows: MixerRows,
         into out: UnsafeMutablePointer<Float>
     ) throws(UserError) {
-        try buffers.input.prepare(rows: rows.count, for: linear.matrix, keepsFloats: false)
+        try buffers.input.prepare(rows: rows.count, for: matrix, keepsFloats: false)
         rows.pool.runRows(rows.count) { buffers.input.set(row: $0, x + $0 * stride, rows.kernels) }
         buffers.input.multiply(
-            rows: rows.count, by: linear.matrix, bias: nil, into: out, stride: linear.matrix.blocks * 16,
+            rows: rows.count, by: matrix, bias: nil, into: out, stride: matrix.blocks * 16,
             rows.kernels, rows.pool)
     }
 

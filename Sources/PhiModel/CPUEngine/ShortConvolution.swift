@@ -10,10 +10,15 @@ struct ConvolutionWeights: Sendable {
     let width: Int
     let length: Int
 
-    /// - Parameter values: [width][length]
-    init(_ values: [Float], bias: [Float], width: Int, length: Int) {
+    /// Reads the tensors below a path, [width, 1, length] as Hugging Face has them, or [width, length, 1] as MLX.
+    init(_ path: String, width: Int, length: Int, _ weights: inout WeightReader) throws {
+        let name = path + ".weight"
+        let isMLX = try weights.store.tensor(name).shape == [width, length, 1]
+        // Row-major, the two are the same.
+        let values = try weights.floats(name, isMLX ? [width, length, 1] : [width, 1, length])
         self.values = (0..<width * length).map { values[$0 % width * length + $0 / width] }
-        (self.bias, self.width, self.length) = (bias, width, length)
+        bias = try weights.vector(path + ".bias", width)
+        (self.width, self.length) = (width, length)
     }
 
     /// Floats of the state: the values of the positions before a row.

@@ -1,4 +1,4 @@
-/// A weight matrix [rows, columns] of a linear layer.
+/// A weight matrix [rows, columns] of a linear layer, or of an embedding, whose rows are looked up.
 package struct Linear: Sendable {
     /// In the weight plan.
     let place: Int
@@ -11,13 +11,6 @@ package struct Linear: Sendable {
 
     /// Floats that a matmul writes for each row of its input: whole blocks of 16.
     var width: Int { rows.rounded(up: 16) }
-}
-
-/// The matrix [vocabulary, hidden size] of which a token's row is looked up.
-package struct Embedding: Sendable {
-    let place: Int
-    let rows: Int
-    let columns: Int
 }
 
 /// Weight and bias of an RMSNorm or LayerNorm, [count] each.
@@ -66,8 +59,9 @@ package struct WeightReader: WeightReading {
         self.pool = pool
     }
 
-    package mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Embedding {
-        Embedding(place: try place(path, rows, columns, hasBias: false), rows: rows, columns: columns)
+    package mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Linear {
+        Linear(
+            place: try place(path, rows, columns, hasBias: false), rows: rows, columns: columns, bias: nil)
     }
 
     package mutating func linear(
@@ -107,63 +101,45 @@ package struct WeightReader: WeightReading {
             path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)
     }
 
-    mutating func convolution(_ path: String, width: Int, length: Int) throws -> ConvolutionWeights {
-        names.insert(path + ".weight")
-        return ConvolutionWeights(
-            try store.convolution(path, width: width, length: length).finiteFloats(),
-            bias: try vector(path + ".bias", width), width: width, length: length)
-    }
-
     /// An adapter can't change experts.
     package mutating func experts(_ tensors: ExpertTensors) throws -> ExpertLayer {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
         // In float32, so that a row's input is not rounded to 8 bits.
         let router = try unpacked(tensors.router, tensors.count, h)
         routers[tensors.router] = router
-        let experts: [Expert]
-        switch (tensors.gate, tensors.up, tensors.down) {
-        case (.apart(let gates, let gate), .apart(let ups, let up), .apart(let downs, let down)):
-            for (stack, paths) in [(gate, gates), (up, ups), (down, downs)] { stacks[stack] = paths }
-            experts = try gates.indices.map { number in
-                Expert(
-                    gate: try plain(gates[number], inner, h), up: try plain(ups[number], inner, h),
-                    down: try plain(downs[number], h, inner))
-            }
-        case (.stacked(let gate), .stacked(let up), .stacked(let down)):
-            let gates = try linears(stackedAt: gate, tensors.count, inner, h)
-            let ups = try linears(stackedAt: up, tensors.count, inner, h)
-            let downs = try linears(stackedAt: down, tensors.count, h, inner)
-            experts = gates.indices.map { Expert(gate: gates[$0], up: ups[$0], down: downs[$0]) }
-        default: preconditionFailure("some of an expert's matrices are stacked, others are not")
-        }
-        return ExpertLayer(router: try FloatLinear(router), experts: experts, mixer: tensors.mixer)
+        let gates = try linears(tensors.gate, tensors.count, inner, h)
+        let ups = try linears(tensors.up, tensors.count, inner, h)
+        let downs = try linears(tensors.down, tensors.count, h, inner)
+        return ExpertLayer(
+            router: try PackedMatrix(floatsOf: router),
+            experts: gates.indices.map { Expert(gate: gates[$0], up: ups[$0], down: downs[$0]) },
+            mixer: tensors.mixer)
     }
 
-    /// A linear layer with neither bias nor adapter.
-    private mutating func plain(_ path: String, _ rows: Int, _ columns: Int) throws -> Linear {
-        let place = try place(path, rows, columns, hasBias: false)
-        multiplied.insert(place)
-        return Linear(place: place, rows: rows, columns: columns, bias: nil)
-    }
-
+    /// One matrix of each expert, with neither bias nor adapter.
     private mutating func linears(
-        stackedAt path: String, _ count: Int, _ rows: Int, _ columns: Int
+        _ matrices: ExpertTensors.Destination, _ count: Int, _ rows: Int, _ columns: Int
     ) throws -> [Linear] {
-        names.insert(path + ".weight")
-        return try store.linears(
-            stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization
-        ).enumerated().map { number, tensors in
-            let name = "\(path)[\(number)]"
-            stacks[path, default: []].append(name)
-            let place = plan.add(name, tensors)
-            multiplied.insert(place)
-            return Linear(place: place, rows: rows, columns: columns, bias: nil)
+        let places: [Int]
+        switch matrices {
+        case .apart(let paths, let stack):
+            stacks[stack] = paths
+            places = try paths.map { try place($0, rows, columns, hasBias: false) }
+        case .stacked(let path):
+            names.insert(path + ".weight")
+            let parts = try store.linears(
+                stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization)
+            let own = parts.indices.map { "\(path)[\($0)]" }
+            stacks[path] = own
+            places = zip(own, parts).map { plan.add($0, $1) }
         }
+        multiplied.formUnion(places)
+        return places.map { Linear(place: $0, rows: rows, columns: columns, bias: nil) }
     }
 
     package func contains(_ name: String) -> Bool { store.contains(name) }
 
-    package mutating func linear(tiedTo embedding: Embedding, hiding: [Int]) -> Linear {
+    package mutating func linear(tiedTo embedding: Linear, hiding: [Int]) -> Linear {
         isTied = true
         multiplied.insert(embedding.place)
         var bias = hiding.isEmpty ? nil : [Float](repeating: 0, count: embedding.rows)

@@ -123,15 +123,6 @@ extension TensorStore {
         return tensor
     }
 
-    /// A convolution's weights of `length` positions for each of `width` columns, as Hugging Face or MLX lays them out.
-    /// - Throws: `UserError` naming the tensor, what was found and what is expected.
-    package func convolution(_ path: String, width: Int, length: Int) throws -> TensorView {
-        let weight = try tensor(path + ".weight")
-        // Row-major, the two are the same.
-        try weight.expect(shape: weight.shape == [width, length, 1] ? nil : [width, 1, length])
-        return weight
-    }
-
     private func layerParameters(
         _ path: String, quantization: QuantizationConfiguration?
     ) throws -> QuantizationParameters {

@@ -12,15 +12,12 @@ package final class SafetensorsFile: Sendable {
     package let file: MappedFile
     /// The tensors, in the order of their bytes in the file.
     package let tensors: [TensorView]
-    /// Bytes of the length field and the header, which is what a fingerprint of the file's layout covers.
-    package let headerRange: Range<Int>
 
     /// - Throws: `UserError`: `missing`, or `malformed` naming the tensor at fault.
     package init(path: String) throws {
         let file = try MappedFile(path: path)
         defer { withExtendedLifetime(file) {} }
         let header = try Self.header(of: file)
-        headerRange = 0..<(8 + header.length)
         var tensors: [TensorView] = []
         tensors.reserveCapacity(header.members.count)
         for member in header.members where member.name != "__metadata__" {

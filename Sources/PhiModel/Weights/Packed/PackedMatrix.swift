@@ -15,13 +15,13 @@ final class PackedMatrix: @unchecked Sendable {
     var rows: Int { Int(matrix.rows) }
     var columns: Int { Int(matrix.columns) }
     /// Rows of 16 that kernels work on.
-    var blocks: Int { (rows + 15) / 16 }
+    var blocks: Int { matrix.blocks }
     var isQuantized: Bool { matrix.kind != UInt32(PHI_PLAIN) }
     /// Columns that share a scale; 0 for plain floats.
     var group: Int { Int(matrix.group) }
 
     /// Bytes of the packed form.
-    var bytes: Int { matrix.blockBytes * blocks }
+    var bytes: Int { matrix.bytes }
 
     /// - Parameter memory: the owner of `matrix.data`.
     init(_ matrix: PhiMatrix, memory: AnyObject) {
@@ -37,8 +37,19 @@ final class PackedMatrix: @unchecked Sendable {
 }
 
 extension PhiMatrix {
+    /// Layout of plain floats, without data.
+    init(plain rows: Int, _ columns: Int, _ type: TensorType = .f32) {
+        self.init(
+            data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
+            float_type: type.kernelType)
+    }
+
+    /// Blocks of 16 rows.
+    var blocks: Int { (Int(rows) + 15) / 16 }
     /// Bytes of 16 packed rows.
     var blockBytes: Int { withUnsafePointer(to: self) { phi_block_bytes($0) } }
+    /// Bytes of all.
+    var bytes: Int { blockBytes * blocks }
 }
 
 extension LinearTensors {
@@ -49,19 +60,14 @@ extension LinearTensors {
             PhiMatrix(
                 data: nil, rows: UInt32(q.rows), columns: UInt32(q.columns), group: UInt32(q.groupSize),
                 kind: UInt32(q.bits <= 4 ? PHI_INT4 : PHI_INT8), float_type: q.scales.type.kernelType)
-        case .plain(let weight, let rows, let columns):
-            PhiMatrix(
-                data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0,
-                kind: UInt32(PHI_PLAIN), float_type: weight.type.kernelType)
+        case .plain(let weight, let rows, let columns): PhiMatrix(plain: rows, columns, weight.type)
         }
     }
 
     /// The same with floats in place of quantized values.
     var floatLayout: PhiMatrix {
         guard case .quantized = self else { return layout }
-        return PhiMatrix(
-            data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
-            float_type: UInt32(PHI_F32))
+        return PhiMatrix(plain: rows, columns)
     }
 
     /// Packs blocks of 16 rows into `out`, which holds these blocks alone, and drops the checkpoint's pages from

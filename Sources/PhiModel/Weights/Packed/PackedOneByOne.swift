@@ -16,7 +16,7 @@ final class PackedOneByOne {
         last = nil
         let matrix = plan.matrices[place]
         var layout = matrix.layout
-        let memory = try PageMemory(count: layout.blockBytes * ((Int(layout.rows) + 15) / 16))
+        let memory = try PageMemory(count: layout.bytes)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
         let chunks = plan.chunks.filter { $0.matrix == place }
         do {

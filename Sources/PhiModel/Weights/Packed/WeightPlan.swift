@@ -38,7 +38,7 @@ struct WeightPlan {
     mutating func add(_ name: String, _ tensors: LinearTensors, order: [Range<Int>]? = nil) -> Int {
         let layout = expands ? tensors.floatLayout : tensors.layout
         let size = layout.blockBytes
-        let blocks = (tensors.rows + 15) / 16
+        let blocks = layout.blocks
         let order = order?.flatMap { rows in
             precondition(rows.lowerBound % 16 == 0 && rows.upperBound % 16 == 0)
             return rows.lowerBound / 16..<rows.upperBound / 16

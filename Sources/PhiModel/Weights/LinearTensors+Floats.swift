@@ -1,32 +1,24 @@
 import CPhiKernels
 import OperatingSystem
 
-/// A weight matrix [rows, columns] of a linear layer, in float32 and without a bias.
-package struct FloatLinear: Sendable {
-    /// Plain floats in their own memory, outside the weight plan.
-    let matrix: PackedMatrix
-
+extension PackedMatrix {
+    /// The values as float32 in their own memory, outside the weight plan.
     /// - Throws: `UserError` for a value that is not finite, or too little memory.
-    init(_ tensors: LinearTensors) throws {
+    convenience init(floatsOf tensors: LinearTensors) throws {
         // An allocation of an array can't fail, so room for values, scales, biases and packed form is checked first.
         try Memory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
-        matrix = try PackedMatrix(
-            floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
+        try self.init(floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
     }
-}
 
-extension PackedMatrix {
     /// - Parameter floats: [rows][columns]
     /// - Throws: `UserError` of kind `resources`.
     convenience init(floats: [Float], rows: Int, columns: Int) throws {
-        var layout = PhiMatrix(
-            data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
-            float_type: UInt32(PHI_F32))
-        let blocks = (rows + 15) / 16
-        let memory = try PageMemory(count: layout.blockBytes * blocks)
+        var layout = PhiMatrix(plain: rows, columns)
+        let memory = try PageMemory(count: layout.bytes)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
         floats.withUnsafeBytes {
-            phi_pack_plain(&layout, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), out, 0, blocks)
+            phi_pack_plain(
+                &layout, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), out, 0, layout.blocks)
         }
         layout.data = UnsafePointer(out)
         self.init(layout, memory: memory)
