@@ -1,16 +1,16 @@
 import BatchEngine
 import CPhiKernels
 
-/// Number format of a KV cache.
-public enum KVPrecision: Sendable {
+/// Number format of a KV cache, by its name in job files.
+public enum KVPrecision: String, Sendable {
     /// 8 bits, with a scale for each position of a head.
     case int8
     /// 4 bits, with a factor for each 16 besides: little more than half the room.
     case int4
     /// float16: twice the room and the traffic.
-    case float16
+    case float16 = "f16"
     /// float32: four times the room.
-    case float32
+    case float32 = "f32"
 }
 
 extension KVPrecision {
@@ -29,7 +29,8 @@ extension KVPrecision {
 /// assigns them.
 struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
-    private static let fetchesHeads: UInt32 = ProcessorFamily.current.fetchesHeads ? 1 : 0
+    /// Whether attention prefetches the next head.
+    private static let fetchesHeads = UInt32(phi_ways(phi_this_processor()).fetches_heads)
 
     /// Location of a layer's heads in a block.
     struct Layer {
@@ -52,12 +53,12 @@ struct KVCache: ~Copyable {
         /// Bytes of a block of windows, and of a state, if sequences have slots.
         var windowBytes = 0
         var stateBytes = 0
-        var usesSlots = false
+        let usesSlots: Bool
         private(set) var window = 0
 
         init(_ shapes: [AttentionShape], _ precision: KVPrecision) {
+            usesSlots = shapes.contains { $0.stateWidth > 0 }
             for shape in shapes.map(\.stored) {
-                usesSlots = usesSlots || shape.usesSlots
                 if let other = shape.keysLayer {
                     layers.append(layers[other])
                     continue
@@ -65,14 +66,15 @@ struct KVCache: ~Copyable {
                 let headBytes = phi_kv_head_bytes(
                     precision.kernelKind, UInt32(KVCache.dims(shape.headDimension)))
                 let bytes = 4 * shape.keyValueHeadCount * headBytes
+                let ownWindow = usesSlots ? shape.slidingWindow : nil
                 layers.append(
                     Layer(
-                        offset: shape.keepsWindow ? windowBytes : blockBytes, heads: shape.keyValueHeadCount,
+                        offset: ownWindow != nil ? windowBytes : blockBytes, heads: shape.keyValueHeadCount,
                         headDimension: shape.headDimension, headBytes: headBytes,
-                        keepsWindow: shape.keepsWindow))
-                if shape.keepsWindow {
+                        keepsWindow: ownWindow != nil))
+                if let ownWindow {
                     windowBytes += bytes
-                    window = max(window, shape.slidingWindow ?? 0)
+                    window = max(window, ownWindow)
                 } else {
                     blockBytes += bytes
                 }
@@ -126,33 +128,15 @@ struct KVCache: ~Copyable {
         let usual = own + Self.usualTokens / Self.blockLength * layout.blockBytes
         // One more for the spare slot.
         let count = layout.usesSlots ? sequences ?? max(1, budget / usual - 1) : -1
-        try self.init(
-            layout, precision, capacity: max(0, (budget - (count + 1) * own) / layout.blockBytes),
-            slots: count)
-    }
-
-    /// - Parameters:
-    ///   - capacity: blocks.
-    ///   - sequences: number of slots, if the model has them.
-    init(
-        _ shapes: [AttentionShape], precision: KVPrecision, capacity: Int, sequences: Int
-    ) throws(UserError) {
-        try self.init(Layout(shapes, precision), precision, capacity: capacity, slots: sequences)
-    }
-
-    private init(
-        _ layout: Layout, _ precision: KVPrecision, capacity: Int, slots count: Int
-    ) throws(UserError) {
         self.precision = precision
-        self.capacity = capacity
+        capacity = max(0, (budget - (count + 1) * own) / layout.blockBytes)
         (layers, blockBytes) = (layout.layers, layout.blockBytes)
         (windowBytes, stateBytes) = (layout.windowBytes, layout.stateBytes)
         slots =
             layout.usesSlots
             ? SequenceSlots(count: count, windowBlocks: layout.windowBlocks, window: layout.window) : nil
         // The whole budget at once: untouched pages cost nothing.
-        memory = try PageMemory(
-            count: capacity * blockBytes + (slots == nil ? 0 : (count + 1) * layout.slotBytes))
+        memory = try PageMemory(count: capacity * blockBytes + (count + 1) * own)
     }
 
     /// Returns the bytes of a sequence of so many tokens.

@@ -89,7 +89,7 @@ struct MemoryCheck {
     func budget(
         asked: Int?, available: [AvailableMemory] = AvailableMemory.limits(),
         physical: Int = Int(clamping: ProcessInfo.processInfo.physicalMemory)
-    ) throws -> Int {
+    ) throws(UserError) -> Int {
         let all = available.map { limit in
             let (weights, work) = need(limit.kind)
             return (left: limit.bytes - weights - work, weights: weights, work: work, reason: limit.reason)

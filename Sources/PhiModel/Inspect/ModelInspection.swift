@@ -130,30 +130,26 @@ package struct MemoryNeed: Sendable {
     package let weights: Int
     /// Activations, logits, the tokenizer and the program itself.
     package let work: Int
-    /// Bytes of KV cache for a block of `blockLength` tokens.
-    private let blockBytes: Int
-    /// Bytes of a request's own memory beside blocks.
-    private let ownBytes: Int
+    private let layers: [AttentionShape]
+    private static let precision = KVPrecision.int8
     /// Default budget of the KV cache.
     package let budget: Result<Int, UserError>
 
     init(_ model: any Architecture, _ store: TensorStore, threads: Int) throws {
-        let precision = KVPrecision.int8
         let check = try MemoryCheck(
-            model, store, precision: precision, cache: .standard(), threads: threads)
+            model, store, precision: Self.precision, cache: .standard(), threads: threads)
         weights = check.weightBytes
         work = check.workingBytes
-        blockBytes = KVCache.blockBytes(model.shape.layers, precision)
-        ownBytes = KVCache.bytes(model.shape.layers, precision, tokens: 0)
-        budget = Result { try check.budget(asked: nil) }.mapError { error in
-            error as? UserError ?? UserError(.resources, "\(error)")
-        }
+        layers = model.shape.layers
+        budget = Result { () throws(UserError) in try check.budget(asked: nil) }
     }
 
-    package var cacheBytesPerToken: Int { blockBytes / KVCache.blockLength }
+    package var cacheBytesPerToken: Int {
+        KVCache.blockBytes(layers, Self.precision) / KVCache.blockLength
+    }
 
     /// Returns the bytes of KV cache for a request of so many tokens, prompt and completion.
     package func cacheBytes(tokens: Int) -> Int {
-        (tokens + KVCache.blockLength - 1) / KVCache.blockLength * blockBytes + ownBytes
+        KVCache.bytes(layers, Self.precision, tokens: tokens)
     }
 }

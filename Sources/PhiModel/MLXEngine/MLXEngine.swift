@@ -48,7 +48,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         let mlx = try MLXLibrary.load()
         let model = try Architectures.read(folder: folder)
         // Before anything large is read.
-        if model.shape.layers.contains(where: \.isDifferential) {
+        if model.shape.layers.contains(where: { $0.stateWidth > 0 }) {
             throw Self.refusal(type(of: model), folder)
         }
         let adapter = try options.adapter.map { try Adapter(folder: $0) }

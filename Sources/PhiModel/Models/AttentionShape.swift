@@ -14,14 +14,13 @@ package struct AttentionShape: Sendable, Equatable {
     package var sparsity: BlockSparsity?
     /// Factor of the products of queries and keys; nil takes 1 / sqrt(headDimension).
     package var scale: Float?
-    /// Floats of a sequence's state in this layer after its last position. Only layers that use slots have one.
+    /// Floats of a sequence's state in this layer after its last position. If any layer has one, states and windows are
+    /// not in blocks, but in each sequence's own memory.
     package var stateWidth = 0
     /// Two adjacent heads make one difference, and the cache stores their keys, and their values, as one head.
     package var isDifferential = false
     /// The earlier layer whose keys and values it uses; nil if it has its own.
     package var keysLayer: Int?
-    /// States and windows are not in blocks, but in each sequence's own memory.
-    package var usesSlots = false
 
     /// A layer without attention.
     static func none(headDimension: Int, stateWidth: Int) -> AttentionShape {
@@ -39,9 +38,6 @@ package struct AttentionShape: Sendable, Equatable {
     var widths: [Int] { [queryWidth, keyWidth, keyWidth] }
     /// Floats of a row's queries, keys and values.
     package var qkvWidth: Int { queryWidth + 2 * keyWidth }
-
-    /// Whether it keeps keys and values of the window only.
-    var keepsWindow: Bool { usesSlots && slidingWindow != nil && keysLayer == nil }
 
     /// Shape of the cache: differential queries are twice as wide, with zeros in one half.
     var stored: AttentionShape {

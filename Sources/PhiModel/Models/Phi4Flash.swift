@@ -92,11 +92,10 @@ package struct Phi4Flash: Architecture, Equatable {
                 "makes pairs of heads of \(2 * attention.headDimension) dimensions; "
                     + "the kernels take \(Int(PHI_KV_MAX_DIMS)) at most")
         }
-        (attention.isDifferential, attention.usesSlots) = (true, true)
-        var scan = AttentionShape.none(
+        attention.isDifferential = true
+        let scan = AttentionShape.none(
             headDimension: attention.headDimension,
             stateWidth: (convolutionLength - 1 + scanStates) * scanWidth)
-        scan.usesSlots = true
         for number in 0..<count {
             let isShared = number >= firstShared
             var own = number % 2 == 0 ? scan : attention
