@@ -48,7 +48,7 @@ struct KernelsCommand: ParsableCommand {
         lines.append(
             "billions of multiply-adds a second, and their share of what the variant's instructions can do on "
                 + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory"
-                + (ProcessorFamily.current.name.map { "; \($0)" } ?? ""))
+                + (Kernels.processorFamily.map { "; \($0)" } ?? ""))
         lines.append(
             "instructions per 1,000 multiply-adds that the arithmetic needs, without loads: "
                 + needs.joined(separator: ", ")

@@ -82,7 +82,7 @@ struct BenchReport {
                 + row.figures[3..<9].map { percent($0.value) }
         }
         var lines = markdown([heads] + body)
-        let processor = ProcessorFamily.current.name.map { " on \($0)" } ?? ""
+        let processor = Kernels.processorFamily.map { " on \($0)" } ?? ""
         let peak = (limits.multiplyAddsPerSecond * 1e-9).text(decimals: 0)
         let memory = (limits.bytesPerSecond * 1e-9).text(decimals: 1)
         lines.append(
@@ -94,7 +94,7 @@ struct BenchReport {
     var json: String {
         JSONWriter.object { writer in
             writer.string("kernels", engine.kernelName)
-            if let family = ProcessorFamily.current.name { writer.string("processor_family", family) }
+            if let family = Kernels.processorFamily { writer.string("processor_family", family) }
             writer.int("threads", engine.threads)
             writer.number("load_seconds", loadSeconds)
             writer.int("weight_bytes", engine.weightBytes)

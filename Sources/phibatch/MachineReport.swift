@@ -36,7 +36,7 @@ struct MachineReport: Sendable {
     init() throws {
         let chosen = try Kernels.chosen()
         processor = ProcessorName.current
-        family = ProcessorFamily.current.name
+        family = Kernels.processorFamily
         kernels = Kernels.available.map(\.name)
         self.chosen = chosen.name
         processors = Processors.usable

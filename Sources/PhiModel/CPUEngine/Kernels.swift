@@ -30,8 +30,21 @@ package struct Kernels: Sendable {
             "no kernels named \"\(name)\" on this machine; it has \(all.map(\.name).joined(separator: ", "))")
     }
 
+    /// Family of this machine's processor, as in "AMD family 25"; nil if processors have no families.
+    package static var processorFamily: String? { phi_this_processor().familyName }
+
     /// Returns the variant that `PHIBATCH_KERNELS` names, else the best.
     package static func chosen() throws -> Kernels {
         try named(ProcessInfo.processInfo.environment["PHIBATCH_KERNELS"])
+    }
+}
+
+extension PhiProcessor {
+    var familyName: String? {
+        switch Int(vendor) {
+        case Int(PHI_AMD): "AMD family \(family)"
+        case Int(PHI_INTEL): "Intel family \(family)"
+        default: family > 0 ? "family \(family)" : nil
+        }
     }
 }

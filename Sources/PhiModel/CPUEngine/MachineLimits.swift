@@ -4,18 +4,19 @@ import FoundationShim
 /// Current limits of this machine: no forward pass can be faster.
 package struct MachineLimits: Sendable {
     /// Integer multiply-adds a second by all threads, on registers.
-    package var multiplyAddsPerSecond = 0.0
+    package var multiplyAddsPerSecond: Double
     /// Bytes a second read from memory by all threads.
-    package var bytesPerSecond = 0.0
+    package var bytesPerSecond: Double
 
-    package init() {}
+    package init(multiplyAddsPerSecond: Double = 0, bytesPerSecond: Double = 0) {
+        (self.multiplyAddsPerSecond, self.bytesPerSecond) = (multiplyAddsPerSecond, bytesPerSecond)
+    }
 
     /// Returns the higher of each.
     package func max(_ other: MachineLimits) -> MachineLimits {
-        var most = self
-        most.multiplyAddsPerSecond = Swift.max(multiplyAddsPerSecond, other.multiplyAddsPerSecond)
-        most.bytesPerSecond = Swift.max(bytesPerSecond, other.bytesPerSecond)
-        return most
+        MachineLimits(
+            multiplyAddsPerSecond: Swift.max(multiplyAddsPerSecond, other.multiplyAddsPerSecond),
+            bytesPerSecond: Swift.max(bytesPerSecond, other.bytesPerSecond))
     }
 }
 
@@ -61,26 +62,17 @@ package final class LimitProbe {
 
     /// Takes some tenths of a second.
     package func measure() -> MachineLimits {
+        func best(_ rate: () -> Double) -> Double { (0..<7).map { _ in rate() }.max() ?? 0 }
         // Reads first: they take longer, and wake threads and clock.
-        let reads = (0..<7).map { _ in read(Self.bytesPerThread, from: 0) }.max() ?? 0
+        let reads = best { read(Self.bytesPerThread, from: 0) }
         // In many parts, so that a delayed thread leaves its share to the others.
         let (rounds, parts) = (1 << 14, 64 * pool.width)
         let perRound = Double(kernels.probe_products(1))
-        let products = best(perRound * Double(rounds * parts)) {
-            pool.run(parts) { _ in _ = kernels.probe_products(rounds) }
-        }
-        var limits = MachineLimits()
-        limits.multiplyAddsPerSecond = products
-        limits.bytesPerSecond = reads
-        return limits
-    }
-
-    /// Returns the highest rate of some runs.
-    private func best(_ amount: Double, _ body: () -> Void) -> Double {
-        (0..<7).map { _ in
+        let products = best {
             let start = ContinuousClock.now
-            body()
-            return amount / (ContinuousClock.now - start).seconds
-        }.max() ?? 0
+            pool.run(parts) { _ in _ = kernels.probe_products(rounds) }
+            return perRound * Double(rounds * parts) / (ContinuousClock.now - start).seconds
+        }
+        return MachineLimits(multiplyAddsPerSecond: products, bytesPerSecond: reads)
     }
 }

@@ -23,12 +23,11 @@ package enum Architectures {
     package static func read(folder: String) throws -> any Architecture {
         var model = try read(reader(Paths.join(folder, "config.json")))
         let generation = Paths.join(folder, "generation_config.json")
-        do {
+        // The file is optional, but an unreadable one is a fault.
+        if Files.kind(of: generation) != nil,
             let tokens = try reader(generation).optionalTokens("eos_token_id")
-            if let tokens { model.shape.endOfSequence = Set(tokens) }
-        } catch let error as UserError where error.kind == .missing {
-            // The file is optional, but an unreadable one is a fault.
-            if Files.kind(of: generation) != nil { throw error }
+        {
+            model.shape.endOfSequence = Set(tokens)
         }
         return model
     }

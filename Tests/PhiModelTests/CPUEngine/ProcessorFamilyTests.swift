@@ -11,15 +11,15 @@ import Testing
         (Int(PHI_OTHER), 24, false, false), (Int(PHI_OTHER), 0, false, false),
     ])
     func choicesByFamily(vendor: Int, family: Int, shifts: Bool, fetches: Bool) {
-        let processor = ProcessorFamily(vendor: vendor, family: family)
-        #expect(processor.prefersShifting == shifts)
-        #expect(processor.fetchesHeads == fetches)
+        let ways = phi_ways(PhiProcessor(vendor: UInt32(vendor), family: UInt32(family)))
+        #expect((ways.shifts != 0) == shifts)
+        #expect((ways.fetches_heads != 0) == fetches)
     }
 
     @Test func names() {
-        #expect(ProcessorFamily(vendor: Int(PHI_AMD), family: 26).name == "AMD family 26")
-        #expect(ProcessorFamily(vendor: Int(PHI_INTEL), family: 6).name == "Intel family 6")
-        #expect(ProcessorFamily(vendor: Int(PHI_OTHER), family: 0).name == nil)
+        #expect(PhiProcessor(vendor: UInt32(PHI_AMD), family: 26).familyName == "AMD family 26")
+        #expect(PhiProcessor(vendor: UInt32(PHI_INTEL), family: 6).familyName == "Intel family 6")
+        #expect(PhiProcessor(vendor: UInt32(PHI_OTHER), family: 0).familyName == nil)
     }
 
     @Test func thisMachinesKernelsComeInItsOrder() {
@@ -27,6 +27,6 @@ import Testing
         guard let shifting = names.firstIndex(of: "avx512-shifting"),
             let plain = names.firstIndex(of: "avx512")
         else { return }
-        #expect((shifting < plain) == ProcessorFamily.current.prefersShifting)
+        #expect((shifting < plain) == (phi_ways(phi_this_processor()).shifts != 0))
     }
 }
