@@ -22,7 +22,7 @@ package struct ExpertLayer: Sendable {
 /// A row's scores, choice and results depend on that row alone, and its two results are added in the order of the
 /// choice. So the other rows have no influence.
 final class ExpertRows {
-    private let weights: PackedWeights
+    private let matmuls: Matmuls
     private let kernels: PhiKernels
     private let pool: ComputePool
 
@@ -44,13 +44,8 @@ final class ExpertRows {
     /// Index in `uses` where each expert's begin, and the end of all.
     private var starts: [Int] = []
 
-    /// As those of `RowOps`.
-    var moments: InputMoments?
-
-    init(_ weights: PackedWeights, _ kernels: PhiKernels, _ pool: ComputePool) {
-        self.weights = weights
-        self.kernels = kernels
-        self.pool = pool
+    init(_ matmuls: Matmuls) {
+        (self.matmuls, kernels, pool) = (matmuls, matmuls.kernels, matmuls.pool)
     }
 
     /// out [rows][h] = the weighted sum of the results of each row's experts.
@@ -59,7 +54,7 @@ final class ExpertRows {
     ///   - normed: [any rows][h]
     func run(
         _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
-        into out: UnsafeMutablePointer<Float>, _ tally: inout PassTally
+        into out: UnsafeMutablePointer<Float>
     ) throws(UserError) {
         let h = layer.router.columns
         try choose(layer, rows, normed)
@@ -68,7 +63,7 @@ final class ExpertRows {
         try results.reserve(uses.count * stride)
         for (number, expert) in layer.experts.enumerated() where starts[number] < starts[number + 1] {
             let some = uses[starts[number]..<starts[number + 1]].map { normed + rows[$0 / 2] * h }
-            try run(expert, some, into: results.pointer + starts[number] * stride, stride, &tally)
+            try run(expert, some, into: results.pointer + starts[number] * stride, stride)
         }
         let (choices, results) = (choices.pointer, UnsafePointer(results.pointer))
         pool.runRows(rows.count) { row in
@@ -122,41 +117,28 @@ final class ExpertRows {
     /// out [rows][stride] = what an expert makes of these rows.
     private func run(
         _ expert: Expert, _ rows: [UnsafePointer<Float>], into out: UnsafeMutablePointer<Float>,
-        _ stride: Int, _ tally: inout PassTally
+        _ stride: Int
     ) throws(UserError) {
         let (inner, width) = (expert.gate.rows, expert.gate.rows + expert.up.width)
         try gateUp.reserve(rows.count * width)
         try activated.reserve(rows.count * inner)
         // The gate's padding to a whole block is overwritten by the up projection.
         for (linear, offset) in [(expert.gate, 0), (expert.up, inner)] {
-            let matrix = try weights[linear.place]
+            let matrix = try matmuls.weights[linear.place]
             if offset == 0 || !input.fits(matrix) {
                 try input.prepare(rows: rows.count, for: matrix, keepsFloats: false)
                 pool.runRows(rows.count) { input.set(row: $0, rows[$0], kernels) }
             }
-            try multiply(rows.count, by: linear, into: gateUp.pointer + offset, stride: width, &tally)
+            try matmuls.multiply(
+                input, rows: rows.count, by: linear, into: gateUp.pointer + offset, stride: width)
         }
-        try input.prepare(rows: rows.count, for: weights[expert.down.place], keepsFloats: false)
+        try input.prepare(rows: rows.count, for: matmuls.weights[expert.down.place], keepsFloats: false)
         let (gateUp, activated) = (gateUp.pointer, activated.pointer)
         pool.runRows(rows.count) { row in
             let (gate, made) = (gateUp + row * width, activated + row * inner)
             kernels.silu_multiply(gate, gate + inner, inner, made)
             input.set(row: row, made, kernels)
         }
-        try multiply(rows.count, by: expert.down, into: out, stride: stride, &tally)
-    }
-
-    private func multiply(
-        _ rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int,
-        _ tally: inout PassTally
-    ) throws(UserError) {
-        let matrix = try weights[linear.place]
-        tally.countRows()
-        if !matrix.isQuantized {
-            moments?.add(input.unquantized, rows: rows, columns: linear.columns, of: linear.place, pool)
-        }
-        input.multiply(
-            rows: rows, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
-        tally.countMatmul(rows: rows, by: linear, matrix)
+        try matmuls.multiply(input, rows: rows.count, by: expert.down, into: out, stride: stride)
     }
 }

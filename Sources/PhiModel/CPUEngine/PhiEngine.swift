@@ -107,7 +107,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         logits = LogitReader(Sampler(kernels.table), pool)
     }
 
-    package var work: StepWork? { rows.tally.work }
+    package var work: StepWork? { rows.matmuls.tally.work }
     package let weightBytes: Int
     package var kernelName: String { kernels.name }
 
@@ -115,7 +115,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package func makeProbe() throws -> LimitProbe { try LimitProbe(kernels, pool) }
 
     package var times: ComputeTimes {
-        var times = rows.tally.times
+        var times = rows.matmuls.tally.times
         times.sampling = logits.seconds
         return times
     }

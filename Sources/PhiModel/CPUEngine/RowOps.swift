@@ -13,6 +13,7 @@ package final class RowOps: RowOperations {
 
     let shape: ModelShape
     let cache: KVCache
+    let matmuls: Matmuls
     private let weights: PackedWeights
     private let kernels: PhiKernels
     private let pool: ComputePool
@@ -34,7 +35,6 @@ package final class RowOps: RowOperations {
     private let logitsScratch = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
-    private let adapters = LowRankRows()
 
     /// Rows of logits computed at a time.
     static let logitRows = 32
@@ -51,10 +51,6 @@ package final class RowOps: RowOperations {
     /// Whether the last product's results must still be added to hidden.
     private var addsProjected = false
 
-    private(set) var tally = PassTally()
-    /// Collects the inputs of every matmul with a matrix of floats.
-    var moments: InputMoments? { didSet { experts.moments = moments } }
-
     init(
         _ shape: ModelShape, weights: PackedWeights, cache: consuming KVCache, kernels: Kernels,
         pool: ComputePool
@@ -67,7 +63,8 @@ package final class RowOps: RowOperations {
         rope = RotaryTables(shape.rope)
         attention = Attention(
             shape.layers, rope: rope, slots: self.cache.slots, kernels: kernels.table, pool: pool)
-        experts = ExpertRows(weights, kernels.table, pool)
+        matmuls = Matmuls(weights, kernels.table, pool)
+        experts = ExpertRows(matmuls)
     }
 
     /// Runs all rows through a model, and writes their keys and values to the cache.
@@ -83,7 +80,7 @@ package final class RowOps: RowOperations {
         head = nil
         addsProjected = false
         rope.prepare(runs)
-        tally.start()
+        matmuls.tally.start()
         try attention.prepare(runs)
         isPrepared = true
         try network.forward(self)
@@ -117,7 +114,8 @@ package final class RowOps: RowOperations {
             if try !input.fits(weights[linear.place]) {
                 try prepare(.normed, for: weights[linear.place], keepsFloats: isAdapted)
             }
-            try multiply(by: linear, into: projected.pointer + offset, stride: projectedWidth)
+            try matmuls.multiply(
+                input, rows: kept.count, by: linear, into: projected.pointer + offset, stride: projectedWidth)
         }
     }
 
@@ -127,7 +125,7 @@ package final class RowOps: RowOperations {
         projectedWidth = shape.hiddenSize
         try projected.reserve(kept.count * projectedWidth)
         try experts.run(
-            layer, rows: kept, of: UnsafePointer(normed.pointer), into: projected.pointer, &tally)
+            layer, rows: kept, of: UnsafePointer(normed.pointer), into: projected.pointer)
     }
 
     package func attend(layer: Int, norms: HeadNorms<Norm>?) throws(UserError) {
@@ -137,7 +135,7 @@ package final class RowOps: RowOperations {
         attention.attend(
             projected.pointer, stride: projectedWidth, norms: norms, layer: layer, cache: cache, runs: runs,
             out: attended.pointer)
-        tally.countAttention()
+        matmuls.tally.countAttention()
     }
 
     package func mix(layer: Int, _ mixer: any RowMixer) throws(UserError) {
@@ -158,7 +156,7 @@ package final class RowOps: RowOperations {
                     out: out)
             })
         try mixer.run(rows, into: attended.pointer)
-        tally.countAttention()
+        matmuls.tally.countAttention()
     }
 
     package func addToHidden() {
@@ -199,35 +197,14 @@ package final class RowOps: RowOperations {
             let rows = start..<min(start + Self.logitRows, all.count)
             kept = Array(all[rows])
             try prepare(source, for: weights[head.place], keepsFloats: head.adapter != nil)
-            try multiply(by: head, into: logitsBuffer.pointer, stride: stride)
+            try matmuls.multiply(
+                input, rows: kept.count, by: head, into: logitsBuffer.pointer, stride: stride)
             try use(
                 LogitPiece(
                     rows: rows, logits: logitsBuffer.pointer, scratch: logitsScratch.pointer, stride: stride,
                     count: shape.vocabularySize))
-            tally.start()
+            matmuls.tally.start()
         }
-    }
-
-    private func multiply(
-        by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int
-    ) throws(UserError) {
-        if kept.isEmpty { return }
-        let matrix = try weights[linear.place]
-        tally.countRows()
-        if !matrix.isQuantized {
-            moments?.add(
-                input.unquantized, rows: kept.count, columns: linear.columns, of: linear.place, pool)
-        }
-        let isScaled = linear.adapter?.rowScales != nil
-        input.multiply(
-            rows: kept.count, by: matrix, bias: isScaled ? nil : linear.bias, into: out, stride: stride,
-            kernels, pool)
-        if let adapter = linear.adapter {
-            try adapters.add(
-                adapter, of: input.unquantized, rows: kept.count, to: out, stride: stride,
-                bias: isScaled ? linear.bias : nil, kernels, pool)
-        }
-        tally.countMatmul(rows: kept.count, by: linear, matrix)
     }
 
     /// Makes `source` of the kept rows the input of a matmul, after the pending addition to hidden.

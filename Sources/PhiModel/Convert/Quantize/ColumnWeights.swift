@@ -53,7 +53,7 @@ struct ColumnWeights {
             shape, weights: PackedWeights(PackedOneByOne(model.plan, pool)), cache: cache,
             kernels: try Kernels.chosen(), pool: pool)
         let moments = InputMoments()
-        rows.moments = moments
+        rows.matmuls.moments = moments
         let long = ModelLimits(shape, codec).usesLongRope(length: length) ?? false
         let runs = (0..<count).map { window in
             RowRun(

@@ -1,0 +1,39 @@
+import CPhiKernels
+
+/// Multiplies rows by a model's matrices, and counts what that takes.
+final class Matmuls {
+    let weights: PackedWeights
+    let kernels: PhiKernels
+    let pool: ComputePool
+    private let adapters = LowRankRows()
+    /// Work of the passes, of which this adds the products.
+    var tally = PassTally()
+    /// Collects the inputs of every product with a matrix of floats.
+    var moments: InputMoments?
+
+    init(_ weights: PackedWeights, _ kernels: PhiKernels, _ pool: ComputePool) {
+        (self.weights, self.kernels, self.pool) = (weights, kernels, pool)
+    }
+
+    /// out [rows][stride] = rows of `input` times a matrix that fits, with its adapter and bias.
+    func multiply(
+        _ input: MatmulInput, rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int
+    ) throws(UserError) {
+        if rows == 0 { return }
+        let matrix = try weights[linear.place]
+        tally.countRows()
+        if !matrix.isQuantized {
+            moments?.add(input.unquantized, rows: rows, columns: linear.columns, of: linear.place, pool)
+        }
+        let isScaled = linear.adapter?.rowScales != nil
+        input.multiply(
+            rows: rows, by: matrix, bias: isScaled ? nil : linear.bias, into: out, stride: stride, kernels,
+            pool)
+        if let adapter = linear.adapter {
+            try adapters.add(
+                adapter, of: input.unquantized, rows: rows, to: out, stride: stride,
+                bias: isScaled ? linear.bias : nil, kernels, pool)
+        }
+        tally.countMatmul(rows: rows, by: linear, matrix)
+    }
+}
