@@ -7,8 +7,6 @@ final class Attention {
     private let shapes: [AttentionShape]
     /// The fewest of a layer's queries that read the same keys.
     private let queriesPerGroup: Int
-    /// Factor of each layer's scores.
-    private let softmaxScales: [Float]
     private let rope: RotaryTables
     /// Memory of sequences' windows, if these are not in blocks.
     private let slots: SequenceSlots?
@@ -33,7 +31,6 @@ final class Attention {
         self.shapes = shapes.map(\.stored)
         queriesPerGroup =
             shapes.filter { $0.keyValueHeadCount > 0 }.map { $0.headCount / $0.keyValueHeadCount }.min() ?? 1
-        softmaxScales = shapes.map(\.softmaxScale)
         self.rope = rope
         self.kernels = kernels
         self.pool = pool
@@ -98,7 +95,7 @@ final class Attention {
         func run(_ norms: HeadNorms<NormNumbers>?) {
             attend(
                 Layer(
-                    shape: shape, softmaxScale: softmaxScales[number], norms: norms, qkv: qkv,
+                    shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv,
                     stride: stride, cache: head, headBytes: headBytes, precision: precision, runs: runs,
                     blockLists: lists, out: out))
         }

@@ -33,19 +33,15 @@ struct AttentionPlan {
     /// - Parameter queries: number of a row's queries that read the same keys.
     init(_ runs: [RowRun], queries: Int) {
         let tileRows = max(16, Self.tileQueries / queries)
-        var firstRow = 0
-        let firstRows = runs.map { run in
-            defer { firstRow += run.tokens.count }
-            return firstRow
-        }
+        let (firstRows, count) = runs.firstRows
         // Most differ in the first block.
         let order = runs.indices.map { (first: runs[$0].blocks.first ?? -1, number: $0) }.sorted { a, b in
             a.first != b.first
                 ? a.first < b.first : runs[a.number].blocks.lexicographicallyPrecedes(runs[b.number].blocks)
         }
-        rows.reserveCapacity(firstRow)
+        rows.reserveCapacity(count)
         tiles.reserveCapacity(runs.count)
-        others.reserveCapacity(firstRow)
+        others.reserveCapacity(count)
         var open: Tile?
         for (place, (_, number)) in order.enumerated() {
             // Blocks shared with the run before; the first one alone is not worth waiting for others.
@@ -81,5 +77,17 @@ struct AttentionPlan {
 
     private static func commonBlocks(_ a: [Int32], _ b: [Int32]) -> Int {
         zip(a, b).prefix { $0 == $1 }.count
+    }
+}
+
+extension [RowRun] {
+    /// Index of each run's first row among the rows of all, and their number.
+    var firstRows: (indices: [Int], count: Int) {
+        var count = 0
+        let indices = map { run in
+            defer { count += run.tokens.count }
+            return count
+        }
+        return (indices, count)
     }
 }

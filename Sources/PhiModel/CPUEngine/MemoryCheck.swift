@@ -11,9 +11,9 @@ struct MemoryCheck {
     /// Activations, logits, the tokenizer and the program itself.
     let workingBytes: Int
     /// The compute threads' stacks, mostly untouched address space.
-    let stackBytes: Int
+    var stackBytes = 0
     /// Whether the weights are mapped from a file of the cache, and so are not data of this process.
-    let mapsWeights: Bool
+    var mapsWeights = false
     /// KV cache of one request of ordinary length, the least that is useful.
     let workerBytes: Int
     let folder: String
@@ -22,17 +22,9 @@ struct MemoryCheck {
     /// Rows of the largest usual pass: a chunk of a prompt and one row for each worker.
     private static let rows = 512 + 32
     private static let programBytes = 100_000_000
+}
 
-    /// Creates the check of an engine without threads' stacks and mapped weights.
-    init(weightBytes: Int, workingBytes: Int, workerBytes: Int, folder: String) {
-        self.weightBytes = weightBytes
-        self.workingBytes = workingBytes
-        self.workerBytes = workerBytes
-        self.folder = folder
-        stackBytes = 0
-        mapsWeights = false
-    }
-
+extension MemoryCheck {
     init(
         _ model: any Architecture, _ store: TensorStore, precision: KVPrecision,
         cache: WeightCacheLocation = .off, threads: Int = 1, expands: Bool = false

@@ -116,12 +116,7 @@ private struct SelectiveScan: RowMixer {
 
     private func scan(_ rows: MixerRows, _ numberWidth: Int) {
         let runs = rows.runs
-        var firsts: [Int] = []
-        var count = 0
-        for run in runs {
-            firsts.append(count)
-            count += run.tokens.count
-        }
+        let firsts = runs.firstRows.indices
         rates.withUnsafeBufferPointer { rates in
             skips.withUnsafeBufferPointer { skips in
                 biases.withUnsafeBufferPointer { biases in

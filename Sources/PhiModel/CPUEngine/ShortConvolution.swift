@@ -45,16 +45,14 @@ struct ShortConvolution {
 
     /// out [rows][width] = the results of the convolution. Also updates the blocks' states.
     func run(into out: UnsafeMutablePointer<Float>, _ pool: ComputePool) {
-        var places: [(run: Int, first: Int, place: Int)] = []
-        var starts: [Int] = []
+        let starts = runs.firstRows.indices
+        var places: [(run: Int, place: Int)] = []
         for (number, run) in runs.enumerated() {
-            starts.append(places.count)
-            let first = places.count
-            for place in 0..<run.tokens.count { places.append((number, first, place)) }
+            for place in 0..<run.tokens.count { places.append((number, place)) }
         }
         pool.runRows(places.count) { row in
-            let (run, first, place) = places[row]
-            compute(runs[run], first, place, out + row * width)
+            let (run, place) = places[row]
+            compute(runs[run], starts[run], place, out + row * width)
         }
         // Afterwards, as rows read the states.
         pool.runRows(runs.count) { keep(runs[$0], starts[$0]) }

@@ -22,12 +22,6 @@ package struct AttentionShape: Sendable, Equatable {
     /// The earlier layer whose keys and values it uses; nil if it has its own.
     package var keysLayer: Int?
 
-    /// A layer without attention.
-    static func none(headDimension: Int, stateWidth: Int) -> AttentionShape {
-        AttentionShape(
-            headCount: 0, keyValueHeadCount: 0, headDimension: headDimension, stateWidth: stateWidth)
-    }
-
     /// Factor of the products of queries and keys.
     var softmaxScale: Float { scale ?? 1 / Float(headDimension).squareRoot() }
     /// Floats of a row's queries, and of the result of attention.
@@ -44,6 +38,7 @@ package struct AttentionShape: Sendable, Equatable {
         guard isDifferential else { return self }
         var wide = self
         (wide.keyValueHeadCount, wide.headDimension) = (keyValueHeadCount / 2, 2 * headDimension)
+        wide.scale = softmaxScale
         return wide
     }
 }

@@ -93,8 +93,8 @@ package struct Phi4Flash: Architecture, Equatable {
                     + "the kernels take \(Int(PHI_KV_MAX_DIMS)) at most")
         }
         attention.isDifferential = true
-        let scan = AttentionShape.none(
-            headDimension: attention.headDimension,
+        let scan = AttentionShape(
+            headCount: 0, keyValueHeadCount: 0, headDimension: attention.headDimension,
             stateWidth: (convolutionLength - 1 + scanStates) * scanWidth)
         for number in 0..<count {
             let isShared = number >= firstShared

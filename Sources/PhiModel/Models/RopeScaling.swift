@@ -21,17 +21,6 @@ package struct LongRope: Sendable, Equatable {
     /// The same with the long factors; the same number unless the file has its own.
     package var longAttentionFactor: Double
 
-    package init(
-        shortFactors: [Double], longFactors: [Double], originalContextLength: Int, attentionFactor: Double,
-        longAttentionFactor: Double? = nil
-    ) {
-        self.shortFactors = shortFactors
-        self.longFactors = longFactors
-        self.originalContextLength = originalContextLength
-        self.attentionFactor = attentionFactor
-        self.longAttentionFactor = longAttentionFactor ?? attentionFactor
-    }
-
     /// Returns Microsoft's factor for a context of `contextLength` tokens; 1 if that is not beyond the original.
     static func standardAttentionFactor(contextLength: Int, originalContextLength: Int) -> Double {
         let growth = Double(contextLength) / Double(originalContextLength)

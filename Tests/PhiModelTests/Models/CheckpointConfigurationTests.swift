@@ -82,9 +82,10 @@ struct CheckpointConfigurationTests {
         let config = try configuration([
             "rope_scaling": scaling, "original_max_position_embeddings": "4096",
         ])
+        let factor = (1 + 1.0 / 12).squareRoot()
         let expected = LongRope(
             shortFactors: Array(repeating: 1.5, count: 16), longFactors: Array(repeating: 2, count: 16),
-            originalContextLength: 4096, attentionFactor: (1 + 1.0 / 12).squareRoot())
+            originalContextLength: 4096, attentionFactor: factor, longAttentionFactor: factor)
         #expect(config.shape.rope.scaling == .longrope(expected))
     }
 

@@ -28,7 +28,8 @@ extension Adapter {
             scales.withUnsafeMutableBufferPointer { scales in
                 nonisolated(unsafe) let scales = scales
                 let step = 16
-                func run(_ block: Int) {
+                let blocks = (rows + step - 1) / step
+                (pool ?? ComputePool(threads: 1)).run(blocks) { block in
                     withUnsafeTemporaryAllocation(of: Float.self, capacity: columns) { buffer in
                         guard let values = buffer.baseAddress else { return }
                         for row in block * step..<min(rows, (block + 1) * step) {
@@ -38,8 +39,6 @@ extension Adapter {
                         }
                     }
                 }
-                let blocks = (rows + step - 1) / step
-                if let pool { pool.run(blocks, run) } else { (0..<blocks).forEach(run) }
             }
             return scales
         }
