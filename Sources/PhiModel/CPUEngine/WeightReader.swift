@@ -128,7 +128,7 @@ package struct WeightReader: WeightReading {
         case .stacked(let path):
             names.insert(path + ".weight")
             let parts = try store.linears(
-                stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization)
+                path, stack: [count], rows: rows, columns: columns, quantization: quantization)
             let own = parts.indices.map { "\(path)[\($0)]" }
             stacks[path] = own
             places = zip(own, parts).map { plan.add($0, $1) }

@@ -91,7 +91,7 @@ struct MLXWeightReader: WeightReading {
             switch place {
             case .stacked(let path):
                 let parts = try store.linears(
-                    stackedAt: path, count: tensors.count, rows: rows, columns: columns,
+                    path, stack: [tensors.count], rows: rows, columns: columns,
                     quantization: quantization)
                 return try self.stack(parts.map(matrix), path)
             case .apart(let paths, _):
@@ -113,7 +113,7 @@ struct MLXWeightReader: WeightReading {
     }
 
     private func vector(_ name: String, _ count: Int) throws -> MLXArray {
-        try array(store.vector(name, count: count), isFloat: true)
+        try array(store.floats(name, shape: [count]), isFloat: true)
     }
 
     private func stack(_ matrices: [MLXMatrix], _ path: String) throws -> MLXMatrix {

@@ -49,19 +49,11 @@ extension TensorStore {
             path, stack: [], rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)[0]
     }
 
-    /// The `count` layers at `path` whose tensors are stacked: each has one dimension more, the first.
+    /// The layers at `path`: one, or a stack of so many, whose tensors have one dimension more, the first.
     /// - Throws: as `linear`.
     package func linears(
-        stackedAt path: String, count: Int, rows: Int, columns: Int,
-        quantization: QuantizationConfiguration?
-    ) throws -> [LinearTensors] {
-        try linears(
-            path, stack: [count], rows: rows, columns: columns, quantization: quantization, hasBias: false)
-    }
-
-    private func linears(
         _ path: String, stack: [Int], rows: Int, columns: Int, quantization: QuantizationConfiguration?,
-        hasBias: Bool
+        hasBias: Bool = false
     ) throws -> [LinearTensors] {
         let size = stack.map { "\($0) x " }.joined() + "\(rows) x \(columns)"
         if !hasBias, contains(path + ".bias") {
@@ -109,15 +101,9 @@ extension TensorStore {
         }
     }
 
-    /// The vector of this name, as a norm's weight or a layer's bias: F16, BF16 or F32 `[count]`.
+    /// The tensor of this name, as a norm's weight or a layer's bias: F16, BF16 or F32.
     /// - Throws: `UserError` naming the tensor, what was found and what is expected.
-    package func vector(_ name: String, count: Int) throws -> TensorView {
-        try floats(name, shape: [count])
-    }
-
-    /// The tensor of this name: F16, BF16 or F32.
-    /// - Throws: `UserError` naming the tensor, what was found and what is expected.
-    func floats(_ name: String, shape: [Int]) throws -> TensorView {
+    package func floats(_ name: String, shape: [Int]) throws -> TensorView {
         let tensor = try tensor(name)
         try tensor.expect(shape: shape)
         return tensor

@@ -25,7 +25,7 @@ import TestSupport
         var sum: UInt8 = 0
         tensor.withBytes { for byte in $0 { sum &+= byte } }
         _ = try? tensor.floats()
-        _ = try? store.vector(name, count: tensor.shape.first ?? 1)
+        _ = try? store.floats(name, shape: [tensor.shape.first ?? 1])
         for columns in [tensor.shape.last ?? 1, (tensor.shape.last ?? 1) &* 8] {
             _ = try? store.linear(
                 name.replacing(".weight", with: ""), rows: tensor.shape.first ?? 1, columns: columns,

@@ -92,7 +92,7 @@ struct ConvertPhi2Tests {
         let store = try TensorStore(folder: output)
         for (name, values) in expected {
             guard values.count > 1 else {
-                #expect(try store.vector(name, count: values[0].count).floats() == values[0], "\(name)")
+                #expect(try store.floats(name, shape: [values[0].count]).floats() == values[0], "\(name)")
                 continue
             }
             let path = String(name.dropLast(".weight".count))

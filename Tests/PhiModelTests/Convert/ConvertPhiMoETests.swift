@@ -111,7 +111,7 @@ struct ConvertPhiMoETests {
         _ = try convert(gguf)
         let model = try Architectures.read(folder: output)
         let experts = try TensorStore(folder: output).linears(
-            stackedAt: "model.layers.1.block_sparse_moe.switch_mlp.up_proj", count: 4, rows: 96, columns: 64,
+            "model.layers.1.block_sparse_moe.switch_mlp.up_proj", stack: [4], rows: 96, columns: 64,
             quantization: model.shape.quantization)
         #expect(try experts.flatMap { try TestDequantizer.values($0) } == matrix.values)
         #expect(try logits(output) != logits(source))

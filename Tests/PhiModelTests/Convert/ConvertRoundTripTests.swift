@@ -24,7 +24,8 @@ struct ConvertRoundTripTests {
         let store = try TensorStore(folder: output)
         for (path, expected) in model.expected {
             if expected.count == 1 {
-                #expect(try store.vector(path + ".weight", count: expected[0].count).floats() == expected[0])
+                #expect(
+                    try store.floats(path + ".weight", shape: [expected[0].count]).floats() == expected[0])
             } else {
                 let linear = try store.linear(
                     path, rows: expected.count, columns: expected[0].count,

@@ -207,8 +207,8 @@ struct CheckpointStoreTests {
                 TestTensor(zeros: "n.weight", "BF16", [8]), TestTensor(zeros: "m.weight", "U32", [8]),
             ]))
         let store = try TensorStore(folder: scratch.path)
-        #expect(try store.vector("n.weight", count: 8).floats() == [Float](repeating: 0, count: 8))
-        #expect(throws: UserError.self) { try store.vector("n.weight", count: 9) }
-        #expect(throws: UserError.self) { try store.vector("m.weight", count: 8) }
+        #expect(try store.floats("n.weight", shape: [8]).floats() == [Float](repeating: 0, count: 8))
+        #expect(throws: UserError.self) { try store.floats("n.weight", shape: [9]) }
+        #expect(throws: UserError.self) { try store.floats("m.weight", shape: [8]) }
     }
 }
