@@ -104,15 +104,16 @@ struct QuantizeCommand: ParsableCommand {
     }
 
     private func report(_ summary: QuantizeSummary, _ console: Console) {
-        for note in summary.notes { console.warn("\(note)") }
-        let matrices = summary.matricesByBits.sorted { $0.key < $1.key }
+        let model = summary.model
+        for note in model.notes { console.warn("\(note)") }
+        let matrices = model.matricesByBits.sorted { $0.key < $1.key }
             .map { bits, count in
                 "\(count) matri\(count == 1 ? "x" : "ces") of \(bits == 0 ? "floats" : "\(bits) bits")"
             }
             .joined(separator: ", ")
         let bits = rounded(8 * Double(summary.byteCount) / Double(max(1, summary.parameterCount)))
         console.say(
-            "\(folder): \(summary.modelType), \(summary.layerCount) layer\(summary.layerCount == 1 ? "" : "s"), \(matrices), "
+            "\(folder): \(model.architecture), \(model.layerCount) layer\(model.layerCount == 1 ? "" : "s"), \(matrices), "
                 + "\(ModelFetch.size(summary.sourceByteCount)) are now \(ModelFetch.size(summary.byteCount)), "
                 + "\(bits) bits a weight")
         if let first = summary.unfit.first {
@@ -126,7 +127,7 @@ struct QuantizeCommand: ParsableCommand {
         if summary.calibrationTokens > 0 {
             console.say("scales and biases are chosen by \(summary.calibrationTokens) tokens of the text")
         }
-        if !summary.hasTokenizer {
+        if !model.hasTokenizer {
             console.say("there is no tokenizer.json, so the model takes token ids only")
         }
     }

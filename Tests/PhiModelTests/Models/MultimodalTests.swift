@@ -62,7 +62,7 @@ import Testing
             let parameters = QuantizationParameters(groupSize: 32, bits: 8)
             let summary = try Quantizer.quantize(
                 source.path, to: made.path, options: QuantizeOptions(standard: parameters, threads: 2))
-            #expect(summary.notes.count == 1)
+            #expect(summary.model.notes.count == 1)
             let options = EngineOptions(threads: 2, kvBudget: 16 << 20)
             let engines = try [source, made].map { try PhiEngine(folder: $0.path, options: options) }
             #expect(engines[1].notes.isEmpty)

@@ -4,25 +4,17 @@ import OperatingSystem
 
 /// Result of a quantization.
 package struct QuantizeSummary: Sendable, Equatable {
-    package var modelType: String
-    package var layerCount: Int
-    /// Matrices by bits a value; those that stay floats are under 0.
-    package var matricesByBits: [Int: Int]
+    package var model: ConversionSummary
     /// Paths of matrices that stay floats, as their columns make no whole groups.
     package var unfit: [String]
     package var parameterCount: Int
     /// Bytes of all tensors, before and after.
     package var sourceByteCount: Int
     package var byteCount: Int
-    /// Names of all files written, sorted.
-    package var files: [String]
-    package var hasTokenizer: Bool
     /// Tokens of the text that the model was calibrated with; 0 without one.
     package var calibrationTokens: Int
     /// Layers that an adapter was merged into.
     package var mergedLayers: Int
-    /// Notes on the source for a person.
-    package var notes: [String]
 }
 
 /// Turns a model folder in BF16, F16 or F32 into one in MLX's quantized format. Tensors, config.json and index are
@@ -58,7 +50,7 @@ package enum Quantizer {
             progress(ConversionProgress(layer: "reading the text", total: plan.sourceByteCount))
             return try ColumnWeights(model, text: text, pool: pool)
         }
-        let made = try plan.files.write(
+        var summary = try plan.files.write(
             with: files, to: folder, reading: model.files, overwrite: options.overwrite, pool,
             total: plan.sourceByteCount, progress: progress
         ) { number in
@@ -73,14 +65,13 @@ package enum Quantizer {
                     ? try model.adapter?.factors(tensor.path, rows: tensor.rows, columns: tensor.columns)
                     : nil)
         }
+        summary.architecture = type(of: model.architecture).modelType
+        summary.layerCount = model.architecture.shape.layerCount
+        summary.notes = model.store.notes
         return QuantizeSummary(
-            modelType: type(of: model.architecture).modelType,
-            layerCount: model.architecture.shape.layerCount,
-            matricesByBits: made.matricesByBits, unfit: plan.unfit, parameterCount: plan.parameterCount,
+            model: summary, unfit: plan.unfit, parameterCount: plan.parameterCount,
             sourceByteCount: plan.sourceByteCount, byteCount: plan.files.byteCount,
-            files: made.files, hasTokenizer: made.hasTokenizer,
-            calibrationTokens: weights?.tokenCount ?? 0, mergedLayers: model.adapted.count,
-            notes: model.store.notes)
+            calibrationTokens: weights?.tokenCount ?? 0, mergedLayers: model.adapted.count)
     }
 
     /// A folder with anything but a model is not ours to write in.

@@ -152,9 +152,10 @@ import Testing
                 }
             }
             #expect(
-                try FileManager.default.contentsOfDirectory(atPath: target.path).sorted() == summary.files)
-            #expect(summary.files.contains("generation_config.json"))
-            #expect(!summary.hasTokenizer && summary.byteCount == store.byteCount)
+                try FileManager.default.contentsOfDirectory(atPath: target.path).sorted()
+                    == summary.model.files)
+            #expect(summary.model.files.contains("generation_config.json"))
+            #expect(!summary.model.hasTokenizer && summary.byteCount == store.byteCount)
         }
     }
 
@@ -183,7 +184,7 @@ import Testing
                 source.path, to: target.path,
                 options: QuantizeOptions(embeddingBits: 8, rules: [try LayerRule("*.Wqkv=6:32")], threads: 2))
             // The embedding; fc1 and fc2 of all layers, in_proj or Wqkv, and out_proj.
-            #expect(summary.matricesByBits == [4: 28, 6: 4, 8: 1] && summary.unfit.isEmpty)
+            #expect(summary.model.matricesByBits == [4: 28, 6: 4, 8: 1] && summary.unfit.isEmpty)
             let (old, new) = (try TensorStore(folder: source.path), try TensorStore(folder: target.path))
             for name in old.names where !new.contains(name.dropLast(6) + "scales") {
                 let (before, after) = (try old.tensor(name), try new.tensor(name))

@@ -171,7 +171,7 @@ import Testing
                 source.path, to: target.path, options: QuantizeOptions(overwrite: true, threads: 2))
             let names = try FileManager.default.contentsOfDirectory(atPath: target.path).sorted()
             #expect(names == ["config.json", "model.safetensors", "model.safetensors.index.json"])
-            #expect(names == summary.files)
+            #expect(names == summary.model.files)
             _ = try PhiEngine(folder: target.path, options: EngineOptions(threads: 1, kvBudget: 64 << 20))
         }
     }
@@ -190,14 +190,14 @@ import Testing
             try Data("no".utf8).write(to: source.appending(path: "training_args.bin"))
             let summary = try Quantizer.quantize(
                 source.path, to: target.path, options: QuantizeOptions(threads: 1))
-            #expect(summary.hasTokenizer)
+            #expect(summary.model.hasTokenizer)
             for name in names {
                 #expect(
                     FileManager.default.contentsEqual(
                         atPath: source.appending(path: name).path, andPath: target.appending(path: name).path)
                 )
             }
-            #expect(!summary.files.contains("training_args.bin"))
+            #expect(!summary.model.files.contains("training_args.bin"))
         }
     }
 }
