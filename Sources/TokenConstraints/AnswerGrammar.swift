@@ -2,6 +2,9 @@ import BatchEngine
 import JSONSchema
 import OperatingSystem
 
+// Callers catch it.
+@_exported import struct JSONSchema.ConstraintFault
+
 /// A constraint compiled for one vocabulary. Requests share it, each with a constraint state of its own; masks are made
 /// on the threads of their callers.
 package final class AnswerGrammar: Sendable {

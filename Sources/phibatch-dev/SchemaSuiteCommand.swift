@@ -71,8 +71,8 @@ private struct SchemaTally {
         schemas += 1
         let start = ContinuousClock.now
         let schema: Schema
-        do throws(SchemaFault) { schema = try Schema(document) } catch {
-            refused[Self.keyword(error.pointer) ?? "schema", default: 0] += 1
+        do throws(ConstraintFault) { schema = try Schema(document) } catch {
+            refused[error.pointer.flatMap(Self.keyword) ?? "schema", default: 0] += 1
             return
         }
         do throws(ConstraintFault) {

@@ -30,7 +30,7 @@ struct SchemaCase: CustomTestStringConvertible, Sendable {
 }
 
 /// The fault of a schema that must not load.
-func fault(_ schema: String, draft: Draft = .draft2020) throws -> SchemaFault? {
+func fault(_ schema: String, draft: Draft = .draft2020) throws -> ConstraintFault? {
     let value = try json(schema)
-    return #expect(throws: SchemaFault.self) { try Schema(value, draft: draft) }
+    return #expect(throws: ConstraintFault.self) { try Schema(value, draft: draft) }
 }

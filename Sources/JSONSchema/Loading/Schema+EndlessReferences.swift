@@ -1,8 +1,10 @@
+import Errors
+
 extension Schema {
     /// Refuses schemas that apply themselves to the same part of an instance without end.
     ///
     /// Dynamic references are left to `SchemaLimits.applications`: their targets are not known in advance.
-    func checkForEndlessReferences() throws(SchemaFault) {
+    func checkForEndlessReferences() throws(ConstraintFault) {
         enum Visit { case never, now, done }
         var visits = [Visit](repeating: .never, count: nodes.count)
         for start in nodes.indices where visits[start] == .never {
@@ -17,10 +19,9 @@ extension Schema {
                 switch visits[target.index] {
                 case .done: break
                 case .now:
-                    throw SchemaFault(
-                        kind: .endless, pointer: nodes[last.node].pointer,
-                        problem:
-                            "leads back to \(nodes[target.index].pointer) without going into the instance")
+                    let problem: Message =
+                        "leads back to \(nodes[target.index].pointer) without going into the instance"
+                    throw ConstraintFault(.endless, at: nodes[last.node].pointer, problem.text)
                 case .never:
                     visits[target.index] = .now
                     path.append((target.index, nodes[target.index].rules.inPlace[...]))

@@ -25,10 +25,10 @@ extension Schema {
     /// - Parameters:
     ///   - draft: of a document without `$schema`.
     ///   - readsNullable: whether OpenAPI's `nullable` is a keyword.
-    /// - Throws: `SchemaFault`.
+    /// - Throws: `ConstraintFault`.
     package init(
         _ document: JSONValue, draft: Draft = .draft2020, readsNullable: Bool = false
-    ) throws(SchemaFault) {
+    ) throws(ConstraintFault) {
         var loader = SchemaLoader(readsNullable: readsNullable)
         self = try loader.load(document, draft)
     }

@@ -46,20 +46,20 @@ struct SchemaDocuments {
     /// A place in messages.
     func shown(_ location: Location) -> String { documentURIs[location.document] + "#" + location.pointer }
 
-    func fault(_ kind: SchemaFault.Reason, _ location: Location, _ problem: Message) -> SchemaFault {
-        SchemaFault(kind: kind, pointer: shown(location), problem: problem)
+    func fault(_ kind: ConstraintFault.Reason, _ location: Location, _ problem: Message) -> ConstraintFault {
+        ConstraintFault(kind, at: shown(location), problem.text)
     }
 
     // MARK: Scanning
 
     /// Adds the caller's document.
-    mutating func add(_ value: JSONValue, _ draft: Draft) throws(SchemaFault) -> Spot {
+    mutating func add(_ value: JSONValue, _ draft: Draft) throws(ConstraintFault) -> Spot {
         try add(value, draft, document: 0, uri: "")
     }
 
     private mutating func add(
         _ value: JSONValue, _ draft: Draft, document: Int, uri: String
-    ) throws(SchemaFault) -> Spot {
+    ) throws(ConstraintFault) -> Spot {
         let root = Location(document: document, pointer: "")
         let dialect = try dialect(of: value, at: root) ?? draft
         var base = URIReference(uri)
@@ -87,7 +87,7 @@ struct SchemaDocuments {
         resources.append(resource)
     }
 
-    private func dialect(of value: JSONValue, at location: Location) throws(SchemaFault) -> Draft? {
+    private func dialect(of value: JSONValue, at location: Location) throws(ConstraintFault) -> Draft? {
         guard let named = value["$schema"] else { return nil }
         guard case .string(let uri) = named, let draft = Draft(schema: uri) else {
             let known = Draft.allCases.map { Message(value: $0.uri) }.joined(separator: ", ")
@@ -97,7 +97,7 @@ struct SchemaDocuments {
     }
 
     /// Finds the resources and anchors in a schema.
-    private mutating func scan(_ start: Spot) throws(SchemaFault) {
+    private mutating func scan(_ start: Spot) throws(ConstraintFault) {
         var waiting: [(place: Spot, depth: Int)] = [(start, 0)]
         while let (next, depth) = waiting.popLast() {
             var place = next
@@ -142,7 +142,7 @@ struct SchemaDocuments {
     }
 
     /// Notes the URI and anchors of a schema, and moves the place into its resource.
-    private mutating func identify(_ place: inout Spot, _ members: JSONObject) throws(SchemaFault) {
+    private mutating func identify(_ place: inout Spot, _ members: JSONObject) throws(ConstraintFault) {
         let location = place.location
         let isRoot = resources[place.resource].root == location
         // A schema with its own URI may have another draft than its parent.
@@ -161,7 +161,7 @@ struct SchemaDocuments {
 
     private mutating func enter(
         _ place: inout Spot, _ members: JSONObject, _ draft: Draft
-    ) throws(SchemaFault) {
+    ) throws(ConstraintFault) {
         guard case .string(let id)? = members[draft.idKeyword],
             draft.readsBesideReference || members["$ref"] == nil
         else { return }
@@ -194,7 +194,7 @@ struct SchemaDocuments {
     /// - Returns: the place that a reference leads to, and its fragment if it is the name of an anchor.
     mutating func resolve(
         _ reference: String, from resource: Int, at location: Location
-    ) throws(SchemaFault) -> (place: Spot, anchor: String?) {
+    ) throws(ConstraintFault) -> (place: Spot, anchor: String?) {
         var uri = URIReference(reference).resolved(against: resources[resource].uri)
         let fragment = URIReference.percentDecoded(uri.fragment ?? "")
         uri.fragment = nil
@@ -216,7 +216,7 @@ struct SchemaDocuments {
 
     private mutating func resource(
         _ uri: String, _ reference: String, _ location: Location
-    ) throws(SchemaFault) -> Int {
+    ) throws(ConstraintFault) -> Int {
         guard !doubtfulURIs.contains(uri) else {
             throw fault(.unresolved, location, "two schemas have the URI that \(reference) names")
         }
@@ -235,7 +235,7 @@ struct SchemaDocuments {
 
     private mutating func walk(
         _ pointer: String, from root: Spot, _ reference: String, _ location: Location
-    ) throws(SchemaFault) -> Spot {
+    ) throws(ConstraintFault) -> Spot {
         guard let names = JSONPointer.names(pointer) else {
             throw fault(.malformed, location, "the fragment of \(reference) is no JSON pointer")
         }

@@ -3,7 +3,7 @@ import JSON
 extension SchemaLoader {
     mutating func readArray(
         _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout Shared<ArrayRules>?
-    ) throws(SchemaFault) {
+    ) throws(ConstraintFault) {
         var array = rules?.rules ?? ArrayRules()
         switch keyword.name {
         case "prefixItems": array.prefix = try schemaList(keyword)
@@ -40,7 +40,7 @@ extension SchemaLoader {
 
     mutating func readObject(
         _ keyword: Keyword, _ draft: Draft, _ rules: inout Shared<ObjectRules>?
-    ) throws(SchemaFault) {
+    ) throws(ConstraintFault) {
         var object = rules?.rules ?? ObjectRules()
         switch keyword.name {
         case "properties":
@@ -78,7 +78,7 @@ extension SchemaLoader {
         rules = Shared(object)
     }
 
-    private func names(_ value: JSONValue, _ location: Location) throws(SchemaFault) -> [String] {
+    private func names(_ value: JSONValue, _ location: Location) throws(ConstraintFault) -> [String] {
         guard case .array(let elements) = value else {
             throw documents.fault(.malformed, location, "must be a list of names, but is \(value.kindName)")
         }

@@ -4,7 +4,7 @@ import JSON
 
 extension SchemaLoader {
     /// Reads the keywords of one schema.
-    mutating func rules(_ place: Spot, _ draft: Draft) throws(SchemaFault) -> SchemaRules {
+    mutating func rules(_ place: Spot, _ draft: Draft) throws(ConstraintFault) -> SchemaRules {
         var rules = SchemaRules()
         switch place.value {
         case .bool(let verdict):
@@ -44,7 +44,7 @@ extension SchemaLoader {
 
     private mutating func read(
         _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout SchemaRules
-    ) throws(SchemaFault) {
+    ) throws(ConstraintFault) {
         switch keyword.name {
         case "$ref": rules.reference = try reference(keyword)
         case "$dynamicRef", "$recursiveRef": rules.dynamicReference = try dynamicReference(keyword)
@@ -76,7 +76,7 @@ extension SchemaLoader {
         }
     }
 
-    private func types(_ keyword: Keyword) throws(SchemaFault) -> JSONTypes {
+    private func types(_ keyword: Keyword) throws(ConstraintFault) -> JSONTypes {
         var names: [JSONValue] = [keyword.value]
         if case .array(let elements) = keyword.value { names = elements }
         var types: JSONTypes = []
@@ -96,7 +96,7 @@ extension SchemaLoader {
         return types
     }
 
-    private func values(_ values: [JSONValue], _ keyword: Keyword) throws(SchemaFault) -> ValueSet {
+    private func values(_ values: [JSONValue], _ keyword: Keyword) throws(ConstraintFault) -> ValueSet {
         guard let set = ValueSet(values) else {
             throw documents.fault(.tooLarge, keyword.location, "holds a value that is nested too deeply")
         }
@@ -105,7 +105,7 @@ extension SchemaLoader {
 
     private mutating func readNumber(
         _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout Shared<NumberRules>?
-    ) throws(SchemaFault) {
+    ) throws(ConstraintFault) {
         var number = rules?.rules ?? NumberRules()
         switch keyword.name {
         case "multipleOf":
@@ -142,7 +142,7 @@ extension SchemaLoader {
     }
 
     private mutating func readString(_ keyword: Keyword, _ rules: inout Shared<StringRules>?)
-        throws(SchemaFault)
+        throws(ConstraintFault)
     {
         var string = rules?.rules ?? StringRules()
         switch keyword.name {
@@ -160,7 +160,7 @@ extension SchemaLoader {
     }
 
     private mutating func readCombined(_ keyword: Keyword, _ rules: inout Shared<CombinedRules>?)
-        throws(SchemaFault)
+        throws(ConstraintFault)
     {
         var combined = rules?.rules ?? CombinedRules()
         switch keyword.name {

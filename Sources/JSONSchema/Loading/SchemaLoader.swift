@@ -25,7 +25,7 @@ struct SchemaLoader {
 
     init(readsNullable: Bool) { self.readsNullable = readsNullable }
 
-    mutating func load(_ document: JSONValue, _ draft: Draft) throws(SchemaFault) -> Schema {
+    mutating func load(_ document: JSONValue, _ draft: Draft) throws(ConstraintFault) -> Schema {
         let root = id(of: try documents.add(document, draft))
         while true {
             addDynamicAnchors()
@@ -70,7 +70,7 @@ struct SchemaLoader {
     // MARK: Keywords
 
     /// The node of a schema within `parent`.
-    mutating func child(_ value: JSONValue, _ location: Location, in parent: Spot) throws(SchemaFault)
+    mutating func child(_ value: JSONValue, _ location: Location, in parent: Spot) throws(ConstraintFault)
         -> SchemaID
     {
         switch value {
@@ -88,16 +88,18 @@ struct SchemaLoader {
         return id(of: Spot(location: location, value: value, resource: resource))
     }
 
-    mutating func reference(_ keyword: Keyword) throws(SchemaFault) -> SchemaID {
+    mutating func reference(_ keyword: Keyword) throws(ConstraintFault) -> SchemaID {
         id(of: try target(of: keyword).place)
     }
 
-    private mutating func target(of keyword: Keyword) throws(SchemaFault) -> (place: Spot, anchor: String?) {
+    private mutating func target(of keyword: Keyword) throws(ConstraintFault) -> (
+        place: Spot, anchor: String?
+    ) {
         try documents.resolve(try text(keyword), from: keyword.parent.resource, at: keyword.location)
     }
 
     /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if its first target has such an anchor.
-    mutating func dynamicReference(_ keyword: Keyword) throws(SchemaFault) -> DynamicReference {
+    mutating func dynamicReference(_ keyword: Keyword) throws(ConstraintFault) -> DynamicReference {
         let (place, name) = try target(of: keyword)
         let anchor = documents.resources[keyword.parent.resource].draft == .draft2019 ? "" : name
         let known = anchor.flatMap { documents.resources[place.resource].dynamicAnchors[$0] }
@@ -106,7 +108,7 @@ struct SchemaLoader {
         return DynamicReference(fallback: id(of: place), anchor: isDynamic ? anchor : nil)
     }
 
-    mutating func regex(_ pattern: String, _ location: Location) throws(SchemaFault) -> ECMARegex {
+    mutating func regex(_ pattern: String, _ location: Location) throws(ConstraintFault) -> ECMARegex {
         if let known = patterns[pattern] { return known }
         do throws(RegexFault) {
             let regex = try ECMARegex(pattern)
@@ -118,7 +120,7 @@ struct SchemaLoader {
             patterns[pattern] = regex
             return regex
         } catch {
-            let kind: SchemaFault.Reason =
+            let kind: ConstraintFault.Reason =
                 switch error.kind {
                 case .malformed: .malformed
                 case .unsupported: .unsupportedPattern

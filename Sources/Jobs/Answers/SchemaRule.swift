@@ -55,10 +55,10 @@ struct SchemaRule: AnswerRule {
 
     func checked() throws(SettingProblem) -> CheckedRule {
         let checked: Schema
-        do throws(SchemaFault) {
+        do throws(ConstraintFault) {
             checked = try Schema(schema ?? ["type": "object"], readsNullable: true)
         } catch {
-            throw SettingProblem("\(error.pointer): \(error.problem.text).")
+            throw SettingProblem(error)
         }
         if let problem = SchemaAnnotations.problem(with: checked) { throw SettingProblem(problem) }
         let warnings = { @Sendable in

@@ -13,7 +13,7 @@ import TokenConstraints
         schema = try Schema(JSONValue(parsing: parts[0], limits: .file))
         grammar = try AnswerGrammar(
             schema, layout: parts[1].first == 0x20 ? .indented(2) : .compact, tokens: byteTokens)
-    } catch let error where error is JSONFault || error is SchemaFault || error is ConstraintFault {
+    } catch let error where error is JSONFault || error is ConstraintFault {
         try promise("\(error)".utf8.count < 100_000, "a message without end")
         return
     }

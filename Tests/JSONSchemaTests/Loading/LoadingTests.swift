@@ -22,7 +22,7 @@ import Testing
 
     @Test func messagesSayWhatWouldBeRight() throws {
         let type = try fault(#"{"properties":{"a":{"type":"sting"}}}"#)?.description
-        #expect(type?.hasPrefix("the schema at #/properties/a/type: must be of null, ") == true)
+        #expect(type?.hasPrefix("#/properties/a/type: must be of null, ") == true)
         #expect(type?.hasSuffix("Did you mean string?") == true)
         let pattern = try fault(#"{"pattern":"ab(?=c)"}"#)
         #expect(pattern?.kind == .unsupportedPattern)
@@ -52,7 +52,7 @@ import Testing
     @Test func nestingIsBounded() throws {
         var deep: JSONValue = true
         for _ in 0..<400 { deep = ["not": deep] }
-        let error = #expect(throws: SchemaFault.self) { try Schema(deep) }
+        let error = #expect(throws: ConstraintFault.self) { try Schema(deep) }
         #expect(error?.kind == .tooLarge)
     }
 
@@ -75,9 +75,11 @@ import Testing
     @Test func patternsShareABound() throws {
         var patterns = JSONObject()
         for i in 0..<6 { patterns["^a{90000\(i)}$"] = true }
-        let error = #expect(throws: SchemaFault.self) { try Schema(["patternProperties": .object(patterns)]) }
+        let error = #expect(throws: ConstraintFault.self) {
+            try Schema(["patternProperties": .object(patterns)])
+        }
         #expect(error?.kind == .tooLarge)
-        #expect(error?.pointer.hasPrefix("#/patternProperties/^a{90000") == true)
+        #expect(error?.pointer?.hasPrefix("#/patternProperties/^a{90000") == true)
     }
 
     @Test func aHugeEnumIsLookedUp() throws {

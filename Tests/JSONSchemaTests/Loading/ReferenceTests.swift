@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func referencesThatLeadNowhereAreRefused() throws {
-        let cases: [(String, SchemaFault.Reason, String)] = [
+        let cases: [(String, ConstraintFault.Reason, String)] = [
             (##"{"items":{"$ref":"#/$defs/a"}}"##, .unresolved, "#/items/$ref"),
             (##"{"$ref":"#a"}"##, .unresolved, "#/$ref"),
             (##"{"$ref":"#/minimum","minimum":1}"##, .unresolved, "#/$ref"),

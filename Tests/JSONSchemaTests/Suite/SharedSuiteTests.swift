@@ -54,7 +54,7 @@ struct SharedSuiteTests {
     }
 
     private func load(_ document: JSONValue, _ draft: Draft) -> Schema? {
-        do throws(SchemaFault) {
+        do throws(ConstraintFault) {
             return try Schema(document, draft: draft)
         } catch {
             #expect([.remote, .unknownDialect].contains(error.kind), "\(error)")
@@ -75,13 +75,13 @@ struct MaskBenchTests {
         unpack.standardOutput = pipe
         try unpack.run()
         let text = try #require(try pipe.fileHandleForReading.readToEnd())
-        var (refused, wrong, count) = ([SchemaFault.Reason](), Set<String>(), 0)
+        var (refused, wrong, count) = ([ConstraintFault.Reason](), Set<String>(), 0)
         for line in [UInt8](text).split(separator: 0x0A) {
             let one = try JSONValue(parsing: Array(line), limits: .ownLine)
             guard case .string(let name)? = one["name"], let document = one["schema"],
                 case .array(let tests)? = one["tests"]
             else { continue }
-            do throws(SchemaFault) {
+            do throws(ConstraintFault) {
                 let schema = try Schema(document)
                 for test in tests {
                     guard let value = test["data"] else { continue }
