@@ -17,11 +17,11 @@ extension AnswerKey {
                 throw SettingProblem("is not valid UTF-8")
             }
             return AnswerFormat(.grammar(text))
-        }
-    ) { value in
-        guard case .string(let text) = value, GrammarRule.isText(text) else { return nil }
-        return AnswerFormat(.grammar(text))
-    }
+        },
+        read: { value in
+            guard case .string(let text) = value, GrammarRule.isText(text) else { return nil }
+            return AnswerFormat(.grammar(text))
+        })
 }
 
 /// Constrains answers to texts of a context-free grammar in GBNF.
@@ -48,10 +48,11 @@ struct GrammarRule: AnswerRule {
             throw SettingProblem(error)
         }
         let matcher = GrammarMatcher(source)
-        return CheckedRule(problem: { Self.problem(with: $0, by: matcher) }) {
-            _, tokens, effort throws(ConstraintFault) in
-            try AnswerGrammar(source, tokens: tokens, effort: effort)
-        }
+        return CheckedRule(
+            problem: { Self.problem(with: $0, by: matcher) },
+            compiled: { _, tokens, effort throws(ConstraintFault) in
+                try AnswerGrammar(source, tokens: tokens, effort: effort)
+            })
     }
 
     private static func problem(with answer: String, by matcher: GrammarMatcher) -> String? {

@@ -17,8 +17,8 @@ extension AnswerKey {
             let shown = JSONWriter.text(of: value).prefix(60)
             throw SettingProblem(
                 "must be text, json_object, or an object with type: json_schema, but is \(shown)")
-        }
-    ) { value throws(SettingProblem) in try AnswerFormat(responseFormat: value) }
+        },
+        read: { value throws(SettingProblem) in try AnswerFormat(responseFormat: value) })
 }
 
 extension AnswerFormat {

@@ -17,8 +17,8 @@ extension AnswerKey {
             default: false
             }
         },
-        ofFile: { contents throws(SettingProblem) in try AnswerFormat(schema: JSONValue(ofFile: contents)) }
-    ) { AnswerFormat(.schema($0)) }
+        ofFile: { contents throws(SettingProblem) in try AnswerFormat(schema: JSONValue(ofFile: contents)) },
+        read: { AnswerFormat(.schema($0)) })
 
     /// Any JSON, or any object or array.
     static let jsonMode = AnswerKey(

@@ -19,8 +19,8 @@ extension AnswerKey {
             let tools = try JSONValue(ofFile: contents)
             guard let rule = ToolsRule(tools) else { throw tools.wrong(ToolsRule.right) }
             return AnswerFormat(rule)
-        }
-    ) { value in ToolsRule(value).map { AnswerFormat($0) } }
+        },
+        read: { value in ToolsRule(value).map { AnswerFormat($0) } })
 }
 
 /// Constrains calls of tools: each call names a tool, and its arguments follow that tool's schema.
@@ -146,12 +146,11 @@ struct ToolsRule: AnswerRule {
         // The answer of a problem is the calls alone, empty if there are none.
         return CheckedRule(
             calling: choice, beside: beside, place: place,
-            warnings: { (beside?.warnings ?? []) + calls.warnings.map(place) }
-        ) {
-            $0.isEmpty && choice != .required ? nil : calls.problem(with: $0).map(place)
-        } compiled: { layout, tokens, effort throws(ConstraintFault) in
-            try calls.compiled(.init(others: layout.others), tokens, effort)
-        }
+            warnings: { (beside?.warnings ?? []) + calls.warnings.map(place) },
+            problem: { $0.isEmpty && choice != .required ? nil : calls.problem(with: $0).map(place) },
+            compiled: { layout, tokens, effort throws(ConstraintFault) in
+                try calls.compiled(.init(others: layout.others), tokens, effort)
+            })
     }
 
     /// Translates pointers to the parameters of a tool, the only schema that the author knows.
