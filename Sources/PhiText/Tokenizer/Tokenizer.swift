@@ -121,7 +121,8 @@ package final class Tokenizer: Sendable {
             return pool.lend(most: 64, orMake: EncodeScratch.init) { scratch in
                 scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
                 let sections = plainMatcher.sections(
-                    of: bytes, specialAsText: specialTokensAsText, controlAsText: isContinuation)
+                    of: bytes, specialAsText: specialTokensAsText,
+                    controlAsText: isContinuation && specialTokensAsText)
                 for section in sections {
                     if let token = section.token {
                         output.append(token)
@@ -148,7 +149,8 @@ package final class Tokenizer: Sendable {
         }
         let normalized = scratch.text.current.all
         let sections = normalizedMatcher.sections(
-            of: normalized, specialAsText: specialTokensAsText, controlAsText: scratch.isContinuation)
+            of: normalized, specialAsText: specialTokensAsText,
+            controlAsText: scratch.isContinuation && specialTokensAsText)
         if sections.count == 1, sections[0].token == nil {
             return encodePieces(isStart: isStart, scratch, &output)
         }

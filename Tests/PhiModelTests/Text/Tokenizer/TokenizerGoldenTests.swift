@@ -77,4 +77,14 @@ struct TokenizerGoldenTests {
         let word = try #require(phi4.id(of: "Ġthe"))
         #expect(phi4.text(of: word) == " the")
     }
+
+    /// Phi-4-mini doesn't mark this one as special.
+    @Test(.enabled(if: ModelFixtures.hasAll, "PHIBATCH_SHARED is not set: only Phi-3.5's vectors are run"))
+    func aControlTokenInTheMiddleIsTextUnlessItIsMeant() throws {
+        let phi4 = try ModelFixtures.tokenizer("phi-4-mini")
+        let call = try #require(phi4.id(of: "<|tool_call|>"))
+        #expect(phi4.encode(continuing: "<|tool_call|>", isControl: true) == [call])
+        let text = phi4.encode(continuing: "<|tool_call|>")
+        #expect(text.count > 1 && !text.contains(call))
+    }
 }
