@@ -54,7 +54,7 @@ struct MessageTests {
 
     @Test func errorsSayThemselves() {
         let plain: any Error = Plain(description: value)
-        let explained: any Error = UserError(.io, "one: \(value)\ntwo")
+        let explained: any Error = UserError(.io, "one: \(value)\ntwo" as Message)
         #expect(("\(plain)" as Message).text == shown)
         #expect(("\(explained)" as Message).text == "one: \(shown)\ntwo")
     }
