@@ -159,7 +159,7 @@ package struct ResultEncoder {
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
         JSONResults.lines, JSONResults.array, OpenAIResults(), DelimitedOutput.csv, DelimitedOutput.tsv,
-        ParquetResults(), TOMLResults(),
+        ParquetResults(),
     ]
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
