@@ -7,7 +7,6 @@ package struct EngineEntry: Sendable {
         package let version: String
         /// The device, as in "cpu" or "gpu Apple M4 Max".
         package let device: String
-        package let isGPU: Bool
     }
 
     package let kind: EngineKind
@@ -17,6 +16,8 @@ package struct EngineEntry: Sendable {
     var leavesOut: [(setting: String, reason: String)] = []
     /// Whether a result is the same, byte for byte, whatever runs beside it.
     package var isReproducible = true
+    /// Devices, by how their names begin, on which it was seen to be right and faster than the processor (`Tests/GPU`).
+    var provenDevices: [String] = []
     /// Loads its library, if it needs one.
     package var library: (@Sendable () throws(UserError) -> Library)?
     /// Reason why `auto` skips it although it is installed; nil for none.
@@ -29,10 +30,13 @@ package struct EngineEntry: Sendable {
     /// All that can be named.
     package static let all = EngineKind.allCases.filter { $0 != .auto }.map(\.entry)
 
-    private var hasGPU: Bool { (try? library?())?.isGPU ?? false }
+    private var isProven: Bool {
+        guard !provenDevices.isEmpty, let device = (try? library?())?.device else { return false }
+        return provenDevices.contains { device.hasPrefix($0) }
+    }
 
     /// The engine that `auto` takes.
-    fileprivate static var automatic: EngineEntry { all.first { $0.hasGPU } ?? .cpu }
+    fileprivate static var automatic: EngineEntry { all.first(where: \.isProven) ?? .cpu }
 
     /// Returns the problem with settings that are given; nil if there is none.
     package func problem(given settings: [String]) -> String? {

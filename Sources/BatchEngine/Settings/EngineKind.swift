@@ -6,7 +6,7 @@ public enum EngineKind: String, Sendable, CaseIterable {
     case mlx
     /// Float32 on the processor: the reference for 8-bit arithmetic.
     case exact
-    /// `mlx` if it is installed and finds a GPU, else `cpu`.
+    /// `mlx` on a GPU where it was seen to be right and faster, else `cpu`.
     case auto
 
     /// Form in help texts.

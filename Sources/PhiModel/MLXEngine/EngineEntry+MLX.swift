@@ -10,8 +10,7 @@ extension EngineEntry {
         isReproducible: false,
         library: { () throws(UserError) in
             let library = try MLXLibrary.load()
-            return Library(
-                version: MLXLibrary.wantedVersion, device: library.device, isGPU: library.isGPU)
+            return Library(version: MLXLibrary.wantedVersion, device: library.device)
         },
         fault: { MLXLibrary.fault }, identity: { _ in MLXEngine.identity(try MLXLibrary.load()) },
         load: { try MLXEngine(folder: $0, options: $1) })
