@@ -242,7 +242,9 @@ extension BatchJob {
     /// Returns a loader that loads the job's model once, however many runs use it.
     package func makeModelLoader() -> ModelLoader {
         ModelLoader {
-            log.info("loading the model \(settings.model)")
+            let entry = settings.engine.kind.entry
+            let device = (try? entry.library?()).map { " with \(entry.title), on \($0.device)" } ?? ""
+            log.info("loading the model \(settings.model)\(device)")
             return try loadModel()
         }
     }

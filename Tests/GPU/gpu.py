@@ -114,7 +114,7 @@ class Look:
     def device(self):
         name = ask("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
         lines = self.call("doctor").stdout.splitlines()
-        return {"nvidia-smi": name, "doctor": [line.strip() for line in lines if "MLX" in line]}
+        return {"nvidia-smi": name, "doctor": [line.strip() for line in lines if line.startswith("mlx")]}
 
     def answers(self):
         """The demo job's, beside the processor's."""

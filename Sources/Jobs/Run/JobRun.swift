@@ -99,9 +99,7 @@ package final class JobRun: RequestSource {
         self.stopFlag = stopFlag
         self.progress = progress
         self.ended = ended
-        self.follows = follows
-        self.piped = piped
-        self.answers = answers
+        (self.follows, self.piped, self.answers) = (follows, piped, answers)
         if piped != nil, AcceptFilter(job) != nil {
             throw UserError(.badJob, "distinct and until need an input that is there, and no pipe.")
         }
