@@ -30,13 +30,12 @@ package struct EngineEntry: Sendable {
     /// All that can be named.
     package static let all = EngineKind.allCases.filter { $0 != .auto }.map(\.entry)
 
-    private var isProven: Bool {
-        guard !provenDevices.isEmpty, let device = (try? library?())?.device else { return false }
-        return provenDevices.contains { device.hasPrefix($0) }
-    }
-
     /// The engine that `auto` takes.
-    fileprivate static var automatic: EngineEntry { all.first(where: \.isProven) ?? .cpu }
+    fileprivate static var automatic: EngineEntry {
+        all.first { entry in
+            entry.provenDevices.contains { (try? entry.library?())?.device.hasPrefix($0) == true }
+        } ?? .cpu
+    }
 
     /// Returns the problem with settings that are given; nil if there is none.
     package func problem(given settings: [String]) -> String? {

@@ -24,9 +24,7 @@ final class ModelThreads: Sendable {
 
     /// - Parameter workers: the most requests that run together.
     init(engine: any Engine, text: any TextCoding, workers: Int) {
-        self.engine = engine
-        self.text = text
-        self.workers = workers
+        (self.engine, self.text, self.workers) = (engine, text, workers)
     }
 
     func ask(_ prompt: Prompt, _ parameters: AnswerParameters, _ feed: AnswerFeed) {

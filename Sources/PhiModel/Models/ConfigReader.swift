@@ -13,9 +13,7 @@ package struct ConfigReader {
     var names: [String: String] = [:]
 
     init(path: String, prefix: String = "", members: JSONObject) {
-        self.path = path
-        self.prefix = prefix
-        self.members = members
+        (self.path, self.prefix, self.members) = (path, prefix, members)
     }
 
     func fault(_ kind: UserError.Kind, _ key: String, _ message: String) -> UserError {
