@@ -200,77 +200,7 @@ INLINE void multiply_step(const PhiMatrix *w, const uint8_t *const lines[2], siz
 #undef MEANWHILE
 }
 
-// S[token][16] += the biases of a segment, for tile `tile` of the activations.
-INLINE void add_biases(const PhiMatrix *w, const uint8_t *block, const PhiActivations *x, size_t tile,
-                       size_t segment, float *S) {
-    const size_t pairs = phi_pairs(w->columns, w->group), segments = phi_segments(w->columns, w->group);
-    const size_t from = segment * PHI_SEGMENT, to = from + PHI_SEGMENT < pairs ? from + PHI_SEGMENT : pairs;
-    __m512i B[16];
-    for (int i = 0; i < 16; i++) B[i] = _mm512_setzero_si512();
-    for (size_t p = from; p < to; p++) {
-        const __m512i biases = _mm512_loadu_si512(block + phi_biases_at(w, p));
-        const int16_t *factors = x->sums + (tile * pairs + p) * 2 * x->tile;
-        for (int i = 0; i < 16; i++) B[i] = _mm512_dpwssd_epi32(B[i], biases, phi_quad512(factors + 2 * i));
-    }
-    const __m512 step = _mm512_loadu_ps(block);
-    const float *steps = x->sum_steps + (tile * segments + segment) * x->tile;
-    for (int i = 0; i < 16; i++)
-        _mm512_store_ps(S + 16 * i,
-                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(B[i]), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])),
-                                        _mm512_load_ps(S + 16 * i)));
-}
-
-// 16-bit integers of a segment's groups for 16 rows or tokens, as low and high bytes: tiles of `width` groups.
-struct planes {
-    _Alignas(64) uint8_t low[PHI_SEGMENT / 2][64], high[PHI_SEGMENT / 2][64];
-};
-
-// Splits lines of two groups, which are `step` apart. Those of tokens are spread over a tile's rows of `width` bytes;
-// those of weights remain lines of four groups, where `width` is 0.
-static void split(const uint8_t *lines, size_t step, size_t count, const size_t width, struct planes *to) {
-    const __m512i quarters = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
-    const __m512i first = _mm512_or_si512(_mm512_set1_epi32((int)0x80800200), quarters);
-    const __m512i second = _mm512_or_si512(_mm512_set1_epi32(0x02008080), quarters), one = _mm512_set1_epi8(1);
-    const __m512i token = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i places = _mm512_mullo_epi32(token, _mm512_set1_epi32((int)width));
-    for (size_t i = 0; i < PHI_SEGMENT / 2; i++) {
-        const __m512i zero = _mm512_setzero_si512();
-        const __m512i a = 2 * i < count ? _mm512_loadu_si512(lines + 2 * i * step) : zero;
-        const __m512i b = 2 * i + 1 < count ? _mm512_loadu_si512(lines + (2 * i + 1) * step) : zero;
-        const __m512i low = _mm512_or_si512(_mm512_shuffle_epi8(a, first), _mm512_shuffle_epi8(b, second));
-        const __m512i high = _mm512_or_si512(_mm512_shuffle_epi8(a, _mm512_add_epi8(first, one)),
-                                             _mm512_shuffle_epi8(b, _mm512_add_epi8(second, one)));
-        if (width) {
-            const size_t at = i / (width / 4) * 16 * width + i % (width / 4) * 4;
-            _mm512_i32scatter_epi32(to->low[0] + at, places, low, 1);
-            _mm512_i32scatter_epi32(to->high[0] + at, places, high, 1);
-        } else {
-            _mm512_store_si512(to->low[i], low);
-            _mm512_store_si512(to->high[i], high);
-        }
-    }
-}
-
-// As `add_biases`, with the exact products of the bytes.
-static void add_planes(const struct planes *x, const struct planes *biases, size_t pairs, size_t width, __m512 step,
-                       const float *steps, float *S) {
-    _Alignas(64) int32_t sums[3][256];
-    _tile_zero(0), _tile_zero(1), _tile_zero(2);
-    for (size_t at = 0; at < pairs * 32; at += 16 * width) {
-        _tile_loadd(4, x->low[0] + at, width), _tile_loadd(5, x->high[0] + at, width);
-        _tile_loadd(6, biases->low[0] + at, 64), _tile_loadd(7, biases->high[0] + at, 64);
-        _tile_dpbuud(0, 4, 6), _tile_dpbsud(1, 5, 6), _tile_dpbssd(2, 5, 7), _tile_dpbusd(1, 4, 7);
-    }
-    _tile_stored(0, sums[0], 64), _tile_stored(1, sums[1], 64), _tile_stored(2, sums[2], 64);
-    for (int i = 0; i < 16; i++) {
-        __m512i sum = _mm512_slli_epi32(_mm512_load_si512(sums[2] + 16 * i), 8);
-        sum = _mm512_slli_epi32(_mm512_add_epi32(sum, _mm512_load_si512(sums[1] + 16 * i)), 8);
-        sum = _mm512_add_epi32(sum, _mm512_load_si512(sums[0] + 16 * i));
-        _mm512_store_ps(S + 16 * i,
-                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])),
-                                        _mm512_load_ps(S + 16 * i)));
-    }
-}
+#include "amx_biases.inc"
 
 INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
                   size_t from, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
@@ -288,7 +218,7 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
     const size_t next_pair = kind == PHI_INT4 ? 2 * 128 * 16 : record;
     const size_t pairs = phi_pairs(w->columns, group), segments = phi_segments(w->columns, group);
     const size_t width = group < 64 ? group : 64;
-    const int by_planes = tokens >= 16 && segments <= MOST_SEGMENTS;
+    const int by_planes = x->tile == 16 && segments <= MOST_SEGMENTS;
     for (size_t s = 0; by_planes && s < segments; s++)
         for (size_t t = 0; t < tiles; t++)
             split((const uint8_t *)(x->sums + ((first + t) * pairs + s * PHI_SEGMENT) * 32), 64,

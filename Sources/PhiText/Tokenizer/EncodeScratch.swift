@@ -24,9 +24,7 @@ final class EncodeScratch {
     private(set) var isContinuation = false
 
     func begin(limit: Int, shield: ControlTokenEscaper?, isContinuation: Bool) {
-        self.limit = limit
-        self.shield = shield
-        self.isContinuation = isContinuation
+        (self.limit, self.shield, self.isContinuation) = (limit, shield, isContinuation)
         isBeyondLimit = false
     }
 
