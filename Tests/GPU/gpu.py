@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Shows what "engine: mlx" does on a GPU: whether it is right, and how fast, as one JSON file.
 
-    make mlx MLX=mlx-cuda-12 && make install PREFIX=/tmp/phibatch
-    gpu.py pack /tmp/phibatch models/smollm2-demo PARTS    # pieces that travel one by one, for a machine without a network
+    make mlx MLX=mlx-cuda-12 && make install PREFIX=FOLDER
+    gpu.py pack FOLDER models/smollm2-demo PARTS    # pieces that travel one by one, for a machine without a network
     gpu.py run PARTS FOUND.json                            # there, in at most 8 minutes
 
 `run` takes a folder of parts, or an installed PREFIX with --model. It needs Python's numpy, which makes models of the
