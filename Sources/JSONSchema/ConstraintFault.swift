@@ -22,7 +22,7 @@ package struct ConstraintFault: Error, Equatable, Sendable, CustomStringConverti
     }
 
     package let kind: Reason
-    /// The place in a schema, as a URI fragment like `#/properties/a/$ref`; nil for none.
+    /// Location in the schema, a URI fragment such as `#/properties/a/$ref`; nil if the fault is in no schema.
     package let pointer: String?
     /// The error, and a valid alternative.
     package let problem: String

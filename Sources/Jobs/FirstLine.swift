@@ -124,7 +124,7 @@ struct FirstLine {
                 "\(place): \(data.joined(separator: ", ")): data of the line, as the job gives the prompt. line_settings: [\(first)] makes \(first) a setting."
             )
         }
-        // Where lines are data, their fields have any name.
+        // Fields of lines that are data may have any name.
         guard reading.asks, !reading.settings.isEmpty else { return warnings }
         for field in unused {
             if field.name == "schema" {

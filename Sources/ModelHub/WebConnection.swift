@@ -274,7 +274,7 @@ struct WebAddress {
         let start = rest.prefix(until: "/", "?")
         let parts = start.split(at: "@", keepingEmpty: true)
         var authority = parts[parts.count - 1].lowercased()
-        // What libcurl could read in another way is no host.
+        // A host that libcurl could read differently is refused.
         guard parts.count <= 2, !authority.isEmpty, authority.hasPrefix("[") == authority.contains("]"),
             start.utf8.allSatisfy({ $0 > 0x20 && !"\\^`{|}<>\"".utf8.contains($0) })
         else { return nil }

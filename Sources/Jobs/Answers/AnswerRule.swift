@@ -27,7 +27,7 @@ final class CheckedRule: Sendable {
     private let found: @Sendable () -> [String]
     private let fault: @Sendable (String) -> String?
 
-    /// - Parameter problem: as `problem(with:)`.
+    /// - Parameter problem: returns the problem with a finished answer, as part of a sentence; nil if there is none.
     init(
         calling callChoice: CallGrammar.Choice? = nil, beside: CheckedRule? = nil,
         place: @escaping @Sendable (String) -> String = { $0 },

@@ -7,7 +7,7 @@ extension AnswerKey {
         help: "a context-free grammar that answers follow, in GBNF: a file, or the text itself",
         file: "a file with a grammar, or a grammar's text",
         right: "a grammar's text (GBNF), not a file's name",
-        // Anything else of that name is data, such as notes on somebody's grammar.
+        // A field with any other text is data.
         isAsked: { field in
             guard case .string(let text) = field else { return false }
             return GrammarRule.isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")

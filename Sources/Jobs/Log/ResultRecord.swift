@@ -55,7 +55,7 @@ struct RecordHead {
     init?(_ line: UnsafeRawBufferPointer) {
         var (isFailed, tokens) = (false, Int?.none)
         self.init(line) { name, scanner throws(JSONFault) in
-            // What comes after either is the line's, and may have these names, too.
+            // Kept fields follow, and may have these names, too.
             if isFailed || tokens != nil {
                 try scanner.skip()
             } else if name.spells("usage") {

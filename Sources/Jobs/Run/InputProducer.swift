@@ -38,7 +38,7 @@ final class InputProducer: @unchecked Sendable {
     private let queue: RequestQueue
     private let preparer: LinePreparer
     private let keys: LineKeys
-    /// As `RequestMaker.model`.
+    /// Model that equal requests share (`RequestMaker.model`).
     private let sharedModel: [UInt8]?
     /// Nil where rows that are done decide nothing of others.
     private let plan: StepPlan?

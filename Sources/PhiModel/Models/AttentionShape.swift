@@ -14,8 +14,8 @@ package struct AttentionShape: Sendable, Equatable {
     package var sparsity: BlockSparsity?
     /// Factor of the products of queries and keys; nil takes 1 / sqrt(headDimension).
     package var scale: Float?
-    /// Floats of a sequence's state in this layer after its last position. If any layer has one, states and windows are
-    /// not in blocks, but in each sequence's own memory.
+    /// Size of the layer's recurrent state in floats; 0 if it has none. In a model with such a layer, each sequence keeps
+    /// its states and windows in memory of its own, not in blocks.
     package var stateWidth = 0
     /// Two adjacent heads make one difference, and the cache stores their keys, and their values, as one head.
     package var isDifferential = false

@@ -236,7 +236,7 @@ struct GBNFReader {
         return scalar
     }
 
-    // MARK: The position
+    // MARK: Scanning
 
     private var current: Unicode.Scalar? { peek(0) }
 
