@@ -72,8 +72,6 @@ struct BPEModel: Sendable {
         }
     }
 
-    func hasSymbol(ofByte byte: UInt8) -> Bool { byteSymbols[Int(byte)] >= 0 }
-    func hasSymbol(ofScalar scalar: UInt32) -> Bool { scalars[scalar] >= 0 }
     /// Whether each piece of text has at least one token.
     var givesTokens: Bool { isComplete || options.unknownID != nil }
 

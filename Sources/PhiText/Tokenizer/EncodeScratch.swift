@@ -14,8 +14,6 @@ final class EncodeScratch {
     var search = PatternSearch()
     /// Number of tokens beyond which encoding may end early.
     private(set) var limit = Int.max
-    /// Whether there are certainly more.
-    var isBeyondLimit = false
 
     /// Escaper of control tokens.
     private(set) var shield: ControlTokenEscaper?
@@ -25,7 +23,6 @@ final class EncodeScratch {
 
     func begin(limit: Int, shield: ControlTokenEscaper?, isContinuation: Bool) {
         (self.limit, self.shield, self.isContinuation) = (limit, shield, isContinuation)
-        isBeyondLimit = false
     }
 
     /// Lends an empty array for a piece's symbols. It is passed as a whole, since each access to a member of a class

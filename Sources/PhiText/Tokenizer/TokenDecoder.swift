@@ -1,3 +1,4 @@
+import BatchEngine
 import FoundationShim
 import JSON
 
@@ -19,9 +20,17 @@ enum DecoderStep: Sendable, Equatable {
     var fuses: Bool { self == .fuse || self == .byteLevel }
 }
 
-/// State of decoding one text. Decoding a whole text feeds all tokens and finishes, so a stream gives the same text by
-/// construction.
-struct DecoderRun: Sendable {
+/// Decodes the tokens of one text as they come, such as those of a completion.
+///
+/// The concatenated output is that of decoding the text as a whole. So if the decoder strips a leading space (Phi-3's
+/// does), the first word of a completion has none, just as in Hugging Face's decoding.
+///
+/// Text is returned as soon as no later token can change it. An incomplete character is held back, and so is a run of
+/// byte tokens (`<0x..>`) until another token ends it, as one wrong byte changes the whole run.
+package struct TokenTextStream: TextStream {
+    private let tokenizer: Tokenizer
+    /// Special tokens that become text; nil for all.
+    private let shown: Set<Int32>?
     private var steps: [Step]
     private var output: [UInt8] = []
 
@@ -38,7 +47,8 @@ struct DecoderRun: Sendable {
         var stripsLeft = 0
     }
 
-    init(_ steps: [DecoderStep]) {
+    init(_ tokenizer: Tokenizer, _ steps: [DecoderStep], showing shown: Set<Int32>?) {
+        (self.tokenizer, self.shown) = (tokenizer, shown)
         var isFused = false
         self.steps = []
         for step in steps {
@@ -49,17 +59,23 @@ struct DecoderRun: Sendable {
         }
     }
 
-    /// Takes a token's text from the vocabulary.
-    mutating func feed(_ token: ArraySlice<UInt8>) { feed(0, Array(token)) }
+    package mutating func append(_ token: Int32) -> String {
+        feed(token)
+        return take()
+    }
 
-    /// Returns the text that is certain since the last call: whole characters.
-    mutating func take() -> String {
+    /// Takes a token whose text is returned later.
+    mutating func feed(_ token: Int32) {
+        if let shown, tokenizer.isSpecial(token), !shown.contains(token) { return }
+        if let content = tokenizer.content(of: token) { feed(0, Array(content)) }
+    }
+
+    private mutating func take() -> String {
         defer { output.removeAll(keepingCapacity: true) }
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Drops an incomplete character at the end.
-    mutating func dropHalfCharacter() {
+    package mutating func dropHalfCharacter() {
         for k in steps.indices {
             steps[k].repair = UTF8Repair()
             if steps[k].step == .byteFallback {
@@ -68,8 +84,7 @@ struct DecoderRun: Sendable {
         }
     }
 
-    /// Ends the text; `take` then returns the rest.
-    mutating func finish() {
+    package mutating func finish() -> String {
         for k in steps.indices {
             switch steps[k].step {
             case .byteFallback: flushBytes(k)
@@ -80,6 +95,7 @@ struct DecoderRun: Sendable {
             default: break
             }
         }
+        return take()
     }
 
     private mutating func feed(_ k: Int, _ text: [UInt8]) {

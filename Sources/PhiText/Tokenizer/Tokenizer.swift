@@ -22,8 +22,7 @@ package final class Tokenizer: Sendable {
     /// Matchers of tokens in the raw and in the normalized text.
     private let plainMatcher: AddedTokenMatcher
     private let normalizedMatcher: AddedTokenMatcher
-    /// Made for the first long text.
-    private let reach: Lazy<TokenReach>
+    private let reach: TokenReach
     /// For each of `preTokenizers`, whether its result has at least as many tokens as pieces.
     private let keepsPieces: [Bool]
     private let pool = Mutex<[EncodeScratch]>([])
@@ -58,15 +57,12 @@ package final class Tokenizer: Sendable {
             .map { ($0, Self.normalize($0.content, parts.normalizers)) }
             .filter { !$0.1.isEmpty }
         normalizedMatcher = AddedTokenMatcher(normalized.map(\.0), texts: normalized.map(\.1))
-        let (model, normalizers, steps, added) = (model, normalizers, preTokenizers, parts.addedTokens)
-        let addedLength = (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0
-        reach = Lazy {
-            TokenReach(
-                model, normalizers: normalizers, preTokenizers: steps, added: added,
-                addedLength: addedLength)
-        }
+        reach = TokenReach(
+            model, normalizers: normalizers, preTokenizers: preTokenizers, added: parts.addedTokens,
+            addedLength: (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0)
+        let (givesTokens, steps) = (model.givesTokens, preTokenizers)
         keepsPieces = steps.indices.map { place in
-            model.givesTokens && !steps[(place + 1)...].contains(where: \.removes)
+            givesTokens && !steps[(place + 1)...].contains(where: \.removes)
         }
     }
 
@@ -104,8 +100,7 @@ package final class Tokenizer: Sendable {
             ?? []
     }
 
-    /// Returns the ids of a text; nil if there are more than `limit`. A text that is far too long costs little more
-    /// than a look at its bytes.
+    /// Returns the ids of a text; nil if there are more than `limit`. A text that is far too long costs next to nothing.
     /// - Parameters:
     ///   - shield: escaper of control tokens in the text.
     ///   - isContinuation: as in `encode(continuing:)`.
@@ -117,7 +112,7 @@ package final class Tokenizer: Sendable {
         var output = addSpecialTokens ? prefix : []
         var text = text
         let isTooLong = text.withUTF8 { bytes in
-            if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
+            if shield == nil, bytes.count > limit, reach.exceeds(limit, bytes) { return true }
             return pool.lend(most: 64, orMake: EncodeScratch.init) { scratch in
                 scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
                 let sections = plainMatcher.sections(
@@ -131,7 +126,7 @@ package final class Tokenizer: Sendable {
                         encodeSection(
                             isStart: section.start == 0, specialTokensAsText, scratch, &output)
                     }
-                    if scratch.isBeyondLimit || output.count > limit { return true }
+                    if output.count > limit { return true }
                 }
                 return false
             }
@@ -162,7 +157,7 @@ package final class Tokenizer: Sendable {
                 copy[section.start..<section.end].withUnsafeBufferPointer { scratch.text.set($0) }
                 encodePieces(isStart: isStart && section.start == 0, scratch, &output)
             }
-            if scratch.isBeyondLimit || output.count > scratch.limit { return }
+            if output.count > scratch.limit { return }
         }
     }
 
@@ -170,12 +165,6 @@ package final class Tokenizer: Sendable {
     private func encodePieces(isStart: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]) {
         scratch.shield?.uncover(scratch.text)
         let left = scratch.limit - output.count
-        if scratch.text.current.count > left,
-            reach.value.exceeds(left, normalized: scratch.text.current.all)
-        {
-            scratch.isBeyondLimit = true
-            return
-        }
         scratch.pieces.set(PieceList.Piece(start: 0, end: scratch.text.current.count))
         for (step, keepsPieces) in zip(preTokenizers, keepsPieces) {
             guard let step = scratch.isContinuation ? step.withoutPrefix : step else { continue }
@@ -193,12 +182,9 @@ package final class Tokenizer: Sendable {
     /// Returns the text of ids as one whole, stripped at its start. Ids without tokens are skipped; invalid UTF-8
     /// becomes U+FFFD.
     package func decode(_ ids: [Int32], skipSpecialTokens: Bool) -> String {
-        var run = DecoderRun(decoderSteps)
-        for id in ids where !(skipSpecialTokens && isSpecial(id)) {
-            if let content = content(of: id) { run.feed(content) }
-        }
-        run.finish()
-        return run.take()
+        var stream = TokenTextStream(self, decoderSteps, showing: skipSpecialTokens ? [] : nil)
+        for id in ids { stream.feed(id) }
+        return stream.finish()
     }
 
     /// Returns a stream that decodes the ids of one completion; see `TokenTextStream`.
@@ -245,7 +231,7 @@ package final class Tokenizer: Sendable {
 
     /// Returns the bytes of this token within a text, perhaps part of a character. Empty for an unused id.
     package func bytes(of id: Int32) -> [UInt8] {
-        content(of: id).map { DecoderRun.bytes(of: $0, decoderSteps) } ?? []
+        content(of: id).map { TokenTextStream.bytes(of: $0, decoderSteps) } ?? []
     }
 
     /// Returns the text of this token within a text, with U+FFFD for partial characters.
