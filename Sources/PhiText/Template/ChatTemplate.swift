@@ -7,32 +7,22 @@ import JSON
 /// its `tojson`, `raise_exception`, and the tag `generation`. Unsupported features are errors when the template is
 /// loaded, never differences in the text.
 package struct ChatTemplate: Sendable {
-    private let program: TemplateProgram
+    private let template: TextTemplate
     private let specialTokens: [String: JSONValue]
-    private let path: String?
-    private let name: String
-    private let limits: TemplateLimits
 
     /// Name of the template in messages: its file or its name.
-    var place: String { path ?? name }
+    var place: String { template.place }
 
-    /// Parses and checks a template.
     /// - Parameters:
     ///   - specialTokens: texts by name, as in "eos_token".
     ///   - name: name in messages.
-    /// - Throws: `UserError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
-    ///   function or method. The message names line and construct.
+    /// - Throws: as `TextTemplate`.
     init(
         source: String, specialTokens: [String: JSONValue] = [:], path: String? = nil,
         name: String = "chat template", limits: TemplateLimits = TemplateLimits()
     ) throws {
         self.specialTokens = specialTokens
-        self.path = path
-        self.name = name
-        self.limits = limits
-        program = try TemplateProgram.located(path: path, place: name) {
-            try TemplateProgram(source, .chat, limits: limits)
-        }
+        template = try TextTemplate(source, .chat, path: path, name: name, limits: limits)
     }
 
     /// Renders a conversation.
@@ -80,15 +70,13 @@ package struct ChatTemplate: Sendable {
 
     /// Renders messages with more members than role and content.
     package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
-        try TemplateProgram.located(path: path, place: name) {
-            try Evaluator.render(program, limits: limits) { name in
-                switch name {
-                case "messages": .array(messages)
-                case "add_generation_prompt": .bool(addGenerationPrompt)
-                // transformers always passes these two.
-                case "tools", "documents": .null
-                default: specialTokens[name]
-                }
+        try template.render { name in
+            switch name {
+            case "messages": .array(messages)
+            case "add_generation_prompt": .bool(addGenerationPrompt)
+            // transformers always passes these two.
+            case "tools", "documents": .null
+            default: specialTokens[name]
             }
         }
     }

@@ -85,7 +85,7 @@ extension Evaluator {
         case .loop(let loop):
             guard let member = LoopState.members[name] else { throw fault("'loop' has no '\(name)' here") }
             return member(loop)
-        default: return Method.all[name]?.belongs(to: value) == true ? .callable : nil
+        default: return Builtin.methods[name]?.belongs(to: value) == true ? .callable : nil
         }
     }
 
@@ -179,13 +179,13 @@ extension Evaluator {
     }
 
     private func call(
-        _ method: Method, _ name: String, of value: Value, _ arguments: [Expression?]
+        _ method: Builtin, _ name: String, of value: Value, _ arguments: [Expression?]
     ) throws -> Value {
         try refuseUndefined(value)
         let arguments = try values(arguments)
         for case let argument? in arguments { try refuseIfStrict(argument) }
         guard method.belongs(to: value) else { throw fault("\(value.typeName) has no method '\(name)'") }
-        return try method.builtin.code(self, value, arguments)
+        return try method.code(self, value, arguments)
     }
 
     /// Returns the keys of an attribute such as "a.b.0".

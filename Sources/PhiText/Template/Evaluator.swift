@@ -3,7 +3,7 @@ import JSON
 
 /// Runs a template once. Nothing of it outlives the call.
 final class Evaluator {
-    let program: TemplateProgram
+    let program: TextTemplate
     let limits: TemplateLimits
     /// Fields of a line. If set, a missing value can only be tested, as by `if`: any other use, or printing a null, is
     /// an error.
@@ -28,19 +28,16 @@ final class Evaluator {
         case nextRound
     }
 
-    private init(_ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]?) {
-        self.program = program
-        self.limits = limits
-        self.fields = fields
+    private init(_ program: TextTemplate, _ fields: [String: JSONValue]?) {
+        (self.program, limits, self.fields) = (program, program.limits, fields)
         scope = Scope(parent: nil)
     }
 
     /// - Throws: `UserError` of kind `badRequest` for errors at run time.
     static func render(
-        _ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]? = nil,
-        context: (String) -> JSONValue?
+        _ program: TextTemplate, fields: [String: JSONValue]?, context: (String) -> JSONValue?
     ) throws -> String {
-        let evaluator = Evaluator(program, limits: limits, fields: fields)
+        let evaluator = Evaluator(program, fields)
         defer { evaluator.release() }
         for (symbol, name) in program.names.enumerated() {
             guard let value = context(name) else { continue }

@@ -11,7 +11,11 @@ struct Builtin: Sendable {
     let required: Int
     /// Whether strict templates, too, may apply it to a missing value.
     let takesMissing: Bool
+    /// Type whose method it is; nil for filters and tests.
+    private(set) var owner: Owner?
     let code: Code
+
+    enum Owner { case text, dict }
 
     init(
         _ names: [String] = [], required: Int = 0, takesMissing: Bool = false, _ code: @escaping Code
@@ -170,59 +174,60 @@ struct Builtin: Sendable {
     }
 }
 
-/// A method of strings or dicts that changes nothing.
-struct Method: Sendable {
-    let isOfDicts: Bool
-    let builtin: Builtin
-
-    private static func ofText(_ builtin: Builtin) -> Method { Method(isOfDicts: false, builtin: builtin) }
+/// Methods of strings and dicts that change nothing.
+extension Builtin {
+    private static func ofText(_ builtin: Builtin) -> Builtin {
+        var method = builtin
+        method.owner = .text
+        return method
+    }
 
     private static func ofDict(
         _ names: [String] = [], _ code: @escaping @Sendable (Evaluator, DictValue, [Value?]) throws -> Value
-    ) -> Method {
-        Method(
-            isOfDicts: true,
-            builtin: Builtin(names, required: min(1, names.count)) { evaluator, value, arguments in
-                guard case .dict(let dict) = value else { return .none }
-                return try code(evaluator, dict, arguments)
-            })
+    ) -> Builtin {
+        var method = Builtin(names, required: min(1, names.count)) { evaluator, value, arguments in
+            guard case .dict(let dict) = value else { return .none }
+            return try code(evaluator, dict, arguments)
+        }
+        method.owner = .dict
+        return method
     }
 
-    private static func affix(_ isThere: @escaping @Sendable (String, String) -> Bool) -> Method {
+    private static func affix(_ isThere: @escaping @Sendable (String, String) -> Bool) -> Builtin {
         ofText(
             Builtin(["value"], required: 1) { evaluator, value, arguments in
                 .bool(isThere(try evaluator.needed(value), try evaluator.needed(arguments[0])))
             })
     }
 
-    static let all: [String: Method] = [
-        "capitalize": ofText(Builtin.text(PythonText.capitalize)),
+    static let methods: [String: Builtin] = [
+        "capitalize": ofText(text(PythonText.capitalize)),
         "endswith": affix { $0.utf8.reversed().starts(with: $1.utf8.reversed()) },
         "get": ofDict(["key", "default"]) { evaluator, dict, arguments in
             dict.members[try evaluator.key(arguments[0] ?? .none)] ?? arguments[1] ?? .none
         },
         "items": ofDict { evaluator, dict, _ in try evaluator.made(dict.pairs, .view) },
         "keys": ofDict { evaluator, dict, _ in try evaluator.made(dict.members.keys, .view) },
-        "lower": ofText(Builtin.text(PythonText.lower)),
-        "lstrip": ofText(Builtin.strip(.left)),
-        "replace": ofText(Builtin.replace),
-        "rstrip": ofText(Builtin.strip(.right)),
+        "lower": ofText(text(PythonText.lower)),
+        "lstrip": ofText(strip(.left)),
+        "replace": ofText(replace),
+        "rstrip": ofText(strip(.right)),
         "split": ofText(
             Builtin(["sep", "maxsplit"], required: 1) { evaluator, value, arguments in
                 try evaluator.split(value, try evaluator.needed(arguments[0]), arguments[1])
             }),
         "startswith": affix { $0.utf8.starts(with: $1.utf8) },
-        "strip": ofText(Builtin.strip(.both)),
-        "title": ofText(Builtin.text(PythonText.title)),
-        "upper": ofText(Builtin.text(PythonText.upper)),
+        "strip": ofText(strip(.both)),
+        "title": ofText(text(PythonText.title)),
+        "upper": ofText(text(PythonText.upper)),
         "values": ofDict { evaluator, dict, _ in try evaluator.made(dict.members.values, .view) },
     ]
 
-    /// Whether values of this type have this method.
+    /// Whether it is a method of this value.
     func belongs(to value: Value) -> Bool {
         switch value {
-        case .string: !isOfDicts
-        case .dict: isOfDicts
+        case .string: owner == .text
+        case .dict: owner == .dict
         default: false
         }
     }

@@ -1,5 +1,5 @@
 /// Treatment of the text around tags.
-enum TemplateWhitespace {
+package enum TemplateWhitespace {
     /// As transformers treats chat templates: the first line feed after a block tag, white space between the start of a
     /// line and a block tag, and a line feed at the very end are dropped.
     case chat

@@ -221,18 +221,19 @@ extension TemplateParser {
     }
 
     private mutating func method(_ name: String, of base: Expression, _ line: Int) throws -> Expression {
-        guard let method = Method.all[name] else {
-            throw unsupported("the method '\(name)' is not supported; there are \(known(Method.all))", line)
+        guard let method = Builtin.methods[name] else {
+            throw unsupported(
+                "the method '\(name)' is not supported; there are \(known(Builtin.methods))", line)
         }
         let arguments = try self.arguments()
         if let first = arguments.named.first {
             throw unsupported("the method '\(name)' takes no argument by name, not '\(first.name)'", line)
         }
-        let bound = try bind(arguments, to: method.builtin, "the method '\(name)'", line)
+        let bound = try bind(arguments, to: method, "the method '\(name)'", line)
         return try make(.method(base, name: name, method, bound), line, base, all: bound)
     }
 
-    private func known<T>(_ table: [String: T]) -> String { table.keys.sorted().joined(separator: ", ") }
+    private func known(_ table: [String: Builtin]) -> String { table.keys.sorted().joined(separator: ", ") }
 
     /// Parses arguments in parentheses, from the opening one on.
     private mutating func arguments() throws -> Arguments {

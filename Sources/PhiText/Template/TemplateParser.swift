@@ -100,7 +100,7 @@ struct TemplateParser {
                 return
             case .attribute(let base, let name):
                 // A dict's method takes precedence over its member.
-                if Method.all[name]?.isOfDicts == true { names = [] } else { names.append(name) }
+                if Builtin.methods[name]?.owner == .dict { names = [] } else { names.append(name) }
                 part = base
             case .item(let base, let key):
                 if case .string(let name) = key.kind { names.append(name) } else { names = [] }

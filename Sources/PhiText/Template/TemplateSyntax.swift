@@ -15,7 +15,7 @@ final class Expression: Sendable {
         case slice(Expression, start: Expression?, stop: Expression?, step: Expression?)
         /// A call of a macro or function by its name.
         case call(Int, Arguments)
-        case method(Expression, name: String, Method, [Expression?])
+        case method(Expression, name: String, Builtin, [Expression?])
         case filter(Expression, Builtin, [Expression?])
         case each(Expression, EachFilter)
         case not(Expression)

@@ -95,8 +95,8 @@ import Testing
         for (name, test) in Builtin.tests where test.required == 0 {
             #expect(loading("{{ x is \(name) }}") == nil, "\(name)")
         }
-        for (name, method) in Method.all {
-            let arguments = Array(repeating: "1", count: method.builtin.required).joined(separator: ", ")
+        for (name, method) in Builtin.methods {
+            let arguments = Array(repeating: "1", count: method.required).joined(separator: ", ")
             #expect(loading("{{ x.\(name)(\(arguments)) }}") == nil, "\(name)")
         }
     }

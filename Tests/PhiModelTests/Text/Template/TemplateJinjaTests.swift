@@ -29,11 +29,9 @@ import Testing
                 only?.contains(name) == false ? nil : variables.last { $0.name == name }?.value
             }
             do {
-                let program = try TemplateProgram(
-                    source, isChat ? .chat : .exact, limits: TemplateLimits())
+                let template = try TextTemplate(source, isChat ? .chat : .exact, name: "case")
                 do {
-                    let found = try Evaluator.render(
-                        program, limits: TemplateLimits(), fields: isChat ? nil : [:], context: context)
+                    let found = try template.render(fields: isChat ? nil : [:], context: context)
                     if let wanted {
                         expectSame(found, wanted, "case \(number) \(source.debugDescription)")
                     } else {
