@@ -132,16 +132,12 @@ package struct HubClient: Sendable {
     /// - Throws: as `request`. An unusable part is emptied.
     @discardableResult func read(
         _ address: String, named name: String, into part: PartFile, size: Int? = nil, version: String? = nil,
-        begins: (WebResponse) throws -> Bool, counted: (_ here: Int, _ fetched: Int) -> Void
+        begins: (WebResponse) throws -> Bool
     ) throws -> WebResponse {
         let start = part.size
         var fields = start > 0 ? ["Range: bytes=\(start)-"] : []
         if start > 0, let version {
             fields.append("\(version.hasPrefix("\"") ? "If-Match" : "If-Unmodified-Since"): \(version)")
-        }
-        func restart() throws {
-            try part.empty()
-            counted(0, 0)
         }
         var (hasBegun, isWanted, total) = (false, true, size)
         func begin(_ response: WebResponse) throws {
@@ -151,10 +147,10 @@ package struct HubClient: Sendable {
                 range?.start == start && (size == nil || range?.total == nil || range?.total == size)
                 && (version == nil || response.tag == version)
             if start > 0 && [412, 416].contains(response.status) || isPart && !fits {
-                try restart()
+                try part.empty()
                 throw WebFailure("\(name) can't be resumed, and is fetched again")
             }
-            if response.status == 200, start > 0 { try restart() }
+            if response.status == 200, start > 0 { try part.empty() }
             isWanted = try begins(response)
             guard isPart || response.status == 200 else {
                 throw UserError(
@@ -168,7 +164,6 @@ package struct HubClient: Sendable {
             // Bytes after the promised end are ignored.
             let wanted = bytes.prefix(size.map { $0 - part.size } ?? .max)
             try part.append(UnsafeRawBufferPointer(rebasing: wanted))
-            counted(part.size, wanted.count)
             return wanted.count == bytes.count
         }
         if !hasBegun { try begin(response) }

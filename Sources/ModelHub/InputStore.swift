@@ -151,7 +151,7 @@ extension InputStore {
         let noted = Files.text(of: Paths.join(own.path, "part.tag"), limit: 1 << 12) ?? ""
         // Several contents may share a weak tag.
         if noted.isEmpty || noted.hasPrefix("W/") { try part.empty() }
-        var (isKnown, tally) = (false, DownloadTally?.none)
+        var isKnown = false
         let response = try client.read(address, named: shown, into: part, version: noted) { response in
             if response.status >= 300 {
                 try client.retryIfPassing(response)
@@ -165,7 +165,7 @@ extension InputStore {
                 }
             }
             let size = response.range?.total ?? response.number("Content-Length")
-            tally = DownloadTally(total: size ?? 0, report: client.report)
+            part.tally = (DownloadTally(total: size ?? 0, report: client.report), shown)
             guard response.status == 200 else { return true }
             if let tag = response.tag {
                 isKnown = Files.kind(of: Paths.join(own.path, Self.version(tag, name))) == .regular
@@ -175,8 +175,6 @@ extension InputStore {
             client.report(.begins(shown, files: 1, missing: size ?? 0))
             try own.write(response.tag ?? "", to: "part.tag")
             return true
-        } counted: {
-            tally?.count(shown, here: $0, fetched: $1)
         }
         if isKnown, let tag = response.tag { return tag }
         // Without a tag, the content identifies the version, and nothing can be resumed.

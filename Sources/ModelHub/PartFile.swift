@@ -37,12 +37,14 @@ final class Stop: Sendable {
     }
 }
 
-/// A file that is being fetched.
+/// A file that is being fetched. It counts its bytes.
 final class PartFile {
     private let folder: OpenFolder
     private let name: String
     private let descriptor: Int32
     private(set) var size: Int
+    /// Counts the bytes under the file's name.
+    var tally: (sum: DownloadTally, file: String)? { didSet { count() } }
 
     /// Opens the part of an earlier attempt, or makes a new one.
     init(_ name: String, in folder: OpenFolder) throws(SystemError) {
@@ -61,12 +63,16 @@ final class PartFile {
     func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         try Files.write(Array(bytes), to: descriptor)
         size += bytes.count
+        count(new: bytes.count)
     }
 
     func empty() throws(SystemError) {
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
         size = 0
+        count()
     }
+
+    private func count(new: Int = 0) { tally?.sum.count(tally?.file ?? name, here: size, fetched: new) }
 
     /// Gives the whole file its name.
     func move(to newName: String) throws(SystemError) {

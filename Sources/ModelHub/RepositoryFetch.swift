@@ -108,16 +108,14 @@ extension HubClient {
     ) throws {
         let (file, blob) = (files[0], settings.cache.blob(id, files[0].etag))
         func isHere() -> Bool { Files.state(of: blob)?.size == file.size }
-        // Also goes back, when a part is discarded.
-        func count(_ here: Int, _ fetched: Int) { tally.count(file.path, here: here, fetched: fetched) }
         try UserError.writing(blob) {
             if !isHere() {
                 let locks = try OpenFolder(settings.cache.locks(id))
                 try locked("\(file.etag).lock", in: locks, for: file.path) {
-                    if !isHere() { try fetch(file, of: id, commit: commit, to: blob, in: folder, count) }
+                    if !isHere() { try fetch(file, of: id, commit: commit, to: blob, in: folder, tally) }
                 }
             }
-            count(file.size, 0)
+            tally.count(file.path, here: file.size, fetched: 0)
             for file in files {
                 let depth = 2 + file.path.utf8.count { $0 == UInt8(ascii: "/") }
                 let up = String(repeating: "../", count: depth)
@@ -128,12 +126,12 @@ extension HubClient {
 
     private func fetch(
         _ file: HubFile, of id: RepositoryID, commit: String, to blob: String, in folder: OpenFolder,
-        _ counted: (_ here: Int, _ fetched: Int) -> Void
+        _ tally: DownloadTally
     ) throws {
         let part = try PartFile(HubCache.part(ofBlob: file.etag), in: folder.folder("blobs"))
+        part.tally = (tally, file.path)
         for _ in 1...2 {
             if part.size > file.size { try part.empty() }
-            counted(part.size, 0)
             try tries("\(id)", part) {
                 guard part.size < file.size else { return }
                 let address = address(file.path, of: id, commit: commit)
@@ -151,8 +149,6 @@ extension HubClient {
                     }
                     try check(response, id, file: file.path)
                     return true
-                } counted: {
-                    counted($0, $1)
                 }
             }
             let content = try OpenFile.at(HubCache.part(ofBlob: blob))
