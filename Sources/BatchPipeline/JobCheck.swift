@@ -87,11 +87,11 @@ package struct JobCheck {
         var seen = SeenIDs()
         var (place, shownLines) = (0, 0)
         while let line = try reader.next() {
-            if reader.isHalf(line) {
+            if line.isHalf {
                 unfinished += 1
                 continue
             }
-            let identity = LineIdentity(line, by: reader, keys)
+            let identity = LineIdentity(line, keys)
             if identity.carriedError != nil, job.errorLines == .skip {
                 passedOver += 1
                 continue

@@ -101,11 +101,11 @@ package struct JobFreshness: Sendable, Equatable {
         var place = 0
         var isCut = false
         while let line = try reader.next() {
-            if reader.isHalf(line) {
+            if line.isHalf {
                 isCut = true
                 continue
             }
-            let identity = LineIdentity(line, by: reader, keys)
+            let identity = LineIdentity(line, keys)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             place += 1
             guard job.selection.holds(place - 1) else { continue }

@@ -44,11 +44,11 @@ package final class RequestPipe: Sendable {
     /// Takes messages from stdin to its end.
     package func readStandardInput() {
         do {
-            let bytes = try InputBytes(ByteSource(path: "-"), chunkSize: 1 << 16)
+            let bytes = try ByteSource(path: "-")
             // A message has a line and settings.
             let limit = InputReader.defaultLimit + JobFile.sizeLimit
-            while let line = try bytes.nextLine(limit: limit) {
-                guard line.length <= limit else {
+            while let line = try bytes.nextLine(limit: limit)?.text {
+                guard !line.isTooLong else {
                     output.refuse(nil, "The message is longer than \(limit) bytes.")
                     continue
                 }

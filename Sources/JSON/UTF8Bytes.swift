@@ -58,6 +58,10 @@ package enum UTF8Bytes {
         return nil
     }
 
+    package static func areValid(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { firstError(in: $0) == nil }
+    }
+
     /// Returns the number of bytes at the end that begin an incomplete character.
     package static func halfCharacter(atEndOf bytes: [UInt8]) -> Int {
         bytes.withUnsafeBufferPointer { all in
@@ -108,23 +112,9 @@ package struct UTF8Repair: Sendable {
     /// Appends the text that is certain after these bytes.
     package mutating func feed(_ bytes: [UInt8], into output: inout [UInt8]) {
         let all = tail.isEmpty ? bytes : tail + bytes
-        tail.removeAll(keepingCapacity: true)
-        all.withUnsafeBufferPointer { all in
-            var i = 0
-            while i < all.count {
-                switch UTF8Bytes.step(all, at: i) {
-                case .valid(let length):
-                    output.append(contentsOf: all[i..<i + length])
-                    i += length
-                case .invalid(let length):
-                    output.append(contentsOf: UTF8Bytes.replacement)
-                    i += length
-                case .incomplete:
-                    tail.append(contentsOf: all[i...])
-                    return
-                }
-            }
-        }
+        let end = all.count - UTF8Bytes.halfCharacter(atEndOf: all)
+        output += String(decoding: all[..<end], as: UTF8.self).utf8
+        tail = Array(all[end...])
     }
 
     /// Replaces an incomplete character at the end by one U+FFFD.

@@ -16,7 +16,7 @@ struct FirstLine {
     /// Nil if the reader has no line, or an invalid one.
     init?(_ reader: InputReader, job: JobSettings) throws {
         var reader = reader
-        guard let record = try reader.next(), let content = try? reader.content(of: record),
+        guard let record = try reader.next(), let content = try? record.content(),
             case .object(let fields) = content.fields
         else { return nil }
         (self.job, path, number) = (job, record.file, record.number)

@@ -2,15 +2,20 @@ import Errors
 import FoundationShim
 import OperatingSystem
 
-/// Bytes of a file or of stdin. A read returns available bytes rather than wait for more. gzip and zstd are
-/// decompressed.
+/// Bytes of a file or of stdin, by lines or by pieces. A read returns available bytes rather than wait for more. gzip
+/// and zstd are decompressed.
 package final class ByteSource {
+    /// Name of the file in messages.
     let name: String
     /// A warning once everything is read; nil if there is none.
     var warning: String? {
         guard let (packing, unpacker) = unpacking, unpacker.hasRest else { return nil }
         return "\(name) has bytes after the end of its \(packing) data, which are not read."
     }
+    /// Decides whether to wait for more at the end.
+    var follow: FollowedInput?
+    /// Number of lines read; or of records, if these are numbered and their reader counts them here.
+    var lineCount = 0
     private static let failure = "can't be read"
     private let system: any FileSystem
     private let descriptor: Int32
@@ -27,26 +32,33 @@ package final class ByteSource {
     private let columns: Set<String>?
     /// Whether it is Parquet, whose rows are returned as JSON lines.
     private(set) var isParquet = false
+    private let chunkSize: Int
+    private var chunk: [UInt8] = []
+    private var unread = 0..<0
+    /// Bytes of the first line up to its first carriage return; nil if it has none.
+    private var firstReturn: Int?
 
     /// - Parameters:
     ///   - path: a file, or `-` for stdin.
     ///   - columns: columns of a table to read; nil for all.
     ///   - isSettings: only a regular file is accepted, as resuming a job reads it again.
+    ///   - chunkSize: the most bytes to read at a time.
     /// - Throws: `UserError` of kind `missingInput`.
     package init(
-        path: String, columns: Set<String>? = nil, isSettings: Bool = false,
+        path: String, columns: Set<String>? = nil, isSettings: Bool = false, chunkSize: Int = 1 << 16,
         system: any FileSystem = POSIXFileSystem()
     ) throws {
-        (self.system, self.columns) = (system, columns)
+        (self.system, self.columns, self.chunkSize) = (system, columns, chunkSize)
         isOurs = path != "-"
         name = isOurs ? path : "stdin"
-        let (name, isOurs) = (name, isOurs)
-        descriptor = try system.attempt(
-            Self.failure, name, isOurs ? try system.open(path, isSettings ? .read : .readStream) : 0,
-            kind: .missingInput)
-        let descriptor = descriptor
-        let info = try system.attempt(
-            Self.failure, name, try system.info(descriptor), kind: .missingInput)
+        func attempt<T>(_ call: @autoclosure () throws(SystemError) -> T) throws(UserError) -> T {
+            try system.attempt(
+                Self.failure, path == "-" ? "stdin" : path, try call(), kind: .missingInput)
+        }
+        let descriptor =
+            try path == "-" ? 0 : attempt(try system.open(path, isSettings ? .read : .readStream))
+        self.descriptor = descriptor
+        let info = try attempt(try system.info(descriptor))
         if info.kind == .folder { throw UserError(.missingInput, at: name, "is a folder, not a file.") }
         guard info.kind == .regular else {
             guard isSettings else { return }
@@ -54,24 +66,105 @@ package final class ByteSource {
                 .missingInput, at: name, "is a pipe or a device, which can't be read again.")
         }
         expectedEnd = info.size
-        position = try system.attempt(
-            Self.failure, name, try system.position(descriptor), kind: .missingInput)
+        position = try attempt(try system.position(descriptor))
     }
 
     deinit { if isOurs { system.close(descriptor) } }
 
+    // MARK: Lines and pieces
+
+    /// A line as written, without its line feed.
+    package struct Line {
+        package var text: LimitedText
+        /// Whether it ends in a line feed, not with the file.
+        var isComplete = false
+    }
+
+    /// Returns the next line, or nil at the end. A byte order mark at the beginning is skipped.
+    /// - Parameter limit: a longer line is only measured.
+    /// - Throws: `UserError` if the file can't be read.
+    package func nextLine(limit: Int) throws -> Line? {
+        var line = Line(text: LimitedText(limit: limit))
+        while !line.isComplete {
+            guard try fill() else {
+                try refuseReturns(line.text)
+                break
+            }
+            let lineFeed = chunk.withUnsafeBytes { chunk in
+                UnsafeRawBufferPointer(rebasing: chunk[unread]).offset(of: 0x0A)
+            }
+            let end = lineFeed.map { unread.lowerBound + $0 } ?? unread.upperBound
+            let piece = chunk[unread.lowerBound..<end]
+            if lineCount == 0, firstReturn == nil {
+                firstReturn = piece.firstIndex(of: 0x0D).map { line.text.length + $0 - piece.startIndex }
+            }
+            line.text.append(piece)
+            line.isComplete = lineFeed != nil
+            unread = min(end + 1, unread.upperBound)..<unread.upperBound
+        }
+        guard line.isComplete || line.text.length > 0 else { return nil }
+        lineCount += 1
+        if lineCount == 1, line.text.bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            line.text.bytes.removeFirst(3)
+        }
+        return line
+    }
+
+    /// Passes available bytes on, regardless of lines.
+    /// - Parameter body: receives at least one byte, and returns the number that it takes.
+    /// - Returns: false at the end.
+    /// - Throws: `UserError` if the file can't be read.
+    func take(_ body: (UnsafeRawBufferPointer) -> Int) throws -> Bool {
+        guard try fill() else { return false }
+        let taken = chunk.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[unread])) }
+        unread.removeFirst(taken)
+        return true
+    }
+
+    /// Reads everything, up to `limit` bytes.
+    package func readAll(limit: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < limit,
+            try take({ piece in
+                bytes += piece.prefix(limit - bytes.count)
+                return piece.count
+            })
+        {}
+        return bytes
+    }
+
+    /// - Returns: false at the end.
+    private func fill() throws -> Bool {
+        if chunk.isEmpty { chunk = [UInt8](repeating: 0, count: chunkSize) }
+        while unread.isEmpty {
+            let count = try chunk.withUnsafeMutableBytes { try read(into: $0) }
+            unread = 0..<count
+            if count == 0, follow?.waits() != true { return false }
+        }
+        return true
+    }
+
+    /// Without line feeds, a file with carriage returns would be one line.
+    private func refuseReturns(_ line: LimitedText) throws(UserError) {
+        guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }
+        throw UserError(
+            .badJob, at: name,
+            "has lines that end in a carriage return alone (CR), as on old Macs; they must end in LF or CR LF. "
+                + "\"tr '\\r' '\\n' < FILE > NEW\" makes such a file.")
+    }
+
+    // MARK: Reading
+
     /// - Returns: number of bytes read; 0 at the end.
     /// - Throws: `UserError` of kind `io`.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try look()
         if let rows {
-            let count = try reading { () throws(UserError) in try rows.read(into: buffer) }
-            return try checked(count, of: expectedEnd ?? .max, most: 5_000)
+            return try checked(
+                naming { try rows.read(into: buffer) }, of: expectedEnd ?? .max, most: 5_000)
         }
         guard let (packing, unpacker) = unpacking else { return try readPlain(into: buffer) }
-        let count = try Self.unpacking(name) {
-            try unpacker.read(into: buffer) { try readPlain(into: $0) }
-        }
+        let count = try naming { try unpacker.read(into: buffer) { try readPlain(into: $0) } }
         // gzip compresses lines that share a long prompt by about 160.
         return try checked(count, of: position, most: packing == .gzip ? 400 : 5_000)
     }
@@ -86,14 +179,11 @@ package final class ByteSource {
         )
     }
 
-    private static func unpacking<T>(_ name: String, _ work: () throws -> T) throws -> T {
-        do { return try work() } catch let error as SystemError { throw UserError(.io, at: name, "", error) }
-    }
-
-    private func reading<T>(_ work: () throws(UserError) -> T) throws(UserError) -> T {
-        do {
-            return try work()
-        } catch {
+    /// Adds the file's name to an error without one.
+    private func naming<T>(_ work: () throws -> T) throws -> T {
+        do { return try work() } catch let error as SystemError {
+            throw UserError(.io, at: name, "", error)
+        } catch let error as UserError where error.place == nil {
             throw UserError(.io, at: name, error.text)
         }
     }
@@ -124,11 +214,9 @@ package final class ByteSource {
                 throw UserError(
                     .io, at: name, "is Parquet, which can't be read from a stream; give a file.")
             }
-            rows = try reading { () throws(UserError) in
-                try DuckDB.rows(of: descriptor, only: columns)
-            }
+            rows = try naming { try DuckDB.rows(of: descriptor, only: columns) }
         } else if let packing = Packing(start: start) {
-            unpacking = (packing, try Self.unpacking(name) { try Unpacker(packing) })
+            unpacking = (packing, try naming { try Unpacker(packing) })
         } else if let packing = Packing(name: name.lowercased()),
             packing.magics.contains(where: { $0.starts(with: start) })
         {
@@ -168,16 +256,31 @@ package final class ByteSource {
         }
         return count
     }
+}
 
-    /// Reads everything, up to `limit` bytes.
-    package func readAll(limit: Int) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count < limit {
-            let count = try chunk.withUnsafeMutableBytes { try read(into: $0) }
-            if count == 0 { break }
-            bytes += chunk[..<min(count, limit - bytes.count)]
+/// Text of a line or record, of which only the length is known beyond a limit.
+package struct LimitedText {
+    package var bytes: [UInt8] = []
+    /// In bytes, a byte order mark included.
+    package private(set) var length = 0
+    /// The most bytes kept.
+    let limit: Int
+
+    package var isTooLong: Bool { length > limit }
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func append(_ piece: some Collection<UInt8>) { append(piece, length: piece.count) }
+
+    /// - Parameter length: of a piece that may be too long to be kept.
+    mutating func append(_ piece: some Collection<UInt8>, length more: Int) {
+        length += more
+        guard !isTooLong else {
+            bytes = []
+            return
         }
-        return bytes
+        // Growth by doubling would hold a long line twice; untouched memory costs nothing.
+        if length > 1 << 20, bytes.capacity < length { bytes.reserveCapacity(limit) }
+        bytes += piece
     }
 }

@@ -6,13 +6,13 @@ import OperatingSystem
 /// quoted field may contain separators, line feeds, and doubled quotes.
 ///
 /// Fields are strings. `LineReading` converts those that are settings of a line.
-struct DelimitedInput: InputCursor {
+struct DelimitedInput {
     /// Separators of fields, with their words in a job.
     static let separators: [(word: String, byte: UInt8)] = [
         (",", UInt8(ascii: ",")), (";", UInt8(ascii: ";")), ("tab", 0x09), ("|", UInt8(ascii: "|")),
     ]
 
-    private let bytes: InputBytes
+    private let source: ByteSource
     private let limit: Int
     private let hasQuotes: Bool
     /// Nil until the first record shows it: a comma if there is any, else the most frequent separator.
@@ -21,8 +21,8 @@ struct DelimitedInput: InputCursor {
     /// The first record and its names; nil before it is read.
     private var head: (bytes: [UInt8], names: [String])?
 
-    init(_ bytes: InputBytes, limit: Int, _ cells: CellFormat) {
-        (self.bytes, self.limit) = (bytes, limit)
+    init(_ source: ByteSource, limit: Int, _ cells: CellFormat) {
+        (self.source, self.limit) = (source, limit)
         (known, hasQuotes) = (cells.separator, cells.quotes == .double)
     }
 
@@ -35,6 +35,7 @@ struct DelimitedInput: InputCursor {
                 continue
             }
             if record.excessLength != nil { return record }
+            record.parse = { [self] bytes throws(LineError) in try content(bytes) }
             // The names are part of each record's content: renaming columns changes the records.
             record.bytes = (head?.bytes ?? []) + [0x0a] + record.bytes
             return record
@@ -60,7 +61,7 @@ struct DelimitedInput: InputCursor {
     /// - Throws: `UserError` if the first record can't name the columns, which makes the file useless.
     private func names(in first: InputRecord) throws(UserError) -> [String] {
         func wrong(_ what: Message) -> UserError {
-            UserError(.badJob, at: "\(bytes.name):\(first.number)", what)
+            UserError(.badJob, at: "\(source.name):\(first.number)", what)
         }
         if let length = first.excessLength {
             throw wrong(
@@ -70,15 +71,16 @@ struct DelimitedInput: InputCursor {
         if first.isBroken {
             throw wrong("the first record, which names the columns, has a quoted field without an end.")
         }
-        guard UTF8Check.isValid(first.bytes) else {
+        guard UTF8Bytes.areValid(first.bytes) else {
             throw wrong("the first record, which names the columns, is not valid UTF-8.")
         }
-        guard !hasLoneReturn(first.bytes[...]) else {
+        let scan = CellScan(of: first.bytes, separator, hasQuotes: hasQuotes)
+        guard !scan.hasReturn else {
             throw wrong(
                 "the first record, which names the columns, has a carriage return (CR) within; lines must end in LF or CR LF, and a field that holds a CR must be quoted."
             )
         }
-        guard let names = cells(first.bytes[...]) else {
+        guard let names = scan.cells else {
             throw wrong("the first record, which names the columns, has text after a quoted field.")
         }
         var seen: Set<[UInt8]> = []
@@ -93,36 +95,35 @@ struct DelimitedInput: InputCursor {
 
     /// Reads lines until no quote is open.
     private func record() throws -> InputRecord? {
-        guard var line = try bytes.nextLine(limit: limit) else { return nil }
-        var record = InputRecord(bytes: line.bytes, number: bytes.lineCount)
-        var length = line.length
-        var scan = QuoteScan(separator: hasQuotes ? separator : nil)
-        scan.read(line.bytes)
-        while scan.isOpen, let more = try bytes.nextLine(limit: limit) {
+        guard var line = try source.nextLine(limit: limit) else { return nil }
+        let number = source.lineCount
+        var text = line.text
+        var scan = CellScan(separator, hasQuotes: hasQuotes, keepsCells: false)
+        scan.read(line.text.bytes)
+        while scan.isOpen, let more = try source.nextLine(limit: limit) {
             line = more
-            length += 1 + more.length
-            scan.read(more.bytes)
-            if length <= limit { record.bytes += [0x0a] + more.bytes } else { record.bytes = [] }
+            scan.read(more.text.bytes)
+            text.append([0x0A] + more.text.bytes, length: 1 + more.text.length)
         }
-        record.isUnterminated = !line.isComplete
-        record.isBroken = scan.isOpen
-        if record.bytes.last == 0x0D { record.bytes.removeLast() }
-        if length > limit { (record.bytes, record.excessLength) = ([], length) }
+        text.bytes.removeReturn()
+        var record = InputRecord(text, number: number)
+        (record.isUnterminated, record.isBroken) = (!line.isComplete, scan.isOpen)
         return record
     }
 
-    func content(of record: InputRecord) throws(LineError) -> LineContent {
-        guard UTF8Check.isValid(record.bytes) else {
+    private func content(_ record: [UInt8]) throws(LineError) -> LineContent {
+        guard UTF8Bytes.areValid(record) else {
             throw LineError(.invalidUTF8, "The record is not valid UTF-8.")
         }
-        let own = record.bytes.dropFirst((head?.bytes.count ?? 0) + 1)
-        guard !hasLoneReturn(own) else {
+        let own = record.dropFirst((head?.bytes.count ?? 0) + 1)
+        let scan = CellScan(of: own, separator, hasQuotes: hasQuotes)
+        guard !scan.hasReturn else {
             throw LineError(
                 .badField,
                 "The record has a carriage return (CR) outside of quotes: a field that holds one must be quoted, and lines must end in LF or CR LF."
             )
         }
-        guard let head, let cells = cells(own) else {
+        guard let head, let cells = scan.cells else {
             throw LineError(
                 .badField,
                 "A quoted field of the record has no end, or text after it. If quotes are text in this file, say `quotes: none`."
@@ -137,67 +138,35 @@ struct DelimitedInput: InputCursor {
         let fields = JSONObject(zip(head.names, cells).map { ($0, .string($1)) })
         return LineContent(fields: .object(fields), isOfCells: true)
     }
-
-    /// Whether a carriage return is neither in quotes nor at the end of the record.
-    private func hasLoneReturn(_ record: ArraySlice<UInt8>) -> Bool {
-        guard record.contains(0x0D) else { return false }
-        var scan = QuoteScan(separator: hasQuotes ? separator : nil)
-        scan.read(record)
-        return scan.hasReturn
-    }
-
-    private func cells(_ record: ArraySlice<UInt8>) -> [String]? {
-        guard hasQuotes else {
-            return record.split(separator: separator, omittingEmptySubsequences: false)
-                .map { String(decoding: $0, as: UTF8.self) }
-        }
-        return Self.cells(of: record, separator)
-    }
-
-    /// Nil if a quoted field has no end, or text after its end.
-    static func cells(of record: ArraySlice<UInt8>, _ separator: UInt8) -> [String]? {
-        let quote = UInt8(ascii: "\"")
-        var cells: [String] = []
-        var index = record.startIndex
-        while true {
-            var cell: [UInt8] = []
-            if index < record.endIndex, record[index] == quote {
-                index += 1
-                while true {
-                    guard index < record.endIndex else { return nil }
-                    if record[index] == quote {
-                        guard index + 1 < record.endIndex, record[index + 1] == quote else { break }
-                        index += 1
-                    }
-                    cell.append(record[index])
-                    index += 1
-                }
-                index += 1
-                guard index == record.endIndex || record[index] == separator else { return nil }
-            } else {
-                while index < record.endIndex, record[index] != separator {
-                    cell.append(record[index])
-                    index += 1
-                }
-            }
-            cells.append(String(decoding: cell, as: UTF8.self))
-            if index == record.endIndex { return cells }
-            index += 1
-        }
-    }
 }
 
-/// Finds which bytes of a record are in quotes, like the splitting into cells: a quote opens a field only at its
-/// beginning.
-private struct QuoteScan {
+/// Splits a record into cells. A quote opens a cell only at its beginning.
+struct CellScan {
     private enum QuoteState { case start, plain, quoted, afterQuote }
-    /// Nil if quotes are text.
-    let separator: UInt8?
+    private let separator: UInt8
+    private let hasQuotes: Bool
+    private let keepsCells: Bool
+    /// Cells that have ended; nil if a quoted one has no end, or text after its end.
+    private(set) var cells: [String]? = []
+    private var cell: [UInt8] = []
     private var place = QuoteState.start
     /// Whether there is a carriage return outside quotes.
     private(set) var hasReturn = false
 
-    init(separator: UInt8?) { self.separator = separator }
+    /// - Parameters:
+    ///   - hasQuotes: whether a quote opens a cell; else it is text.
+    ///   - keepsCells: whether `cells` is wanted.
+    init(_ separator: UInt8, hasQuotes: Bool, keepsCells: Bool) {
+        (self.separator, self.hasQuotes, self.keepsCells) = (separator, hasQuotes, keepsCells)
+    }
+
+    /// Scans a whole record.
+    init(of record: some Sequence<UInt8>, _ separator: UInt8, hasQuotes: Bool = true) {
+        self.init(separator, hasQuotes: hasQuotes, keepsCells: true)
+        read(record)
+        if isOpen { cells = nil }
+        endCell()
+    }
 
     var isOpen: Bool { place == .quoted }
 
@@ -206,11 +175,29 @@ private struct QuoteScan {
         for byte in bytes {
             if byte == 0x0D, place != .quoted { hasReturn = true }
             switch place {
-            case .quoted: if byte == quote { place = .afterQuote }
-            case .start where byte == quote && separator != nil, .afterQuote where byte == quote:
+            case .quoted where byte == quote:
+                place = .afterQuote
+                continue
+            case .quoted: break
+            case .start where byte == quote && hasQuotes:
                 place = .quoted
-            default: place = byte == separator ? .start : .plain
+                continue
+            case .afterQuote where byte == quote: place = .quoted
+            case _ where byte == separator:
+                place = .start
+                endCell()
+                continue
+            default:
+                if place == .afterQuote { cells = nil }
+                place = .plain
             }
+            if keepsCells { cell.append(byte) }
         }
+    }
+
+    private mutating func endCell() {
+        guard keepsCells else { return }
+        cells?.append(String(decoding: cell, as: UTF8.self))
+        cell.removeAll(keepingCapacity: true)
     }
 }

@@ -32,7 +32,7 @@ package struct DelimitedOutput: ResultFormat {
     package var layout: String {
         get { String(decoding: head, as: UTF8.self) }
         set {
-            let names = DelimitedInput.cells(of: Array(newValue.utf8.dropLast())[...], separator) ?? []
+            let names = CellScan(of: newValue.utf8.dropLast(), separator).cells ?? []
             let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
             self = keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
         }

@@ -17,7 +17,7 @@ package struct InputFormat: Sendable, Equatable {
     var lastByte: UInt8?
     /// A job's settings of cells, for formats that have them.
     var cells = CellFormat()
-    private let cursor: @Sendable (InputBytes, _ limit: Int, CellFormat) -> any InputCursor
+    private let records: @Sendable (ByteSource, _ limit: Int, CellFormat) -> RecordSource
 
     package static func == (a: Self, b: Self) -> Bool { a.name == b.name }
 
@@ -33,7 +33,7 @@ package struct InputFormat: Sendable, Equatable {
     }
 
     /// - Parameter limit: size in bytes from which a record is only measured, not kept in memory.
-    func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor { cursor(bytes, limit, cells) }
+    func records(of source: ByteSource, limit: Int) -> RecordSource { records(source, limit, cells) }
 
     /// Returns the format of one file of the input; usually this one.
     package func format(for path: String) -> InputFormat {
@@ -53,9 +53,9 @@ package struct InputFormat: Sendable, Equatable {
     private static func objects(
         _ name: String, _ content: @escaping @Sendable (JSONValue) -> LineContent
     ) -> InputFormat {
-        InputFormat(name: name, objectContent: content) { bytes, limit, _ in
-            LineCursor(bytes: bytes, limit: limit) { record throws(LineError) in
-                content(try PromptRecord.parseObject(record.bytes))
+        InputFormat(name: name, objectContent: content) { source, limit, _ in
+            source.lines(limit: limit) { line throws(LineError) in
+                content(try PromptRecord.parseObject(line))
             }
         }
     }
@@ -78,26 +78,29 @@ package struct InputFormat: Sendable, Equatable {
     }
 
     /// The format by a file's name, with or without `.gz` or `.zst`; by default JSON lines, native or OpenAI's requests.
-    package static let auto = InputFormat(name: "auto", cursor: requestsOrNative.cursor)
+    package static let auto = InputFormat(name: "auto", records: requestsOrNative.records)
 
     static let json = InputFormat(
         name: "json", nameEnds: ["json"], canGrow: false, lastByte: UInt8(ascii: "]")
-    ) { bytes, limit, _ in JSONArrayCursor(bytes: bytes, limit: limit) }
+    ) { source, limit, _ in
+        var elements = JSONArrayElements(source: source, limit: limit)
+        return { try elements.next() }
+    }
 
     // MARK: Text
 
     /// Plain text: each line that is not blank is a prompt.
-    static let text = InputFormat(name: "text", nameEnds: ["txt"]) { bytes, limit, _ in
-        LineCursor(bytes: bytes, limit: limit, isText: true, parse: text)
+    static let text = InputFormat(name: "text", nameEnds: ["txt"]) { source, limit, _ in
+        source.lines(limit: limit, isText: true, parse: prompt)
     }
 
     /// Plain text in which a prompt may span lines and ends at a blank line.
-    static let paragraphs = InputFormat(name: "paragraphs") { bytes, limit, _ in
-        ParagraphCursor(bytes: bytes, limit: limit)
+    static let paragraphs = InputFormat(name: "paragraphs") { source, limit, _ in
+        source.paragraphs(limit: limit, parse: prompt)
     }
 
-    fileprivate static func text(of record: InputRecord) throws(LineError) -> LineContent {
-        guard let text = String(validating: record.bytes, as: UTF8.self) else {
+    @Sendable private static func prompt(_ bytes: [UInt8]) throws(LineError) -> LineContent {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw LineError(.invalidUTF8, "The line is not valid UTF-8.")
         }
         return LineContent(fields: ["prompt": .string(text)])
@@ -105,14 +108,15 @@ package struct InputFormat: Sendable, Equatable {
 
     // MARK: Tables
 
-    static let csv = InputFormat(name: "csv", nameEnds: ["csv"], hasColumns: true) { bytes, limit, cells in
-        DelimitedInput(bytes, limit: limit, cells)
+    static let csv = InputFormat(name: "csv", nameEnds: ["csv"], hasColumns: true) { source, limit, cells in
+        var input = DelimitedInput(source, limit: limit, cells)
+        return { try input.next() }
     }
 
-    static let tsv = InputFormat(name: "tsv", nameEnds: ["tsv"], hasColumns: true) { bytes, limit, cells in
+    static let tsv = InputFormat(name: "tsv", nameEnds: ["tsv"], hasColumns: true) { source, limit, cells in
         var cells = cells
         cells.separator = cells.separator ?? 0x09
-        return DelimitedInput(bytes, limit: limit, cells)
+        return csv.records(source, limit, cells)
     }
 
     /// Rows of a Parquet file, whose columns are a line's fields. Numbers, booleans, texts, lists, structs and maps are as
@@ -122,9 +126,9 @@ package struct InputFormat: Sendable, Equatable {
     /// A row without an id is identified by its number in the file, from 1.
     static let parquet = InputFormat(
         name: "parquet", nameEnds: ["parquet"], hasColumns: true, canGrow: false
-    ) { bytes, limit, _ in
-        LineCursor(bytes: bytes, limit: limit) { record throws(LineError) in
-            var row = record.bytes
+    ) { source, limit, _ in
+        source.lines(limit: limit) { line throws(LineError) in
+            var row = line
             let words: [StaticString] = ["NaN", "Infinity"]
             if words.contains(where: { word in row.withUnsafeBytes { word.firstOffset(in: $0) != nil } }) {
                 row = BareWords.quoted(row) { $0 == 0x4E || $0 == 0x49 }
@@ -159,15 +163,9 @@ package struct CellFormat: Sendable, Equatable {
     }
 }
 
-/// Iterates over the records of one file.
-package protocol InputCursor {
-    /// Returns the next record, or nil at the end; blank ones are skipped.
-    /// - Throws: `UserError` if the file can't be read.
-    mutating func next() throws -> InputRecord?
-
-    /// Parses the last record.
-    func content(of record: InputRecord) throws(LineError) -> LineContent
-}
+/// Returns the next record of a file, or nil at the end; blank ones are skipped. Throws `UserError` if the file can't be
+/// read.
+package typealias RecordSource = () throws -> InputRecord?
 
 /// Parsed content of a record.
 package struct LineContent: Sendable {
@@ -182,7 +180,7 @@ package struct LineContent: Sendable {
 }
 
 /// A piece of the input with one prompt. In most formats it is a line.
-package struct InputRecord: Sendable {
+package struct InputRecord {
     /// Content without the record's end: equal bytes mean equal records. Empty if it was too long to keep.
     package var bytes: [UInt8]
     /// Length in bytes of a record that was too long to keep.
@@ -197,68 +195,88 @@ package struct InputRecord: Sendable {
     package var isBroken = false
     /// Reason why it is incomplete, beyond the missing end.
     package var whatIsBroken: Message?
+    /// Parses `bytes`.
+    var parse: ([UInt8]) throws(LineError) -> LineContent = { bytes throws(LineError) in
+        LineContent(fields: try PromptRecord.parseObject(bytes))
+    }
 
     // Set by the reader.
     /// The input's file, as named in the job.
     package internal(set) var file = ""
     /// Number that identifies it without an id, from 1, over all files: its first line's, or its own.
     package internal(set) var overallNumber = 0
-}
+    /// The most bytes of a record that are kept.
+    var limit = 0
 
-/// Cursor over a file whose records are its lines that are not blank.
-struct LineCursor: InputCursor {
-    let bytes: InputBytes
-    let limit: Int
-    /// Whether any text is complete, as a last line without an end is.
-    var isText = false
-    let parse: (InputRecord) throws(LineError) -> LineContent
-
-    mutating func next() throws -> InputRecord? {
-        while let line = try bytes.nextLine(limit: limit) {
-            var record = InputRecord(
-                bytes: line.bytes, excessLength: line.length > limit ? line.length : nil,
-                number: bytes.lineCount, isUnterminated: !line.isComplete && !isText)
-            if record.bytes.last == 0x0D { record.bytes.removeLast() }
-            if record.excessLength != nil || !record.bytes.isBlank { return record }
+    /// - Throws: `LineError` if it is too long or malformed.
+    package func content() throws(LineError) -> LineContent {
+        if let excessLength {
+            throw LineError(.lineTooLong, "The line has \(excessLength) bytes; at most \(limit) are read.")
         }
-        return nil
+        return try parse(bytes)
     }
 
-    func content(of record: InputRecord) throws(LineError) -> LineContent { try parse(record) }
+    /// Whether it is incomplete: without an end and with nothing valid. Its writer seems to be at it still, or was
+    /// interrupted.
+    package var isHalf: Bool {
+        isBroken || isUnterminated && excessLength == nil && (try? content()) == nil
+    }
+}
+
+extension InputRecord {
+    init(_ text: LimitedText, number: Int) {
+        self.init(bytes: text.bytes, excessLength: text.isTooLong ? text.length : nil, number: number)
+    }
 }
 
 extension [UInt8] {
     /// Whether there are only spaces, tabs and carriage returns.
     var isBlank: Bool { allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
+
+    /// Removes a carriage return before a line feed.
+    mutating func removeReturn() {
+        if last == 0x0D { removeLast() }
+    }
 }
 
-struct ParagraphCursor: InputCursor {
-    let bytes: InputBytes
-    let limit: Int
-
-    mutating func next() throws -> InputRecord? {
-        var (record, length): (InputRecord?, Int) = (nil, 0)
-        while var line = try bytes.nextLine(limit: limit) {
-            if line.bytes.last == 0x0D { line.bytes.removeLast() }
-            if line.length <= limit, line.bytes.isBlank {
-                if record != nil { break }
-                continue
+extension ByteSource {
+    /// Returns a source of the lines that are not blank.
+    /// - Parameter isText: whether any text is complete, as a last line without an end is.
+    fileprivate func lines(
+        limit: Int, isText: Bool = false, parse: @escaping ([UInt8]) throws(LineError) -> LineContent
+    ) -> RecordSource {
+        {
+            while let line = try self.nextLine(limit: limit) {
+                var record = InputRecord(line.text, number: self.lineCount)
+                record.bytes.removeReturn()
+                (record.isUnterminated, record.parse) = (!line.isComplete && !isText, parse)
+                if record.excessLength != nil || !record.bytes.isBlank { return record }
             }
-            length += line.length + (record == nil ? 0 : 1)
-            if record == nil {
-                record = InputRecord(bytes: line.bytes, number: bytes.lineCount)
-            } else if length <= limit {
-                record?.bytes += [0x0A] + line.bytes
-            }
-            if length > limit {
-                record?.bytes = []
-                record?.excessLength = length
-            }
+            return nil
         }
-        return record
     }
 
-    func content(of record: InputRecord) throws(LineError) -> LineContent {
-        try InputFormat.text(of: record)
+    /// Returns a source of the texts between blank lines.
+    fileprivate func paragraphs(
+        limit: Int, parse: @escaping ([UInt8]) throws(LineError) -> LineContent
+    ) -> RecordSource {
+        {
+            var (text, number): (LimitedText?, Int) = (nil, 0)
+            while var line = try self.nextLine(limit: limit)?.text {
+                line.bytes.removeReturn()
+                if !line.isTooLong, line.bytes.isBlank {
+                    if text != nil { break }
+                } else if text == nil {
+                    (text, number) = (line, self.lineCount)
+                } else {
+                    text?.append([0x0A] + line.bytes, length: 1 + line.length)
+                }
+            }
+            return text.map {
+                var record = InputRecord($0, number: number)
+                record.parse = parse
+                return record
+            }
+        }
     }
 }

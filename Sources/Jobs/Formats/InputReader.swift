@@ -14,7 +14,7 @@ package struct InputReader {
     private let columns: Set<String>?
     private let follow: FollowedInput?
     private var paths: ArraySlice<String>
-    private var file: (name: String, bytes: InputBytes?, cursor: any InputCursor)?
+    private var file: (name: String, source: ByteSource?, next: RecordSource)?
     /// Number of lines in earlier files.
     private var earlierLines = 0
     /// Warnings about earlier files.
@@ -36,9 +36,9 @@ package struct InputReader {
     }
 
     /// Reads records from another source.
-    init(cursor: any InputCursor, name: String) {
-        self.init(paths: [])
-        file = (name, nil, cursor)
+    init(_ name: String, limit: Int = defaultLimit, next: @escaping RecordSource) {
+        self.init(paths: [], limit: limit)
+        file = (name, nil, next)
     }
 
     /// Returns the next record that is not blank, or nil at the end of the last file.
@@ -48,47 +48,23 @@ package struct InputReader {
             if file == nil {
                 if paths.isEmpty, let follow { paths = follow.newPaths()[...] }
                 guard let path = paths.popFirst() else { return nil }
-                let source = try ByteSource(path: path, columns: columns, system: system)
+                let source = try ByteSource(
+                    path: path, columns: columns, chunkSize: chunkSize, system: system)
                 let format = format.format(for: path)
                 if follow != nil { try format.checkGrowth(of: source.name) }
                 try format.check(source)
-                let bytes = InputBytes(
-                    source, chunkSize: chunkSize, follow: paths.isEmpty && path != "-" ? follow : nil)
-                file = (
-                    source.name, bytes, format.makeCursor(over: bytes, limit: limit)
-                )
+                if paths.isEmpty, path != "-" { source.follow = follow }
+                file = (source.name, source, format.records(of: source, limit: limit))
             }
-            if var record = try file?.cursor.next() {
-                record.file = file?.name ?? ""
+            if let file, var record = try file.next() {
+                (record.file, record.limit) = (file.name, limit)
                 record.overallNumber = earlierLines + (record.place ?? record.number)
                 return record
             }
-            earlierLines += file?.bytes?.lineCount ?? 0
-            if let warning = file?.bytes?.warning { warnings.append(warning) }
+            earlierLines += file?.source?.lineCount ?? 0
+            if let warning = file?.source?.warning { warnings.append(warning) }
             file = nil
         }
-    }
-
-    // MARK: The last record
-
-    /// - Throws: `LineError` if it is too long or malformed.
-    func fields(of record: InputRecord) throws(LineError) -> JSONValue { try content(of: record).fields }
-
-    /// - Throws: the errors of `fields`.
-    func content(of record: InputRecord) throws(LineError) -> LineContent {
-        if let length = record.excessLength {
-            throw LineError(
-                .lineTooLong, "The line has \(length) bytes; at most \(limit) are read.")
-        }
-        guard let file else { preconditionFailure("only the record that came last is asked for") }
-        return try file.cursor.content(of: record)
-    }
-
-    /// Whether a record is incomplete: without an end and with nothing valid. Its writer seems to be at it still, or
-    /// was interrupted.
-    package func isHalf(_ record: InputRecord) -> Bool {
-        record.isBroken
-            || record.isUnterminated && record.excessLength == nil && (try? fields(of: record)) == nil
     }
 }
 

@@ -53,12 +53,11 @@ package struct LineIdentity {
     /// Nil if it is none of OpenAI's.
     package private(set) var request: OpenAIRequest?
 
-    /// - Parameter reader: the reader that has just read the record.
-    package init(_ line: InputRecord, by reader: InputReader, _ keys: LineKeys) {
+    package init(_ line: InputRecord, _ keys: LineKeys) {
         var ownID: String?
         var content: LineContent?
         do throws(LineError) {
-            let read = try reader.content(of: line)
+            let read = try line.content()
             content = read
             ownID = try PromptRecord.id(of: read.fields, keys.idField)
             if let fault = read.fault { throw fault }

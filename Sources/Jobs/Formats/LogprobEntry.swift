@@ -23,7 +23,7 @@ package struct LogprobEntry: Sendable, Equatable {
 
         /// The text, or the bytes of a partial character in the form of OpenAI's completions: `bytes:\\xf0\\x9f`.
         var name: String {
-            if bytes.isEmpty || UTF8Check.isValid(bytes) { return text }
+            if bytes.isEmpty || UTF8Bytes.areValid(bytes) { return text }
             return bytes.reduce("bytes:") { name, byte in
                 let digits = String(byte, radix: 16)
                 return name + "\\x" + (digits.count < 2 ? "0" : "") + digits

@@ -48,13 +48,13 @@ package struct PromptRecord: Sendable {
     /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
     static func parseObject(_ bytes: [UInt8], elementAt start: Int? = nil) throws(LineError) -> JSONValue {
         let name = start == nil ? "line" : "element"
-        guard UTF8Check.isValid(bytes) else {
-            throw LineError(.invalidUTF8, "The \(name) is not valid UTF-8.")
-        }
         let value: JSONValue
         do throws(JSONFault) {
             value = try JSONValue(parsing: bytes, limits: .line)
         } catch {
+            guard UTF8Bytes.areValid(bytes) else {
+                throw LineError(.invalidUTF8, "The \(name) is not valid UTF-8.")
+            }
             let fault = start.map { "\(error.message) in line \($0 + error.line - 1)" } ?? error.atByte
             throw LineError(.invalidJSON, "The \(name) is not valid JSON: \(fault).")
         }
@@ -164,13 +164,5 @@ enum PreviousStep {
             case .string(let message)? = error["message"]
         else { return nil }
         return LineError(.earlierError, code == "earlier_error" ? message : "\(code): \(message)")
-    }
-}
-
-enum UTF8Check {
-    static func isValid(_ bytes: [UInt8]) -> Bool {
-        // Most lines are ASCII, which is quick to check.
-        if bytes.withUnsafeBufferPointer({ $0.allSatisfy { $0 < 0x80 } }) { return true }
-        return String(validating: bytes, as: UTF8.self) != nil
     }
 }

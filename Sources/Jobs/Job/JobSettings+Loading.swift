@@ -55,14 +55,14 @@ extension JobSettings {
     /// The names of all fields that lines may have; nil if only the lines show them.
     var fieldsOfInput: [String]? {
         if rows != nil { return pick.map(\.name) }
-        var (names, reads) = (JSONObject(), InputReader(paths: []))
+        var names = JSONObject()
         for path in input {
             let format = inputFormat.format(for: path)
             guard !awaitsInput, path != "-", format.hasColumns else { return nil }
-            reads = InputReader(paths: [path], format: format)
+            var reader = InputReader(paths: [path], format: format)
             do {
-                while let record = try reads.next() {
-                    guard case .object(let fields)? = try? reads.fields(of: record) else { continue }
+                while let record = try reader.next() {
+                    guard case .object(let fields)? = try? record.content().fields else { continue }
                     for field in fields { names[field.name] = .null }
                     break
                 }
@@ -140,8 +140,7 @@ extension JobSettings {
         if format == .jsonl { return false }
         if format.isJSONLines { return look.firstFields.map(OpenAIRequest.isOne) ?? false }
         var reader = InputReader(paths: [path], format: format)
-        guard let record = try? reader.next() else { return false }
-        return (try? reader.content(of: record))?.request != nil
+        return (try? reader.next()?.content())?.request != nil
     }
 
     /// Checks conditions between settings.

@@ -1,10 +1,4 @@
 extension JobSettings {
-    /// The rows to make; nil if the job reads an input.
-    func madeRows(limit: Int) -> MadeRows? {
-        // Rows beyond the selection change nothing here.
-        rows.map { MadeRows(selection.reach(in: $0), pick, seed: request.seed ?? 0, limit: limit) }
-    }
-
     /// An error of the rows that the job makes, as a sentence of its own; nil if all is well.
     var rowsProblem: String? {
         guard rows != nil else {
@@ -43,7 +37,7 @@ extension JobSettings {
         limit: Int = InputReader.defaultLimit, columns: Set<String>? = nil, follow: FollowedInput? = nil
     ) -> InputReader {
         if let rows = madeRows(limit: limit) {
-            return InputReader(cursor: rows, name: MadeRows.name)
+            return InputReader(Self.rowsName, limit: limit, next: rows)
         }
         return InputReader(
             paths: input, format: inputFormat, limit: limit, columns: columns, follow: follow)

@@ -39,8 +39,8 @@ package struct ReportPrompts {
         let keys = try LineKeys(job, earlier: schemes)
         var reader = job.inputReader()
         while let line = try reader.next() {
-            if reader.isHalf(line) { continue }
-            let identity = LineIdentity(line, by: reader, keys)
+            if line.isHalf { continue }
+            let identity = LineIdentity(line, keys)
             let id = Self.hash(identity.id)
             guard ids.contains(id) else { continue }
             let hashes = [identity.contentHash] + identity.earlierHashes

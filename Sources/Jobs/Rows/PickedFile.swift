@@ -37,7 +37,7 @@ final class PickedFile: Sendable, Equatable {
             while let line = try reader.next() {
                 let place = "\(path):\(line.number)"
                 do throws(LineError) {
-                    bytes += try Self.json(reader.fields(of: line), field)
+                    bytes += try Self.json(line.content().fields, field)
                 } catch {
                     let what = error.message.hasSuffix(".") ? error.message.dropLast() : error.message[...]
                     throw SettingProblem("has a file that can't be picked from: \(place): \(what)")

@@ -97,7 +97,7 @@ final class InputProducer: @unchecked Sendable {
     private func step() -> Bool {
         do {
             if var line = try reader.next() {
-                guard reader.isHalf(line) else { return try feed(&line) }
+                guard line.isHalf else { return try feed(&line) }
                 let half = UnfinishedLine(
                     file: line.file, line: line.number, bytes: line.bytes.count, what: line.whatIsBroken)
                 counted.withLock { $0.unfinished.append(half) }
@@ -208,7 +208,7 @@ final class InputProducer: @unchecked Sendable {
     /// An id that has come before belongs to the line that came first.
     /// - Returns: nil for a line that is passed over.
     private func identify(_ line: InputRecord) -> LineIdentity? {
-        var identity = LineIdentity(line, by: reader, keys)
+        var identity = LineIdentity(line, keys)
         if let error = identity.carriedError {
             if job.errorLines == .skip { return nil }
             identity.record = .failure(error)
@@ -287,11 +287,11 @@ struct LookAhead {
         var place = place
         while let line = try reader.next() {
             guard line.overallNumber > number else { continue }
-            if reader.isHalf(line) {
+            if line.isHalf {
                 end.isCut = true
                 continue
             }
-            let identity = LineIdentity(line, by: reader, keys)
+            let identity = LineIdentity(line, keys)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             place += 1
             guard job.selection.holds(place - 1) else { continue }

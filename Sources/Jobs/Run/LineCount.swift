@@ -10,17 +10,17 @@ extension JobSettings {
         var reader = inputReader(columns: ["error"])
         var count = 0
         while let line = try reader.next() {
-            if reader.isHalf(line) { continue }
-            if errorLines == .skip, carriesError(line, by: reader) { continue }
+            if line.isHalf { continue }
+            if errorLines == .skip, carriesError(line) { continue }
             count += 1
             if count % 16 == 0, !goesOn() { return nil }
         }
         return selection.count(of: count)
     }
 
-    private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
+    private func carriesError(_ line: InputRecord) -> Bool {
         guard line.has("\"error\"") else { return false }
-        return (try? reader.fields(of: line)).flatMap(PreviousStep.error) != nil
+        return (try? line.content()).flatMap { PreviousStep.error(in: $0.fields) } != nil
     }
 
     /// Whether the input is files alone, or made.

@@ -14,8 +14,8 @@ extension JobSettings {
         var (reader, keys) = (inputReader(), try LineKeys(self))
         var (places, place) = ([Int](), 0)
         while let line = try reader.next() {
-            if reader.isHalf(line) { continue }
-            let identity = LineIdentity(line, by: reader, keys)
+            if line.isHalf { continue }
+            let identity = LineIdentity(line, keys)
             if found[ReportPrompts.hash(identity.id)] ?? 0 >= identity.samples(in: self) {
                 places.append(place)
             }

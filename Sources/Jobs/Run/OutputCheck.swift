@@ -139,8 +139,8 @@ extension OutputCheck {
         let carried = job.results.carried.map { _ in Conversations.member }
         var (place, next, wanted) = (0, 0, 0)
         while let line = try reader.next() {
-            if reader.isHalf(line) { continue }
-            let identity = LineIdentity(line, by: reader, keys)
+            if line.isHalf { continue }
+            let identity = LineIdentity(line, keys)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             place += 1
             guard job.selection.holds(place - 1) else { continue }

@@ -218,17 +218,15 @@ package final class PipedLines: ResultStore, Sendable {
 
 extension InputReader {
     /// Reads lines that come one by one.
-    init(_ lines: PipedLines) { self.init(cursor: Cursor(lines: lines), name: "request") }
-
-    private struct Cursor: InputCursor {
-        let lines: PipedLines
-
-        mutating func next() -> InputRecord? {
-            lines.next().map { InputRecord(bytes: $0.bytes, number: $0.index + 1) }
-        }
-
-        func content(of record: InputRecord) throws(LineError) -> LineContent {
-            lines.job.inputFormat.content(of: try PromptRecord.parseObject(record.bytes))
+    init(_ lines: PipedLines) {
+        self.init("request") {
+            lines.next().map {
+                var record = InputRecord(bytes: $0.bytes, number: $0.index + 1)
+                record.parse = { bytes throws(LineError) in
+                    lines.job.inputFormat.content(of: try PromptRecord.parseObject(bytes))
+                }
+                return record
+            }
         }
     }
 }

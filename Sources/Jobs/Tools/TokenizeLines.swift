@@ -25,7 +25,7 @@ package struct TokenizeLines {
         var reader = InputReader(paths: inputs)
         while let line = try reader.next() {
             let found: (ids: [Int32], text: String)
-            do { found = try result(of: reader.fields(of: line)) } catch let error as LineError {
+            do { found = try result(of: line.content().fields) } catch let error as LineError {
                 throw UserError(.badJob, at: "\(line.file):\(line.number)", error.message)
             } catch let error as UserError where [.badRequest, .promptTooLong].contains(error.kind) {
                 throw UserError(.badJob, at: "\(line.file):\(line.number)", error.message)

@@ -14,7 +14,7 @@ import Testing
         var reader = InputReader(paths: [try folder.write(text, to: name)], chunkSize: chunk)
         var all: [Result<JSONValue, LineError>] = []
         while let record = try reader.next() {
-            all.append(Result { () throws(LineError) in try reader.fields(of: record) })
+            all.append(Result { () throws(LineError) in try record.content().fields })
         }
         return all
     }
@@ -50,7 +50,7 @@ import Testing
             var all: [UInt64] = []
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
             while let record = try reader.next() {
-                all.append(LineIdentity(record, by: reader, keys).contentHash)
+                all.append(LineIdentity(record, keys).contentHash)
             }
             return all
         }

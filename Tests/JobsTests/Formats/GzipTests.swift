@@ -36,7 +36,7 @@ import Testing
         try folder.write(bytes, to: name)
         var reader = InputReader(paths: [folder.path(name)], chunkSize: chunk)
         var all: [JSONValue?] = []
-        while let record = try reader.next() { all.append(try reader.fields(of: record)["prompt"]) }
+        while let record = try reader.next() { all.append(try record.content().fields["prompt"]) }
         #expect(reader.warnings.count == warnings)
         #expect(reader.warnings.allSatisfy { $0.contains("\(name) has bytes after the end") })
         return all

@@ -27,11 +27,11 @@ import Testing
         var all: [Item] = []
         while let record = try reader.next() {
             let found: Found
-            if reader.isHalf(record) {
+            if record.isHalf {
                 found = .half(record.whatIsBroken?.text ?? "")
             } else {
                 do throws(LineError) {
-                    found = .fields(try reader.fields(of: record))
+                    found = .fields(try record.content().fields)
                 } catch {
                     found = .wrong(error.message)
                 }
@@ -224,7 +224,7 @@ import Testing
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
             var all: [String] = []
             while let record = try reader.next() {
-                let line = LineIdentity(record, by: reader, keys)
+                let line = LineIdentity(record, keys)
                 all.append("\(line.id) \(line.contentHash)")
             }
             return all

@@ -13,7 +13,7 @@ import Testing
         let input = try folder.write(line + "\n", to: "in.jsonl")
         var reader = InputReader(paths: [input])
         let record = try #require(try reader.next())
-        return LineIdentity(record, by: reader, try LineKeys(.test(input: [input], change), earlier: earlier))
+        return LineIdentity(record, try LineKeys(.test(input: [input], change), earlier: earlier))
     }
 
     private func isSame(

@@ -16,7 +16,7 @@ import Testing
         let job = JobSettings.test(input: [input], change)
         var reader = job.inputReader()
         let record = try #require(try reader.next())
-        return (LineIdentity(record, by: reader, try LineKeys(job)), job)
+        return (LineIdentity(record, try LineKeys(job)), job)
     }
 
     private func record(

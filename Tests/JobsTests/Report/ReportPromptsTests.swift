@@ -29,7 +29,7 @@ import Testing
         var hashes: [UInt64] = []
         var reader = InputReader(paths: [input])
         while let line = try reader.next() {
-            hashes.append(LineIdentity(line, by: reader, try LineKeys(job)).contentHash)
+            hashes.append(LineIdentity(line, try LineKeys(job)).contentHash)
         }
         let ids = ["a", "b", "c", "d", "e"].map(ReportPrompts.hash)
         let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]))
