@@ -42,13 +42,14 @@ package struct JobFreshness: Sendable, Equatable {
         let output = try File.openIfPresent(paths.output, .read, in: system)
         let log: OutputLog?
         do {
-            log = try OutputLog.find(at: paths, in: system)
+            log = try OutputLog.find(of: job.output)
         } catch let error as UserError where error.kind == .mismatch {
             (log, unknown) = (nil, "\(error)")
         }
         guard output != nil || log != nil || unknown != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
         let claims = ClaimTable()
+        let stored = log.map { StoredResults($0, index: claims.index) }
         let (begun, settings) = (log?.begun, log?.finished?.header)
         if let begun { compare(with: begun.fingerprint) }
         let known =
@@ -58,12 +59,12 @@ package struct JobFreshness: Sendable, Equatable {
             }
         if let finished = log?.finished {
             var digests: Set<String> = []
-            let earlier = try PreviousOutput(finished, of: output, index: claims.index) {
+            try stored?.readPacked {
                 digests.insert($0)
                 return true
             }
             let format = job.outputFormat
-            if !earlier.isAsWritten {
+            if try log?.fits(paths.output, in: system) != true {
                 rewrite = "\(paths.output) is not as it was written"
             } else if finished.header.format != format.name || finished.header.layout != format.layout {
                 rewrite = "the format has changed, or what results show"
@@ -76,15 +77,14 @@ package struct JobFreshness: Sendable, Equatable {
         } else if let output, unknown == nil, begun?.isRestarted != true, try output.info().size > 0 {
             unknown = "\(paths.output) has no log \(paths.log)"
         }
-        let outcome = try log?.records(into: claims.index)
+        let outcome = try stored?.readPlain()
         claims.begin()
         // Then the new settings apply.
         if log?.isOpen == true, output == nil, claims.earlier.found == 0, outcome?.inFlight.isEmpty == true {
             changes = []
         }
         guard comparesLines, try job.canReadTwice() else { return }
-        let schemes = (begun?.lines ?? []).adding(settings?.lines ?? [])
-        try compareLines(job, claims, LineKeys(job, earlier: schemes))
+        try compareLines(job, claims, LineKeys(job, earlier: stored?.lines ?? []))
     }
 
     private mutating func compare(with old: RunFingerprint) {

@@ -20,10 +20,8 @@ package struct Manifest: Sendable {
     ///   - energy: joules for 1,000 tokens in the run that ends now; nil if unknown.
     /// - Throws: `UserError` if the output is missing or incomplete, or a file can't be read.
     package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: job.output, in: system)
         let status = try JobStatus.read(output: job.output)
-        guard status.state == .complete, let settings = try OutputLog.header(at: paths, in: system) else {
+        guard status.state == .complete, let settings = OutputLog.header(of: job.output) else {
             throw UserError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }
         let parts = Parts(
@@ -192,9 +190,7 @@ package struct Manifest: Sendable {
     package func comparison(
         with job: JobSettings, output: String, errors: String?, check: OutputCheck, cache: WeightCacheLocation
     ) throws -> Comparison {
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, in: system)
-        let settings = (try? OutputLog.header(at: paths, in: system)) ?? nil
+        let settings = OutputLog.header(of: output)
         let parts = Parts(
             output: output, errors: errors, made: try job.runFingerprint(cache: cache), kept: settings?.kept,
             results: check.results, failed: check.failed, completionTokens: check.completionTokens)

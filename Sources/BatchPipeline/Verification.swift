@@ -103,9 +103,7 @@ package struct Verification {
     /// - Returns: the runs that the output keeps on purpose.
     private mutating func checkRuns(_ job: BatchJob, _ results: String) throws -> [RunShare] {
         guard let now = try job.settings.runFingerprint(cache: job.cache) else { return [] }
-        let paths = try OutputPaths(output: results, in: POSIXFileSystem())
-        let kept =
-            ((try? OutputLog.header(at: paths, in: POSIXFileSystem())) ?? nil)?.kept.map(\.digest) ?? []
+        let kept = OutputLog.header(of: results)?.kept.map(\.digest) ?? []
         let others = check.madeBy.filter { $0.run != now.digest }
         for share in others where !kept.contains(share.run) {
             faults.append(

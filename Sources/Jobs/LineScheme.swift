@@ -99,22 +99,16 @@ extension PromptRecord {
     }
 }
 
-/// In files: a member `lines`, a list.
-///
-///     "lines":[{"fields":["question","topic"][,"all_but":["id",…]]}]
+/// In a log's header: `{"fields":["question","topic"][,"all_but":["id",…]]}`
 extension LineScheme {
-    static func write(_ schemes: [LineScheme], to writer: inout JSONWriter) {
-        writer.objects("lines", schemes) { writer, scheme in
-            writer.array("fields", scheme.fields) { $0.string($1) }
-            if let allBut = scheme.allBut { writer.array("all_but", allBut) { $0.string($1) } }
-        }
+    func write(to writer: inout JSONWriter) {
+        writer.array("fields", fields) { $0.string($1) }
+        if let allBut { writer.array("all_but", allBut) { $0.string($1) } }
     }
 
-    static func list(in json: JSONValue) -> [LineScheme] {
-        guard case .array(let elements)? = json["lines"] else { return [] }
-        return elements.compactMap { element in
-            element["fields"]?.texts.map { LineScheme(fields: $0, allBut: element["all_but"]?.texts) }
-        }
+    init?(_ json: JSONValue) {
+        guard let fields = json["fields"]?.texts else { return nil }
+        self.init(fields: fields, allBut: json["all_but"]?.texts)
     }
 }
 

@@ -97,13 +97,11 @@ struct ShardTests {
 
     /// Has a shard say that it saw another input, or none.
     private func pretend(_ job: DemoJob, _ name: String, _ input: InputSeen?) throws {
-        let system = POSIXFileSystem()
-        let path = job.folder + "/" + name
-        let place = try OutputPlace(try OutputPaths(output: path, in: system), output: path, in: system)
-        let log = try #require(try OutputLog.find(at: place.paths, in: system))
-        var header = try #require(log.finished?.header)
-        header.input = input
-        _ = try log.put(header, at: place)
+        var settings = try job.loadedSettings()
+        settings.output = job.folder + "/" + name
+        var forged = try Forged(settings)
+        forged.header.input = input
+        try forged.write()
     }
 
     @Test func shardsOfTwoInputsAreNotMerged() throws {

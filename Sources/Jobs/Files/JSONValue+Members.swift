@@ -13,6 +13,9 @@ extension JSONValue {
         return value
     }
 
+    /// The number of a string of hexadecimal digits.
+    func hex(_ name: String) -> UInt64? { string(name).flatMap { UInt64($0, radix: 16) } }
+
     /// The strings of a list of strings; nil for anything else.
     var texts: [String]? {
         guard case .array(let values) = self else { return nil }

@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 import OperatingSystem
 
 /// Everything that all results of a run depend on, as an ordered list of named values.
@@ -92,6 +93,49 @@ package struct RunFingerprint: Sendable, Equatable {
 }
 
 extension RunFingerprint {
+    /// The steps of another run's job, where it differs from this one's in nothing else; nil where it does.
+    package func steps(of other: RunFingerprint) -> String? {
+        func rest(_ run: RunFingerprint) -> RunFingerprint {
+            RunFingerprint(run.parts.filter { $0.name != Self.steps }.map { ($0.name, $0.value) })
+        }
+        guard parts.contains(where: { $0.name == Self.steps }), rest(self) == rest(other) else { return nil }
+        return other.parts.first { $0.name == Self.steps }?.value
+    }
+
+    /// The steps of such runs among those that logs tell of, by their digests.
+    func steps(of headers: [LogHeader]) -> [String: String] {
+        var steps: [String: String] = [:]
+        for run in headers.flatMap({ [$0.fingerprint] + $0.kept.compactMap(\.fingerprint) }) {
+            steps[run.digest] = self.steps(of: run)
+        }
+        return steps
+    }
+
+    /// A member `fingerprint`: the parts as pairs.
+    func write(to writer: inout JSONWriter) {
+        writer.array("fingerprint") { writer in
+            for part in parts {
+                writer.array { writer in
+                    writer.string(part.name)
+                    writer.string(part.value)
+                }
+            }
+        }
+    }
+
+    /// - Parameter json: the value of such a member.
+    init?(_ json: JSONValue) {
+        guard case .array(let elements) = json else { return nil }
+        var parts: [(String, String)] = []
+        for element in elements {
+            guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
+                case .string(let value) = pair[1]
+            else { return nil }
+            parts.append((name, value))
+        }
+        self.init(parts)
+    }
+
     /// Identifies a run's model, adapter, tokenizer, engine and arithmetic; without the job's settings.
     package var model: [UInt8] {
         var content = RequestContent("model")

@@ -87,13 +87,10 @@ extension JobSettings {
     package func asFinished(in output: String) throws -> JobSettings {
         let isOpen = selection == .all || selection.wanted != nil && selection.lines == nil
         guard isOpen, AcceptFilter(self) != nil else { return self }
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, in: system)
         var job = self
-        guard
-            let ended = try OutputLog.header(at: paths, in: system)?.shard.flatMap(
-                LineSelection.init(name:))
-        else { return self }
+        guard let ended = OutputLog.header(of: output)?.shard.flatMap(LineSelection.init(name:)) else {
+            return self
+        }
         // Each of joined shards has ended by its own rows.
         let isOwn = ended.isJoined || until != nil && ended.shard == selection.shard
         if isOwn, ended.wanted == until { job.selection = ended }

@@ -26,7 +26,8 @@ package final class ClaimTable {
     private(set) var storedAtStart = 0
     /// Nothing was there at the start.
     private var isNew = true
-    private var claimedStored = 0
+    /// Number of times that an id and sample came again in this run's input.
+    private var repetitions: [UInt64: Int] = [:]
     private var counts = ResumeReport()
     package var earlier = PreviousResults()
 
@@ -37,7 +38,7 @@ package final class ClaimTable {
     /// Counts of an earlier run's results that could be used, so far as lines are claimed.
     package var report: ResumeReport {
         var report = counts
-        report.gone = storedAtStart - claimedStored
+        report.gone = storedAtStart - report.kept - report.changed
         return report
     }
 
@@ -46,7 +47,6 @@ package final class ClaimTable {
         isNew = index.count == 0 && carried.isEmpty
         storedAtStart = (0..<index.count).count { index[$0].isStored }
         for number in 0..<index.count { earlier.find(index[number]) }
-        index.beginClaims()
     }
 
     // MARK: Claims
@@ -68,7 +68,6 @@ package final class ClaimTable {
     private func state(of known: ResultIndex.Entry, for key: ResultKey) -> StoredState {
         earlier.claim(known, contentHash: key.contentHash)
         if known.isStored {
-            claimedStored += 1
             if known.contentHash == key.contentHash {
                 counts.kept += 1
                 carried[known.nameHash] = nil
@@ -94,19 +93,14 @@ package final class ClaimTable {
 
     /// The entry for a key that comes for the first or a further time in this run's input.
     private func entryNumber(for key: ResultKey) -> Int {
-        let name = ResultIndex.nameHash(key, repetition: 0)
-        guard let first = index.find(name) else { return insert(key, repetition: 0, name: name) }
-        guard index[first].isClaimed else { return first }
-        let repetition = index.nextRepetition(of: name) {
-            guard let number = index.find(ResultIndex.nameHash(key, repetition: $0)) else { return false }
-            return index[number].isClaimed
+        var (name, repetition) = (ResultIndex.nameHash(key, repetition: 0), 0)
+        if let first = index.find(name), index[first].isClaimed {
+            repetition = repetitions[name, default: 0] + 1
+            repetitions[name] = repetition
+            name = ResultIndex.nameHash(key, repetition: repetition)
         }
-        let repeated = ResultIndex.nameHash(key, repetition: repetition)
-        return index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
-    }
-
-    private func insert(_ key: ResultKey, repetition: Int, name: UInt64) -> Int {
-        index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
+        return index.find(name)
+            ?? index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
     }
 
     /// The content hashes under which there is something of a key's id and sample.

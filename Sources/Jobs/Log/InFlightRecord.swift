@@ -5,7 +5,7 @@ import JSON
 ///
 /// The log has one as pieces: each save adds the tokens that are new since the last one, or begins it again.
 ///
-///     {"sum":"…","from":F,"id":"…","line_hash":"…","sample":S[,"attempt":A][,"row":"…"],<saved>}
+///     {"sum":"…","from":F,"id":"…","sample":S,"line_hash":"…"[,"attempt":A][,"row":"…"],<saved>}
 package struct InFlightRecord: Sendable, Equatable {
     package var key: ResultKey
     /// The completion so far. A note is an encoded log-probability entry.
@@ -25,9 +25,7 @@ extension InFlightRecord {
         let from = saved.map { goesOn(from: $0) ? $0.saved.tokens.count : 0 } ?? 0
         return ChecksummedLine.make { writer in
             writer.int("from", from)
-            writer.string("id", key.id)
-            writer.hex("line_hash", key.contentHash)
-            writer.int("sample", key.sample)
+            key.write(to: &writer)
             if attempt > 0 { writer.int("attempt", attempt) }
             if from == 0, let row { writer.string("row", row) }
             self.saved.write(from: from, to: &writer)
@@ -45,13 +43,11 @@ extension InFlightRecord {
     static func read(_ line: UnsafeRawBufferPointer, into records: inout [ResultKey: InFlightRecord]) -> Bool
     {
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), let from = json.int("from"),
-            let id = json.string("id"), let sample = json.int("sample"),
-            let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
-            let more = SavedDecoding(json), more.notes.isEmpty || more.notes.count == more.tokens.count,
+            let key = ResultKey(json), let more = SavedDecoding(json),
+            more.notes.isEmpty || more.notes.count == more.tokens.count,
             case let attempt = json.int("attempt") ?? 0,
             0...RequestSettings.retriesRange.upperBound ~= attempt
         else { return false }
-        let key = ResultKey(id: id, sample: sample, contentHash: hash)
         if from == 0 {
             records[key] = InFlightRecord(
                 key: key, saved: more, attempt: attempt, row: json.string("row"))

@@ -58,32 +58,27 @@ package struct JobStatus: Sendable, Equatable {
         var status = JobStatus(
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
             completionTokens: 0, progress: nil, damagedLines: 0)
-        let index = ResultIndex()
-        let log = try OutputLog.find(at: paths, in: system)
+        let log = try OutputLog.find(of: output, in: system)
         let isOpen = log?.isOpen ?? false
         let begun = log?.begun
         let settings = log?.finished?.header
         let accepts = { (run: String) in !isOpen || begun?.accepted.contains(run) ?? true }
-        var earlier: PreviousOutput?
-        if let log {
-            earlier = try log.finished.map { try PreviousOutput($0, of: nil, index: index, accepts: accepts) }
-            let outcome = try log.records(into: index, accepts: accepts)
-            status.completionTokens = outcome.completionTokens + (earlier?.completionTokens ?? 0)
+        if !isOpen { status.failures = settings?.failures }
+        status.latest = begun?.fingerprint ?? settings?.fingerprint
+        if let stored = log.map({ StoredResults($0) }) {
+            let (outcome, index) = (try stored.read(accepts: accepts), stored.index)
+            status.completionTokens = stored.completionTokens
             status.damagedLines = outcome.damaged
             status.progress = outcome.progress
             status.inFlight = outcome.inFlight.count
             status.inFlightTokens = outcome.inFlight.values.reduce(0) { $0 + $1.saved.tokens.count }
-        }
-        if !isOpen { status.failures = settings?.failures }
-        status.latest = begun?.fingerprint ?? settings?.fingerprint
-        status.madeBy = index.countByRun().described(
-            by: { begun?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
-        status.done = (0..<index.count).count { index[$0].isStored }
-        status.failed = (0..<index.count).count { index[$0].isFailed }
-        if tallies {
-            let stored = StoredResults(log: log?.file, output: earlier)
-            for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
-                if let told = try stored.record(of: index[number])?.result.made?.tally {
+            status.madeBy = index.countByRun().described(
+                by: { begun?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
+            status.done = (0..<index.count).count { index[$0].isStored }
+            status.failed = (0..<index.count).count { index[$0].isFailed }
+            for number in 0..<(tallies ? index.count : 0)
+            where index[number].isStored && !index[number].isFailed {
+                if let told = try stored.record(number).result.made?.tally {
                     status.tally[told, default: 0] += 1
                 }
             }

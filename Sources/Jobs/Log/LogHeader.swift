@@ -38,23 +38,22 @@ package struct LogHeader: Equatable {
             writer.string("format", format)
             if !layout.isEmpty { writer.string("layout", layout) }
             fingerprint.write(to: &writer)
-            AcceptedRun.write(kept, to: &writer)
-            LineScheme.write(lines, to: &writer)
-            PinnedInput.write(pins, to: &writer)
+            if !kept.isEmpty { writer.objects("kept", kept) { $1.write(to: &$0) } }
+            writer.objects("lines", lines) { $1.write(to: &$0) }
+            if !pins.isEmpty { writer.objects("sources", pins) { $1.write(to: &$0) } }
             if let shard { writer.string("shard", shard) }
-            input?.write(to: &writer)
-            failures?.write(to: &writer)
+            if let input { writer.object("input", input.write) }
+            if let failures { writer.object("failures", failures.write) }
             if isRestarted { writer.bool("restarted", true) }
-            if !rowsFrom.isEmpty {
-                writer.array("rows_from") { writer in for name in rowsFrom { writer.string(name) } }
-            }
+            if !rowsFrom.isEmpty { writer.array("rows_from", rowsFrom) { $0.string($1) } }
             holder?.write(to: &writer)
         }
     }
 
     /// Returns what is known of a run whose results count.
     package func run(_ digest: String) -> RunFingerprint? {
-        kept.fingerprint(of: digest, beside: fingerprint)
+        if fingerprint.digest.utf8.elementsEqual(digest.utf8) { return fingerprint }
+        return kept.first { $0.digest.utf8.elementsEqual(digest.utf8) }?.fingerprint
     }
 
     /// Digests of all runs whose results count.
@@ -69,12 +68,39 @@ extension LogHeader {
             json.int("phibatch_log") == Self.version, let format = json.string("format"),
             let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
         else { return nil }
+        func list<Element>(_ name: String, _ element: (JSONValue) -> Element?) -> [Element] {
+            guard case .array(let elements)? = json[name] else { return [] }
+            return elements.compactMap(element)
+        }
         self.init(
             format: format, layout: json.string("layout") ?? "", fingerprint: fingerprint,
-            kept: AcceptedRun.list(in: json), lines: LineScheme.list(in: json),
-            pins: PinnedInput.list(in: json), shard: json.string("shard"), input: InputSeen(in: json),
-            failures: AllowedFailures(in: json), isRestarted: json["restarted"] == .bool(true),
+            kept: list("kept", AcceptedRun.init), lines: list("lines", LineScheme.init),
+            pins: list("sources", PinnedInput.init), shard: json.string("shard"),
+            input: json["input"].flatMap(InputSeen.init),
+            failures: json["failures"].flatMap(AllowedFailures.init),
+            isRestarted: json["restarted"] == .bool(true),
             rowsFrom: json["rows_from"]?.texts ?? [], holder: json["holder"].flatMap(OutputLock.Holder.init))
+    }
+}
+
+/// Run under other settings whose results count beside those of the run at hand (`--if-changed keep`).
+package struct AcceptedRun: Equatable {
+    package var digest: String
+    /// Nil if nobody knows any more.
+    package var fingerprint: RunFingerprint?
+}
+
+extension AcceptedRun {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.string("run", digest)
+        fingerprint?.write(to: &writer)
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let digest = json.string("run"), digest.utf8.count <= RunFingerprint.maximumDigestLength else {
+            return nil
+        }
+        self.init(digest: digest, fingerprint: json["fingerprint"].flatMap(RunFingerprint.init))
     }
 }
 
@@ -95,18 +121,13 @@ package struct InputSeen: Sendable, Equatable {
         content = withUnsafeBytes(of: length) { Checksum.crc64($0, after: content) }
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.object("input") { writer in
-            writer.int("lines", lines)
-            writer.hex("content", content)
-        }
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.int("lines", lines)
+        writer.hex("content", content)
     }
 
-    /// - Parameter json: what has such a member.
-    init?(in json: JSONValue) {
-        guard let input = json["input"], let lines = input.int("lines"),
-            let content = input.string("content").flatMap({ UInt64($0, radix: 16) })
-        else { return nil }
+    fileprivate init?(_ json: JSONValue) {
+        guard let lines = json.int("lines"), let content = json.hex("content") else { return nil }
         self.init(lines: lines, content: content)
     }
 }
@@ -118,17 +139,13 @@ package struct AllowedFailures: Sendable, Equatable {
 
     package init(lines: Int, limit: FailureLimit) { (self.lines, self.limit) = (lines, limit) }
 
-    func write(to writer: inout JSONWriter) {
-        writer.object("failures") { writer in
-            writer.int("lines", lines)
-            writer.string("allowed", "\(limit)")
-        }
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.int("lines", lines)
+        writer.string("allowed", "\(limit)")
     }
 
-    /// - Parameter json: what has such a member.
-    init?(in json: JSONValue) {
-        guard let failures = json["failures"], let lines = failures.int("lines"),
-            let limit = failures.string("allowed").flatMap(FailureLimit.init)
+    fileprivate init?(_ json: JSONValue) {
+        guard let lines = json.int("lines"), let limit = json.string("allowed").flatMap(FailureLimit.init)
         else { return nil }
         self.init(lines: lines, limit: limit)
     }

@@ -36,7 +36,7 @@ package struct LogReader {
     }
 
     /// - Parameter accepts: whether results of a run count, by its digest. Others are passed over, and count as damage.
-    package func records(into index: ResultIndex, accepts: (String) throws -> Bool) throws -> Outcome {
+    func records(into index: ResultIndex, accepts: (String) throws -> Bool) throws -> Outcome {
         var outcome = Outcome()
         outcome.fileSize = try file.info().size
         var previousWasDamaged = false
@@ -141,22 +141,5 @@ package struct LogReader {
         }
         parts.append((line.offset + start, UnsafeRawBufferPointer(rebasing: line.bytes[start...])))
         return parts
-    }
-}
-
-extension OutputLog {
-    /// Reads the records of the plain part.
-    /// - Parameters and errors: as `LogReader.records`.
-    package func records(
-        into index: ResultIndex, accepts: (String) throws -> Bool = { _ in true }
-    ) throws -> LogReader.Outcome {
-        try LogReader(file: file, start: tail).records(into: index, accepts: accepts)
-    }
-
-    /// Whether the plain part has results.
-    func hasResults() throws -> Bool {
-        let index = ResultIndex()
-        _ = try records(into: index)
-        return index.count > 0
     }
 }

@@ -25,10 +25,10 @@ extension LogStore {
         }
         guard let settings, case let old = settings.fingerprint, old != fingerprint else { return nil }
         // Results of other settings were kept, and there was nothing else to do.
-        if settings.kept.contains(where: { $0.digest == fingerprint.digest }), let finished = found.finished {
-            let index = ResultIndex()
-            _ = try PreviousOutput(finished, of: nil, index: index) { _ in true }
-            if index.countByRun().map(\.run) == [fingerprint.digest] { return nil }
+        if settings.kept.contains(where: { $0.digest == fingerprint.digest }) {
+            let results = StoredResults(found)
+            try results.readPacked()
+            if results.index.countByRun().map(\.run) == [fingerprint.digest] { return nil }
         }
         return Change(path: paths.output, digest: old.digest, old: old)
     }
@@ -36,9 +36,10 @@ extension LogStore {
     /// Whether an unfinished run has nothing that would be lost.
     func holdsNoResult() throws -> Bool {
         guard found.isOpen, found.finished == nil, try !system.exists(paths.output) else { return false }
-        let index = ResultIndex()
-        let outcome = try found.records(into: index)
-        return outcome.inFlight.isEmpty && (0..<index.count).allSatisfy { index[$0].isFailed }
+        let results = StoredResults(found)
+        let outcome = try results.readPlain()
+        return outcome.inFlight.isEmpty
+            && (0..<results.count).allSatisfy { results.index[$0].isFailed }
     }
 
     func refusal(of change: Change) -> UserError {

@@ -55,14 +55,14 @@ extension LogStore {
     /// - Returns: whether something is kept.
     func keepEarlier(isReplaced: Bool) throws -> Bool {
         let hasOutput = try isReplaced && (system.infoIfPresent(paths.output)?.size ?? 0) > 0
-        let isOurs = earlierOutput?.isAsWritten ?? false
         let keepsOutput =
             hasOutput
-            && (earlierOutput == nil ? writer.header.isRestarted : !isOurs || earlier.lostFromOutput > 0)
+            && (found.finished == nil
+                ? writer.header.isRestarted : !isAsWritten || earlier.lostFromOutput > 0)
         let keepsLog = found.isOpen && earlier.lostFromLog > 0
         guard keepsOutput || keepsLog else { return false }
         var text = ""
-        if hasOutput, isOurs || earlierOutput != nil, earlier.lostFromOutput > 0 {
+        if hasOutput, found.finished != nil, earlier.lostFromOutput > 0 {
             text =
                 "results of the earlier output that are not in the new one: \(earlier.lostFromOutput), of which "
                 + "with lines that are gone: \(earlier.inOutput.gone); "
@@ -75,7 +75,7 @@ extension LogStore {
             if keepsOutput { warnings.append(text + "the earlier output is not kept, as keep_old is 0.") }
             return found.begun?.isRestarted == true
         }
-        let name = try oldFiles.keep(output: keepsOutput, log: keepsLog || earlierOutput != nil)
+        let name = try oldFiles.keep(output: keepsOutput, log: keepsLog || found.finished != nil)
         try system.syncFolder(paths.folder)
         warnings.append(text + "\(keepsOutput ? "the earlier output is" : "its log is") kept as \(name).")
         return true

@@ -31,7 +31,7 @@ extension LogStore: ResultStore {
                 throw UserError(.io, at: paths.log, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
-            if known.isStored, known.isFailed == result.isFailed, let there = try stored.record(of: known),
+            if known.isStored, known.isFailed == result.isFailed, case let there = try stored.record(number),
                 there.result == result, there.run.utf8.elementsEqual(fingerprint.digest.utf8)
             {
                 return
@@ -50,8 +50,6 @@ extension LogStore: ResultStore {
         return offset
     }
 
-    private var stored: StoredResults { StoredResults(log: writer.file, output: earlierOutput) }
-
     package func saveInFlight(_ records: [InFlightRecord]) throws {
         if let failure { throw failure }
         // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
@@ -69,24 +67,26 @@ extension LogStore: ResultStore {
 
     package func result(at position: Int) throws -> GenerationResult? {
         if let failure { throw failure }
-        let (_, known) = claims.entry(at: position)
-        guard known.isStored else { return nil }
-        return try stored.record(of: known)?.result
+        let (number, known) = claims.entry(at: position)
+        return known.isStored ? try stored.record(number).result : nil
     }
 
     /// The result of a key in an output that is verified by this run; nil if none is.
-    package func verified(_ key: ResultKey) throws -> GenerationResult? { try others?.result(of: key) }
-
-    /// The steps of runs whose jobs had other ones, and nothing else that was other: as their fingerprints have them, by the
-    /// runs' digests.
-    package var earlierSteps: [String: String] {
-        previousRows.reduce(into: [:]) { $0.merge($1.steps) { first, _ in first } }
+    package func verified(_ key: ResultKey) throws -> GenerationResult? {
+        try others?.record(of: key)?.result
     }
 
-    /// The result that such a run has of a key; nil if it has none.
-    package func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult? {
+    /// The result that a run of `earlierSteps` has of a key; nil if it has none.
+    func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult? {
         if let failure { throw failure }
-        return try previousRows.lazy.compactMap { try $0.result(of: key, run: run) }.first
+        for rows in previousRows {
+            if let found = try rows.record(of: key), !found.result.isFailed, found.key == key,
+                found.run.utf8.elementsEqual(run.utf8)
+            {
+                return found.result
+            }
+        }
+        return nil
     }
 
     package func endsEarly(at count: Int) { earlyEnd = count }
@@ -133,12 +133,8 @@ extension LogStore: ResultStore {
         try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
             madeBy = claims.countByRun().described(by: known, first: fingerprint.digest)
-            if try !isUnchanged() {
-                try writeOutput()
-                didReplaceOutput = true
-            } else if let settings, settings != header {
-                lock.log = try found.put(header, at: place)
-            }
+            didReplaceOutput = try !isUnchanged()
+            if didReplaceOutput || settings != header { try writeOutput() }
             isFinished = true
         }
     }

@@ -71,7 +71,7 @@ extension LogStore {
     /// The log holds nothing, and an output that is there is nobody's.
     /// - Parameter isWritten: it has been somebody's, and gets this run's header.
     private func beginNew(_ isWritten: Bool) throws {
-        if let file = try File.openIfPresent(paths.output, .read, in: system), try file.info().size > 0 {
+        if try hasOutput() {
             throw UserError(
                 .mismatch, at: paths.output,
                 "is there already, and no log of phibatch (\(paths.log)) says what it holds. "
@@ -117,42 +117,52 @@ extension LogStore {
     ///   - missed: gets the name of each that has nothing for this run.
     private func openPreviousRows(_ names: [String], missed: (String) -> Void = { _ in }) throws {
         for name in names.map(Paths.name) {
-            guard let rows = try PreviousRows(Paths.join(paths.folder, name), now: fingerprint, in: system)
-            else {
+            let log: OutputLog?
+            do { log = try OutputLog(Paths.join(paths.folder, name), in: system) } catch let error
+                as UserError
+                where error.kind == .mismatch
+            {
+                log = nil
+            }
+            let rows = log.map { StoredResults($0) }
+            let steps = fingerprint.steps(of: rows?.headers ?? [])
+            guard let rows, !steps.isEmpty else {
                 missed(name)
                 continue
             }
+            _ = try rows.read { steps[$0] != nil }
             previousRows.append(rows)
+            earlierSteps.merge(steps) { first, _ in first }
             writer.header.rowsFrom.append(name)
         }
     }
 
+    private func hasOutput() throws -> Bool { try system.infoIfPresent(paths.output)?.size ?? 0 > 0 }
+
     private func loadOutput() throws {
-        let file = try File.openIfPresent(paths.output, .read, in: system)
-        guard let finished = found.finished else {
-            guard !writer.header.isRestarted, let file, try file.info().size > 0 else { return }
+        stored = StoredResults(found, index: claims.index)
+        guard found.finished != nil else {
+            guard !writer.header.isRestarted, try hasOutput() else { return }
             throw UserError(
                 .mismatch, at: paths.output,
                 "is there already, and its log \(paths.log) does not say what it holds. " + OutputLog.advice)
         }
         let refusesOthers = found.begun != nil || !found.isOpen
-        let output = try PreviousOutput(finished, of: file, index: claims.index) {
-            try accepts($0, at: paths.output, refusesOthers: refusesOthers)
-        }
-        if output.lost > 0 {
+        try stored.readPacked { try accepts($0, at: paths.output, refusesOthers: refusesOthers) }
+        if stored.lost > 0 {
             notes.append(
-                "\(paths.log): results that are damaged or missing, and are done anew: \(output.lost).")
+                "\(paths.log): results that are damaged or missing, and are done anew: \(stored.lost).")
         }
-        if !output.isAsWritten {
-            let what = file == nil ? "not there any more" : "not as it was written"
+        isAsWritten = try found.fits(paths.output, in: system)
+        if !isAsWritten {
+            let what = try system.exists(paths.output) ? "not as it was written" : "not there any more"
             notes.append("\(paths.output): is \(what); it is written again from its log.")
         }
-        earlierOutput = output
-        claims.earlier.foreignLines = output.lost
+        claims.earlier.foreignLines = stored.lost
     }
 
     private func loadRecords() throws {
-        let outcome = try found.records(into: claims.index) { try accepts($0, at: paths.log) }
+        let outcome = try stored.readPlain { try accepts($0, at: paths.log) }
         if outcome.isTorn {
             try lock.log.truncate(to: outcome.end)
             notes.append("\(paths.log): an unfinished last line was cut off.")
@@ -181,7 +191,7 @@ extension OutputLog {
     static func settle(_ lock: OutputLock, at paths: OutputPaths, in system: any FileSystem) throws {
         guard let draft = try RunFile.open(paths.logDraft, .logDraft, .readWrite, in: system) else { return }
         guard try draft.lock(exclusive: true) else { throw RunFile.inUse(paths.logDraft) }
-        if try find(at: paths, in: system)?.file.path == paths.logDraft {
+        if try find(of: paths.output, in: system)?.file.path == paths.logDraft {
             try put(draft, inPlaceOf: lock.log, at: paths, in: system)
             (lock.log, lock.isNew) = (draft, false)
         } else {

@@ -30,8 +30,10 @@ package final class LogStore {
     var found: OutputLog
     /// Completions under way, as the log has them.
     var saved: [ResultKey: InFlightRecord] = [:]
-    /// Nil if there is none, or none that counts.
-    var earlierOutput: PreviousOutput?
+    /// Its results, and those that this run adds.
+    var stored: StoredResults
+    /// The output that was there was, byte for byte, as it was written.
+    var isAsWritten = false
     let claims = ClaimTable()
     var inputEnd: InputEnd?
     /// Positions from here on are not needed; nil if all are.
@@ -45,7 +47,9 @@ package final class LogStore {
     /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
     /// Earlier results that rows may be taken from, the latest first.
-    var previousRows: [PreviousRows] = []
+    var previousRows: [StoredResults] = []
+    /// Steps of the runs that made these, whose jobs differ in nothing else: as their fingerprints have them, by their digests.
+    var earlierSteps: [String: String] = [:]
     /// Results elsewhere whose lines are to be known as they are there.
     package var others: FinishedOutput?
     private(set) var failure: UserError?
@@ -86,6 +90,7 @@ package final class LogStore {
                 // Whatever it holds, it is set aside.
                 found = OutputLog(file: lock.log, finished: nil, begun: nil, tail: 0, isOpen: true)
             }
+            stored = StoredResults(found, index: claims.index)
             writer = try LogWriter(lock.log, header, now: now)
             if let warning = place.warning { notes.append(warning) }
             if lock.lockFile != nil {
@@ -124,10 +129,7 @@ package final class LogStore {
         }
     }
 
-    func close() {
-        earlierOutput = nil
-        lock.release()
-    }
+    func close() { lock.release() }
 }
 
 /// Treatment of earlier results that were made with another model or other settings.

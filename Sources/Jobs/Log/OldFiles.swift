@@ -59,8 +59,7 @@ struct OldFiles {
 
     /// Whether the log of an old output fits a file.
     private func fits(_ name: String, _ path: String) throws -> Bool {
-        guard let log = try? OutputLog(OutputPaths.log(of: name), in: system) else { return false }
-        return try log.finished?.fits(File.open(path, .read, in: system)) ?? false
+        try (try? OutputLog(OutputPaths.log(of: name), in: system))?.fits(path, in: system) ?? false
     }
 
     private func addName(_ name: String, for path: String) throws {

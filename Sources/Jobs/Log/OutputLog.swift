@@ -30,12 +30,6 @@ package struct OutputLog {
         package let header: LogHeader
         /// Nil if the log was cut.
         let end: End?
-
-        /// Whether an output is, byte for byte, the one that this is the log of.
-        package func fits(_ output: File) throws -> Bool {
-            guard let end, try output.info().size == end.output.size else { return false }
-            return try Sum(of: output) == end.output
-        }
     }
 
     /// Sum of a file's bytes.
@@ -82,7 +76,7 @@ extension OutputLog.End {
 extension OutputLog.Sum {
     fileprivate init?(_ json: JSONValue) {
         guard let size = json.int("size"),
-            let content = json.string("content").flatMap({ UInt64($0, radix: 16) })
+            let content = json.hex("content")
         else { return nil }
         self.init(size: size, content: content)
     }
@@ -164,26 +158,29 @@ extension OutputLog {
     /// then fits, got that name.
     /// - Returns: nil if there is none.
     /// - Throws: as `init`.
-    package static func find(at paths: OutputPaths, in system: any FileSystem) throws -> OutputLog? {
+    package static func find(
+        of output: String, in system: any FileSystem = POSIXFileSystem()
+    ) throws -> OutputLog? {
+        let paths = try OutputPaths(output: output, in: system)
         if try system.entryIfPresent(paths.logDraft) != nil,
             let draft = try? OutputLog(paths.logDraft, .logDraft, in: system),
-            let output = try File.openIfPresent(paths.output, .read, in: system),
-            try draft.finished?.fits(output) == true
+            try draft.fits(paths.output, in: system)
         {
             return draft
         }
         return try OutputLog(paths.log, in: system)
     }
 
-    /// Header of a finished output.
-    /// - Returns: nil if there is none, or it can't be read any more.
-    /// - Throws: `UserError` of kind `mismatch` if a file of another's has its log's name.
-    package static func header(at paths: OutputPaths, in system: any FileSystem) throws -> LogHeader? {
-        _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
-        return ((try? find(at: paths, in: system)) ?? nil)?.finished?.header
+    /// Whether an output is, byte for byte, the one that this is the log of.
+    package func fits(_ output: String, in system: any FileSystem) throws -> Bool {
+        guard let end = finished?.end, let file = try File.openIfPresent(output, .read, in: system),
+            try file.info().size == end.output.size
+        else { return false }
+        return try Sum(of: file) == end.output
     }
 
-    // MARK: Putting in place
+    /// Header of a finished output; nil if there is none, or it can't be read any more.
+    package static func header(of output: String) -> LogHeader? { (try? find(of: output))?.finished?.header }
 
     /// Gives a finished log its name, on the disk.
     /// - Parameter earlier: the log that it takes the place of.
@@ -192,31 +189,5 @@ extension OutputLog {
     {
         try log.replace(paths.log, earlier.info())
         try system.syncFolder(paths.folder)
-    }
-
-    /// Writes the packed part anew with another header.
-    /// - Returns: what is in place now.
-    func put(_ header: LogHeader, at place: OutputPlace) throws -> File {
-        guard let finished else { preconditionFailure("there is a packed part") }
-        let draft = try place.makeOwnFile(place.paths.logDraft)
-        do {
-            var writer = try BufferedWriter(draft, packer: Packer(.gzip, isFast: true))
-            var isFirst = true
-            try LineScanner(file: finished.text).forEachLine { line in
-                try writer.withBuffer { bytes in
-                    bytes += isFirst ? header.line[...] : Array(line.bytes)[...]
-                    bytes.append(0x0A)
-                }
-                isFirst = false
-                return true
-            }
-            try writer.finish()
-            try draft.sync()
-            try Self.put(draft, inPlaceOf: file, at: place.paths, in: place.system)
-            return draft
-        } catch {
-            try? draft.remove()
-            throw error
-        }
     }
 }

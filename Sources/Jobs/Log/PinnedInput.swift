@@ -22,32 +22,21 @@ package struct PinnedInput: Sendable, Equatable {
         (address, version) = (Addresses.shown(input.address), input.version)
     }
 
-    private init?(_ json: JSONValue) {
+    init?(_ json: JSONValue) {
         guard let address = json.string("address"), let version = json.string("version") else { return nil }
         (self.address, self.version) = (address, version)
     }
 
-    /// A member `sources` of a list of them; nothing if there are none.
-    static func write(_ pins: [PinnedInput], to writer: inout JSONWriter) {
-        guard !pins.isEmpty else { return }
-        writer.objects("sources", pins) { writer, pin in
-            writer.string("address", pin.address)
-            writer.string("version", pin.version)
-        }
-    }
-
-    static func list(in json: JSONValue) -> [PinnedInput] {
-        guard case .array(let values)? = json["sources"] else { return [] }
-        return values.compactMap(PinnedInput.init)
+    func write(to writer: inout JSONWriter) {
+        writer.string("address", address)
+        writer.string("version", version)
     }
 
     /// Returns what an output's log says of its input.
     /// - Throws: `UserError` if a file beside the output can't be read.
     static func of(output: String, _ origin: Origin) throws -> [PinnedInput] {
         if origin == .nothing { return [] }
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, in: system)
-        let log = try OutputLog.find(at: paths, in: system)
+        let log = try OutputLog.find(of: output)
         if let begun = log?.begun { return begun.pins }
         return origin == .unfinished ? [] : log?.finished?.header.pins ?? []
     }

@@ -16,14 +16,7 @@ enum RedoMark {
     static func lines(_ keys: [ResultKey], choice: UInt64) -> [UInt8] {
         var lines: [UInt8] = []
         for key in keys {
-            lines += ChecksummedLine.make { writer in
-                writer.object("redo") { writer in
-                    writer.string("id", key.id)
-                    writer.int("sample", key.sample)
-                    writer.hex("line_hash", key.contentHash)
-                }
-            }
-            lines.append(0x0A)
+            lines += ChecksummedLine.make { $0.object("redo", key.write) } + [0x0A]
         }
         let end = ChecksummedLine.make { writer in
             writer.int("redo_all", keys.count)
@@ -34,18 +27,13 @@ enum RedoMark {
 
     /// - Parameter line: one whose sum is known to be right.
     static func key(_ line: UnsafeRawBufferPointer) -> ResultKey? {
-        guard let json = (try? JSONValue(parsing: line, limits: .ownLine))?["redo"],
-            let id = json.string("id"),
-            let sample = json.int("sample"),
-            let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) })
-        else { return nil }
-        return ResultKey(id: id, sample: sample, contentHash: hash)
+        (try? JSONValue(parsing: line, limits: .ownLine))?["redo"].flatMap(ResultKey.init)
     }
 
     /// - Parameter line: one whose sum is known to be right.
     static func end(_ line: UnsafeRawBufferPointer) -> (count: Int, choice: UInt64)? {
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), let count = json.int("redo_all"),
-            let choice = json.string("choice").flatMap({ UInt64($0, radix: 16) })
+            let choice = json.hex("choice")
         else { return nil }
         return (count, choice)
     }
@@ -68,6 +56,21 @@ extension ResultKey {
     static func redo(of filed: UInt64, from hash: UInt64) -> Int? {
         let number = filed &- hash
         return number < redoLimit ? Int(number) : nil
+    }
+}
+
+/// Members of a record.
+extension ResultKey {
+    func write(to writer: inout JSONWriter) {
+        writer.string("id", id)
+        writer.int("sample", sample)
+        writer.hex("line_hash", contentHash)
+    }
+
+    init?(_ json: JSONValue) {
+        guard let id = json.string("id"), let sample = json.int("sample"), let hash = json.hex("line_hash")
+        else { return nil }
+        self.init(id: id, sample: sample, contentHash: hash)
     }
 }
 

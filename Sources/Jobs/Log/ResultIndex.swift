@@ -55,8 +55,6 @@ package final class ResultIndex {
     private var runs: [String] = []
     /// With open addressing, at most three quarters full: numbers of entries, and one more than that. 0 is free.
     private var slots = [UInt32](repeating: 0, count: 1 << 10)
-    /// Number of times that an id and sample came so far, if more than once.
-    private var repetitions: [UInt64: Int] = [:]
 
     var count: Int { entries.count }
 
@@ -122,21 +120,8 @@ package final class ResultIndex {
         return entries.count - 1
     }
 
-    /// The repetition number for the next result whose unrepeated name is already taken.
-    /// - Parameter isTaken: whether a repetition is taken, as all before it are then.
-    func nextRepetition(of unrepeated: UInt64, isTaken: (Int) -> Bool) -> Int {
-        var free = repetitions[unrepeated] ?? 1
-        while isTaken(free) { free += 1 }
-        repetitions[unrepeated] = free + 1
-        return free
-    }
+    // MARK: Records of an earlier run
 
-    /// All that an earlier run left is known; from here on the input's lines are claimed.
-    func beginClaims() { repetitions = [:] }
-}
-
-/// Records of an earlier run.
-extension ResultIndex {
     /// Takes a record of a log, which replaces what was known before.
     /// - Returns: whether that was a result in the output, for another content of the line.
     func store(_ record: RecordHead, at offset: Int, length: Int, inOutput: Bool) -> Bool {
@@ -175,14 +160,5 @@ extension ResultIndex {
         self[number] = entry
         return known.isStored && known.isInOutput && !known.isFailed
             && known.contentHash != entry.contentHash
-    }
-}
-
-extension File {
-    /// The line that an entry points to.
-    func line(of entry: ResultIndex.Entry) throws -> [UInt8] {
-        let line = try bytes(entry.offset..<entry.offset + Int(entry.length))
-        guard line.count == Int(entry.length) else { throw UserError.changedUnderneath(path) }
-        return line
     }
 }

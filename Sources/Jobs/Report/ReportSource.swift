@@ -19,8 +19,7 @@ package final class ReportSource {
     private enum Content {
         /// Lines of OpenAI's batch API, up to the file's end when opened.
         case lines(File, end: Int)
-        case recorded(FinishedOutput)
-        case stored(StoredResults, ResultIndex)
+        case logged(StoredResults)
     }
 
     /// - Parameter path: an output; before it is finished, its log is read.
@@ -29,19 +28,13 @@ package final class ReportSource {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, in: system)
         self.path = path
-        let log = try OutputLog.find(at: paths, in: system)
+        let log = try OutputLog.find(of: path)
         if let log, log.isOpen {
             state = try OutputLock.probe(paths, in: system).isHeld ? .running : .stopped
-            let index = ResultIndex()
-            let accepts = { (run: String) in log.begun?.accepted.contains(run) ?? true }
-            let earlier = try log.finished.map {
-                try PreviousOutput($0, of: nil, index: index, accepts: accepts)
-            }
-            damaged = try log.records(into: index, accepts: accepts).damaged
-            content = .stored(StoredResults(log: log.file, output: earlier), index)
-            let headers = [log.begun, log.finished?.header].compactMap(\.self)
-            settings = headers.first?.fingerprint.parts ?? []
-            lines = headers.reduce(lines) { $0.adding($1.lines) }
+            let stored = StoredResults(log)
+            damaged = try stored.read { log.begun?.accepted.contains($0) ?? true }.damaged
+            content = .logged(stored)
+            (settings, lines) = (stored.headers.first?.fingerprint.parts ?? [], stored.lines)
             hasOtherOutput = try log.begun?.isRestarted == true && system.exists(paths.output)
             return
         }
@@ -50,10 +43,9 @@ package final class ReportSource {
             throw UserError(.missingInput, at: path, "is a folder, not results.")
         }
         if log?.finished != nil, let finished = try FinishedOutput(path) {
-            damaged = finished.earlier.lost
-            content = .recorded(finished)
-            settings = finished.header.fingerprint.parts
-            lines = finished.lines
+            damaged = finished.lost
+            content = .logged(finished)
+            (settings, lines) = (finished.header.fingerprint.parts, finished.lines)
             return
         }
         guard let file = try File.textIfPresent(paths.output, in: system) else {
@@ -71,18 +63,15 @@ package final class ReportSource {
     package func visit(_ body: (ReportedResult) throws -> Bool) throws {
         switch content {
         case .lines(let file, let end): try visitLines(of: file, to: end, body)
-        case .recorded(let output):
+        case .logged(let stored):
             var place = -1
-            for number in 0..<output.count {
-                var result = ReportedResult(try output.record(number))
-                if result.sample == 0 { place += 1 }
-                result.index = place
+            for number in 0..<stored.count where stored.index[number].isStored {
+                var result = ReportedResult(try stored.record(number))
+                if state == .complete {
+                    if result.sample == 0 { place += 1 }
+                    result.index = place
+                }
                 guard try body(result) else { return }
-            }
-        case .stored(let stored, let index):
-            for entry in (0..<index.count).lazy.map({ index[$0] }) where entry.isStored {
-                let record = try stored.record(of: entry)
-                guard try record.map({ try body(ReportedResult($0)) }) == true else { return }
             }
         }
     }

@@ -4,8 +4,7 @@ extension JobSettings {
     /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
     /// - Throws: `UserError` if input or log can't be read.
     package func linesWithResults() throws -> [Int] {
-        let paths = try OutputPaths(output: output, in: POSIXFileSystem())
-        guard try OutputLog.find(at: paths, in: POSIXFileSystem())?.isOpen == true else { return [] }
+        guard try OutputLog.find(of: output)?.isOpen == true else { return [] }
         var found: [UInt64: Int] = [:]
         try ReportSource(output).visit { result in
             found[ReportPrompts.hash(result.id), default: 0] += 1

@@ -102,14 +102,13 @@ package struct OutputCheck: Sendable, Equatable {
 
     private mutating func noteLog(_ output: FinishedOutput) {
         madeBy = output.index.countByRun()
-        let lost = output.earlier.lost
-        if lost > 0 { add("\(lost) results are damaged in the log, or missing") }
+        if output.lost > 0 { add("\(output.lost) results are damaged in the log, or missing") }
     }
 
     /// The end of the rows, and what else shows that the output is another one.
     private mutating func finish(_ rows: inout RenderedFile?, _ output: FinishedOutput) {
         if let fault = try? rows?.end() { add("the output \(fault)") }
-        if !output.earlier.isAsWritten, faultCount == 0 { add("the output is not as it was written") }
+        if (try? output.isAsWritten()) != true, faultCount == 0 { add("the output is not as it was written") }
     }
 
     /// Counts a result, and compares its row with what the format writes of it.

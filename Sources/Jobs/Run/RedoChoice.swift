@@ -54,9 +54,8 @@ package struct RedoChoice: Sendable {
         if case .earlier = rule {
             throw UserError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
         }
-        let (path, system) = (job.output, POSIXFileSystem())
-        let paths = try OutputPaths(output: path, in: system)
-        let log = try OutputLog.find(at: paths, in: system)
+        let path = job.output
+        let log = try OutputLog.find(of: path)
         if let log, try log.isOpen && (log.finished != nil || log.hasResults()) {
             throw UserError(
                 .mismatch, at: path,

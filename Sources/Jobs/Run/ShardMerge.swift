@@ -165,7 +165,7 @@ private final class Shard {
         if try OutputLock.probe(paths, in: system).isHeld {
             throw UserError(.locked, at: path, "is being written; wait for its run.")
         }
-        guard try OutputLog.find(at: paths, in: system)?.isOpen != true else {
+        guard try OutputLog.find(of: path)?.isOpen != true else {
             throw UserError(
                 .mismatch, at: path, "is not complete: its run was stopped. Run this shard again.")
         }
@@ -184,7 +184,7 @@ private final class Shard {
             throw UserError(.mismatch, at: path, "doesn't say which input it saw. Run this shard again.")
         }
         (self.failures, self.output, selection) = (failures, finished, own)
-        guard finished.earlier.lost == 0, finished.earlier.isAsWritten else {
+        guard try finished.lost == 0 && finished.isAsWritten() else {
             throw UserError(
                 .mismatch, at: path, "is not as it was written. Run this shard again.")
         }

@@ -45,5 +45,5 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
     }
     let made = try FinishedOutput(output)
     try promise(
-        made?.count == keys.count && made?.earlier.isAsWritten == true, "the new output is not its log's")
+        made?.count == keys.count && made?.isAsWritten() == true, "the new output is not its log's")
 }

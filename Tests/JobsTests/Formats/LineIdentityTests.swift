@@ -122,14 +122,8 @@ import Testing
             try LineScheme(.test(input: []) { $0.keep = .fields([.init("b"), .init("a", as: "c")]) }),
         ]
         #expect(schemes[1].fields == ["a", "b", "prompt"] && schemes[1].allBut == nil)
-        func written(_ schemes: [LineScheme]) -> String {
-            var writer = JSONWriter()
-            writer.object { LineScheme.write(schemes, to: &$0) }
-            return writer.text
-        }
-        let json = try JSONValue(parsing: Array(written(schemes).utf8), limits: .file)
-        #expect(LineScheme.list(in: json) == schemes)
-        #expect(
-            LineScheme.list(in: [:]).isEmpty && LineScheme.list(in: ["lines": ["x", ["fields": 5]]]).isEmpty)
+        let header = LogHeader(fingerprint: testFingerprint, lines: schemes)
+        #expect(header.line.withUnsafeBytes { LogHeader($0) } == header)
+        #expect(LineScheme("x") == nil && LineScheme(["fields": 5]) == nil)
     }
 }

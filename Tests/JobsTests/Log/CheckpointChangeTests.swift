@@ -47,8 +47,7 @@ import Testing
         #expect(throws: UserError.self) { try openStore(folder, fingerprint: third) }
         #expect(try TestRun(lines: lines).run(openStore(folder, fingerprint: third, ifChanged: .keep)) == 1)
         #expect(try runs(folder) == [first, first, first, second, second, third.digest])
-        let settings = try OutputLog.header(
-            at: OutputPaths(output: folder.path("out.jsonl"), in: POSIXFileSystem()), in: POSIXFileSystem())
+        let settings = OutputLog.header(of: folder.path("out.jsonl"))
         #expect(settings?.run(first) == testFingerprint && settings?.run(second) == other)
         #expect(try folder.faults() == [])
     }

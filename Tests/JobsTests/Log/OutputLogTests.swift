@@ -25,7 +25,7 @@ import Testing
     }
 
     private func isAsWritten(_ folder: TestFolder) throws -> Bool {
-        try FinishedOutput(folder.path("out.jsonl"))?.earlier.isAsWritten == true
+        try FinishedOutput(folder.path("out.jsonl"))?.isAsWritten() == true
     }
 
     @Test func aFinishedOutputIsKnownByItsLog() throws {
