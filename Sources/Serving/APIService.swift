@@ -6,18 +6,13 @@ import OperatingSystem
 
 /// OpenAI's API. Requests are read on their own thread, as bodies may be long and disks slow.
 final class APIService: Sendable {
-    private enum Event: Sendable {
-        case asked(Exchange)
-        case lost(request: Int)
-    }
-
     let requests: RequestLines
     let answers: ClientAnswers
     let batches: BatchStore
     let options: ServerOptions
     let metrics = Mutex(ServerMetrics())
     private let access: Access
-    private let events = Queue<Event>()
+    private let work = WorkQueue()
     private let connections = Mutex<@Sendable () -> Int>({ 0 })
 
     init(
@@ -30,9 +25,7 @@ final class APIService: Sendable {
 
     func start(connections: @escaping @Sendable () -> Int) throws {
         self.connections.withLock { $0 = connections }
-        try WorkerThread.startOrExplain("requests") { [self] in
-            while let events = events.wait(64) { for event in events { take(event) } }
-        }
+        try work.start("requests")
         try batches.start()
     }
 
@@ -63,7 +56,7 @@ final class APIService: Sendable {
     }
 
     /// Answers a request whose body is complete.
-    func answer(_ exchange: Exchange) { events.put(.asked(exchange)) }
+    func answer(_ exchange: Exchange) { work.put { [self] in reply(to: exchange) } }
 
     func tooLarge(_ limit: Int) -> HTTPReply {
         APIError("The body is longer than \(limit) bytes.", status: 413, code: "too_large").reply
@@ -79,24 +72,21 @@ final class APIService: Sendable {
 
     // MARK: The requests' thread
 
-    private func take(_ event: Event) {
-        switch event {
-        case .lost(let request): requests.cancel(request)
-        case .asked(let exchange):
-            do throws(APIError) {
-                guard let reply = try reply(to: exchange) else { return }
-                exchange.answer(reply)
-                let route = try APIRoute(exchange.head).name
-                metrics.withLock { $0.answered(route, status: reply.status) }
-            } catch {
-                exchange.answer(error.reply)
-                metrics.withLock { $0.answered("other", status: error.status) }
-            }
+    private func reply(to exchange: Exchange) {
+        do throws(APIError) {
+            guard let reply = try made(for: exchange) else { return }
+            exchange.answer(reply)
+            // A route's path without names and ids.
+            let route = exchange.head.path.split(at: "/").prefix(2).map { "/\($0)" }.joined()
+            metrics.withLock { $0.answered(route, status: reply.status) }
+        } catch {
+            exchange.answer(error.reply)
+            metrics.withLock { $0.answered("other", status: error.status) }
         }
     }
 
     /// - Returns: nil if the reply comes later.
-    private func reply(to exchange: Exchange) throws(APIError) -> HTTPReply? {
+    private func made(for exchange: Exchange) throws(APIError) -> HTTPReply? {
         let files = batches.files
         switch try APIRoute(exchange.head) {
         case .health: return HTTPReply(["status": "ok"])
@@ -184,7 +174,7 @@ final class APIService: Sendable {
             id: id, model: model ?? options.names.first ?? "", created: Self.now, endpoint: endpoint)
         let answer = ClientAnswer(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
         let number = answers.add(answer)
-        exchange.whenLost { [events] in events.put(.lost(request: number)) }
+        exchange.whenLost { [work, requests] in work.put { requests.cancel(number) } }
         // The random stream comes from seed and id: with its own seed a request always has the same answer.
         let isOwn = body["seed"] == nil || body["seed"] == .null
         let line: JSONValue = [
@@ -226,4 +216,16 @@ final class APIService: Sendable {
     }
 
     static var now: Int { Int(Date().timeIntervalSince1970) }
+}
+
+/// Work of one thread, in order.
+typealias WorkQueue = Queue<@Sendable () -> Void>
+
+extension WorkQueue {
+    /// - Throws: `UserError` if there is no thread.
+    func start(_ name: String) throws(UserError) {
+        try WorkerThread.startOrExplain(name) { [self] in
+            while let some = wait(64) { for item in some { item() } }
+        }
+    }
 }

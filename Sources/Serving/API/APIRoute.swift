@@ -44,16 +44,4 @@ enum APIRoute: Equatable {
         }
         self = route
     }
-
-    /// Name in metrics: the path without names and ids.
-    var name: String {
-        switch self {
-        case .health: "/health"
-        case .metrics: "/metrics"
-        case .models, .model: "/v1/models"
-        case .answer(let endpoint): endpoint.rawValue
-        case .addFile, .files, .file, .removeFile, .content: "/v1/files"
-        case .addBatch, .batches, .batch, .cancelBatch: "/v1/batches"
-        }
-    }
 }

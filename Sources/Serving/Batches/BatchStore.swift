@@ -10,11 +10,6 @@ final class BatchStore: Sendable {
     /// The most that run; further ones wait.
     private static let together = 4
 
-    private enum Event: Sendable {
-        case begin(String)
-        case ended(String, Result<RunOutcome, any Error>)
-    }
-
     private struct BatchTable {
         var running: [String: StopFlag] = [:]
         /// Oldest first.
@@ -26,7 +21,7 @@ final class BatchStore: Sendable {
     private let requests: RequestLines
     private let stopFlag: StopFlag
     private let state = Mutex(BatchTable())
-    private let events = Queue<Event>()
+    private let work = WorkQueue()
     /// Lock against other servers, held as long as the process lives.
     private let lock: FileLock
 
@@ -51,19 +46,10 @@ final class BatchStore: Sendable {
 
     /// Resumes batches of an earlier server.
     func start() throws {
-        try WorkerThread.startOrExplain("batches") { [self] in
-            while let some = events.wait(1) {
-                for event in some {
-                    switch event {
-                    case .begin(let id): begin(id)
-                    case .ended(let id, let result): ended(id, result)
-                    }
-                }
-            }
-        }
+        try work.start("batches")
         for record in records.all.reversed() where Self.isOpen(record) {
             guard case .string(let id)? = record["id"] else { continue }
-            events.put(.begin(id))
+            work.put { [self] in begin(id) }
         }
     }
 
@@ -104,7 +90,7 @@ final class BatchStore: Sendable {
         record["request_counts"] = Self.counts()
         record["metadata"] = body["metadata"] ?? .null
         try records.save(record)
-        events.put(.begin(id))
+        work.put { [self] in begin(id) }
         return record
     }
 
@@ -116,7 +102,7 @@ final class BatchStore: Sendable {
             }
             if status != "cancelling" { Self.pass(&record, to: "cancelling") }
         }
-        events.put(.begin(id))
+        work.put { [self] in begin(id) }
         return record
     }
 
@@ -185,8 +171,8 @@ final class BatchStore: Sendable {
             let completed = min(total - failed, statistics.done + statistics.skipped)
             let counts = Self.counts(total: total, completed: completed, failed: failed)
             records.note(id, "request_counts", counts)
-        } ended: { [events] result in
-            events.put(.ended(id, result))
+        } ended: { [self] result in
+            work.put { [self] in ended(id, result) }
         }
     }
 

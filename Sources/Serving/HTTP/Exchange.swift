@@ -19,8 +19,6 @@ final class Exchange: Sendable {
         var unsent: [UInt8] = []
         var sent = 0
         var isEnded = false
-        /// Whether the client sends nothing more.
-        var isOneWay = false
         /// Whether the client has disconnected or is too slow.
         var isLost = false
         var whenLost: (@Sendable () -> Void)?
@@ -103,29 +101,9 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Probes a client that has closed its sending side, with an interim answer or a comment in its stream. If nobody
-    /// reads there, its system refuses that, which the next check detects.
-    func askWhetherThere() {
-        state.withLock { state in
-            guard state.isSuspended, state.connection != nil, !state.isEnded else { return }
-            switch state.reply?.content {
-            case nil where head.isInterimAllowed:
-                Sockets.send("HTTP/1.1 100 Continue\r\n\r\n", to: descriptor)
-            case .stream?:
-                state.unsent += Array(":\n\n".utf8)
-                wake(&state)
-            default: break
-            }
-        }
-    }
-
     private func wake(_ state: inout ReplyState) {
         guard state.isSuspended, let connection = state.connection else { return }
         state.isSuspended = false
-        // The library would see the end of the client's data, and close the connection instead of answering.
-        if !state.isLost, !state.isOneWay, Sockets.hasEnded(descriptor) {
-            state.isOneWay = Sockets.makeOneWay(descriptor, patience: server.service.options.patience)
-        }
         library.resume(connection.handle)
     }
 
@@ -143,23 +121,19 @@ final class Exchange: Sendable {
         state.withLock { state in
             guard state.reply == nil, !state.isLost else { return !state.isLost }
             if form != nil { return takeForm(bytes, &state) }
-            guard state.body.count + bytes.count <= limit else {
-                state.body = []
-                state.reply = server.service.tooLarge(limit)
-                return true
-            }
+            let isTooLarge = state.body.count + bytes.count > limit
             let fits = server.bodies.withLock { total in
-                guard total + bytes.count <= HTTPServer.bodyRoom else { return false }
+                guard !isTooLarge, total + bytes.count <= HTTPServer.bodyRoom else { return false }
                 total += bytes.count
                 return true
             }
-            guard fits else {
+            if fits {
+                state.counted += bytes.count
+                state.body += bytes
+            } else {
                 state.body = []
-                state.reply = server.service.busy
-                return true
+                state.reply = isTooLarge ? server.service.tooLarge(limit) : server.service.busy
             }
-            state.counted += bytes.count
-            state.body += bytes
             return true
         }
     }
@@ -215,7 +189,6 @@ final class Exchange: Sendable {
         for (name, value) in [("Content-Type", reply.type)] + reply.headers.map({ ($0.name, $0.value) }) {
             _ = library.addHeader(response, name, value)
         }
-        if state.withLock(\.isOneWay) { _ = library.addHeader(response, "Connection", "close") }
         return library.queue(connection, UInt32(reply.status), response)
     }
 

@@ -6,22 +6,20 @@ struct HTTPHead: Sendable {
     /// The first ones, by names in lower case.
     var headers: [String: String]
     var arguments: [String: String]
-    /// Whether the client accepts interim answers, such as 100.
-    var isInterimAllowed: Bool
     /// Whether there is only one way to read where the body ends. Servers and proxies that interpret two headers
     /// differently see different requests in the same bytes.
     let isClear: Bool
 
     typealias Field = (name: String, value: String?)
 
-    init(_ method: String, _ path: String, _ version: String, headers: [Field], arguments: [Field]) {
+    init(_ method: String, _ path: String, headers: [Field], arguments: [Field]) {
         func first(_ fields: [Field]) -> [String: String] {
             fields.reduce(into: [:]) { first, field in
                 let name = field.name.lowercased()
                 first[name] = first[name] ?? field.value
             }
         }
-        (self.method, self.path, isInterimAllowed) = (method, path, version == "HTTP/1.1")
+        (self.method, self.path) = (method, path)
         (self.headers, self.arguments) = (first(headers), first(arguments))
         func values(_ name: String) -> [String] {
             headers.filter { $0.name.lowercased() == name }.map { $0.value ?? "" }

@@ -7,16 +7,12 @@ import PhiModel
 final class HTTPServer: Sendable {
     /// Bytes of all bodies together.
     static let bodyRoom = 256 << 20
-    /// Seconds between probes of a client that has closed its sending side.
-    private static let silence = 5
 
     /// State of a connection.
     private struct Link {
         /// Time at which it is closed, unless something happens before.
         var deadline: ContinuousClock.Instant?
         var exchange: Exchange?
-        /// Time of the last probe, after the client had closed its sending side.
-        var asked: ContinuousClock.Instant?
     }
 
     private struct Connections {
@@ -69,14 +65,13 @@ final class HTTPServer: Sendable {
         ]
         let daemon = phi_http_start(
             library.start,
-            { context, connection, path, method, version, bytes, count, request in
+            { context, connection, path, method, _, bytes, count, request in
                 guard let server = HTTPServer.of(context), let connection, let path, let method, let count,
-                    let version, let request
+                    let request
                 else { return Int32(PHI_HTTP_NO.rawValue) }
                 guard let known = request.pointee else {
                     return server.begin(
-                        connection, String(cString: path), String(cString: method), String(cString: version),
-                        request)
+                        connection, String(cString: path), String(cString: method), request)
                 }
                 let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
                 guard count.pointee > 0 else { return exchange.proceed(on: connection) }
@@ -139,7 +134,7 @@ final class HTTPServer: Sendable {
     }
 
     private func begin(
-        _ connection: HTTPLibrary.Handle, _ path: String, _ method: String, _ version: String,
+        _ connection: HTTPLibrary.Handle, _ path: String, _ method: String,
         _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Int32 {
         func fields(_ kind: PhiHttpCode) -> [HTTPHead.Field] {
@@ -157,13 +152,13 @@ final class HTTPServer: Sendable {
             return found
         }
         let head = HTTPHead(
-            method, path, version, headers: fields(PHI_HTTP_HEADER), arguments: fields(PHI_HTTP_ARGUMENT))
+            method, path, headers: fields(PHI_HTTP_HEADER), arguments: fields(PHI_HTTP_ARGUMENT))
         let body =
             state.withLock(\.isRefusing) ? HTTPBody(limit: .max, refusal: service.busy) : service.begin(head)
         let exchange = Exchange(self, library, connection, head, body)
         request.pointee = Unmanaged.passRetained(exchange).toOpaque()
         let end = deadline(times: 2)
-        note(exchange.descriptor) { ($0.exchange, $0.deadline, $0.asked) = (exchange, end, nil) }
+        note(exchange.descriptor) { ($0.exchange, $0.deadline) = (exchange, end) }
         if !head.isClear { return exchange.refuse(service.unclear, on: connection) }
         // Nobody reads that much to discard it.
         if let length = head.headers["content-length"].flatMap({ Int($0) }), length > body.limit {
@@ -192,33 +187,22 @@ final class HTTPServer: Sendable {
 
     // MARK: The thread that looks after connections
 
-    /// Closes connections that take too long, and detects clients that disconnect while they wait. A client that has
-    /// closed its sending side may still wait for its answer.
+    /// Closes connections that take too long, and detects clients that disconnect while they wait: those that send
+    /// nothing more.
     /// - Returns: false once the server has ended.
     private func watch() -> Bool {
-        let (lost, silent, isOver) = state.withLock { state -> ([Exchange], [Exchange], Bool) in
-            var (lost, silent): ([Exchange], [Exchange]) = ([], [])
-            for (descriptor, link) in state.links {
-                if let deadline = link.deadline {
-                    if deadline < .now {
-                        Sockets.end(descriptor)
-                        if let exchange = link.exchange { lost.append(exchange) }
-                    }
-                } else if let exchange = link.exchange {
-                    if Sockets.isGone(descriptor) {
-                        lost.append(exchange)
-                    } else if Sockets.hasEnded(descriptor) {
-                        let asked = link.asked ?? .now
-                        let isTime = ContinuousClock.now - asked > .seconds(Self.silence)
-                        state.links[descriptor]?.asked = isTime ? .now : asked
-                        if isTime { silent.append(exchange) }
-                    }
+        let (lost, isOver) = state.withLock { state in
+            let lost = state.links.compactMap { descriptor, link -> Exchange? in
+                guard let deadline = link.deadline else {
+                    return Sockets.isGone(descriptor) ? link.exchange : nil
                 }
+                guard deadline < .now else { return nil }
+                Sockets.end(descriptor)
+                return link.exchange
             }
-            return (lost, silent, state.isStopping)
+            return (lost, state.isStopping)
         }
         for exchange in lost { exchange.lose() }
-        for exchange in silent { exchange.askWhetherThere() }
         return !isOver
     }
 }

@@ -95,82 +95,12 @@ enum Sockets {
         }
     }
 
-    /// Whether the peer will send nothing more; it may still read.
-    static func hasEnded(_ descriptor: Int32) -> Bool {
-        var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
-    }
-
-    /// Whether the peer neither sends nor reads any more.
+    /// Whether the peer sends nothing more.
     static func isGone(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: 0, revents: 0)
-        return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP) != 0
-    }
-
-    #if canImport(Darwin)
-        private static let atOnce = MSG_DONTWAIT
-    #else
-        private static let atOnce = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-    #endif
-
-    /// Sends a few bytes, or none of them if that would block.
-    static func send(_ text: String, to descriptor: Int32) {
-        let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { FoundationShim.send(descriptor, $0.baseAddress, $0.count, atOnce) }
-    }
-
-    /// Replaces a connection whose peer sends nothing more by a socket on which nothing can be read, not even the end.
-    /// A thread forwards what is written there to the peer.
-    /// - Parameter patience: seconds after which a peer that takes nothing is given up.
-    /// - Returns: false on failure, with the connection unchanged.
-    static func makeOneWay(_ descriptor: Int32, patience: Int) -> Bool {
-        var pair: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else { return false }
-        let (own, other, peer) = (pair[0], pair[1], dup(descriptor))
-        defer { close(own) }
-        for socket in [own, other, peer] { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
-        _ = fcntl(own, F_SETFL, fcntl(own, F_GETFL) | O_NONBLOCK)
-        do {
-            try WorkerThread.startOrExplain("answer") { bring(from: other, to: peer, patience) }
-        } catch {
-            close(other)
-            close(peer)
-            return false
-        }
-        guard dup2(own, descriptor) >= 0 else { return false }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return true
-    }
-
-    private static func bring(from source: Int32, to peer: Int32, _ patience: Int) {
-        defer {
-            close(source)
-            close(peer)
-        }
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            var entries = [
-                pollfd(fd: source, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: peer, events: 0, revents: 0),
-            ]
-            guard poll(&entries, 2, -1) > 0 || errno == EINTR, entries[1].revents == 0 else { return }
-            let count = recv(source, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-            if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count > 0 else { return }
-            var done = 0
-            while done < count {
-                let sent = bytes[done..<count].withUnsafeBytes {
-                    FoundationShim.send(peer, $0.baseAddress, $0.count, atOnce)
-                }
-                if sent > 0 {
-                    done += sent
-                    continue
-                }
-                guard sent < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { return }
-                var entry = pollfd(fd: peer, events: Int16(POLLOUT), revents: 0)
-                guard poll(&entry, 1, Int32(patience * 1000)) > 0 else { return }
-            }
-        }
+        if poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLERR | POLLHUP) != 0 { return true }
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     /// Ends a connection, which its owner then closes.
