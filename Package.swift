@@ -91,7 +91,7 @@ let package = Package(
             ],
             swiftSettings: quick),
         // Regular expressions as automata: of tokenizers, of schemas and of the masks.
-        .target(name: "Regex", dependencies: ["FoundationShim", "JSON"], swiftSettings: fuzzed),
+        .target(name: "Regex", dependencies: ["FoundationShim", "Errors", "JSON"], swiftSettings: fuzzed),
         // A validator and what constrained answers need to know of a schema. Not on all of the base, so it need not wait for
         // kernels to be compiled.
         .target(

@@ -14,8 +14,8 @@ package final class ECMARegex: Sendable {
     private let idle = Mutex<[[LazyAutomaton]]>([])
 
     /// - Parameter isWhole: whether it must match the whole text.
-    /// - Throws: `RegexFault` if it is malformed, not regular or too large.
-    package init(_ pattern: String, isWhole: Bool = false) throws(RegexFault) {
+    /// - Throws: `ConstraintFault` if it is malformed, not regular or too large.
+    package init(_ pattern: String, isWhole: Bool = false) throws(ConstraintFault) {
         self.pattern = pattern
         let parsed = try RegexParser.parse(pattern, isWhole: isWhole)
         self.parsed = isWhole ? parsed.whole : parsed

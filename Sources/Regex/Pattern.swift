@@ -15,18 +15,20 @@ package struct Pattern: Sendable {
     package let classes: [UInt16]
     package static let asciiPage = 0x1100
 
-    /// - Throws: `RegexFault` if it is not supported, or can match the empty text (splitting by it is not defined).
-    package init(_ source: String) throws(RegexFault) {
+    /// - Throws: `ConstraintFault` if it is not supported, or can match the empty text (splitting by it is not defined).
+    package init(_ source: String) throws(ConstraintFault) {
         try self.init(try RegexParser.parse(source, .tokenizer))
     }
 
     /// A pattern that matches one fixed text.
-    package init(literal: String) throws(RegexFault) {
+    package init(literal: String) throws(ConstraintFault) {
         try self.init(.sequence(literal.unicodeScalars.map { .set(.one($0.value)) }))
     }
 
-    private init(_ node: RegexNode) throws(RegexFault) {
-        guard !node.canBeEmpty else { throw RegexFault(.unsupported, "a match of the empty text") }
+    private init(_ node: RegexNode) throws(ConstraintFault) {
+        guard !node.canBeEmpty else {
+            throw ConstraintFault(.unsupportedPattern, "a match of the empty text")
+        }
         let program = try RegexProgram([node], limit: RegexLimits.patternStates)
         let classifier = program.classifier
         let count = classifier.classCount
@@ -41,7 +43,7 @@ package struct Pattern: Sendable {
                 return count < 256 && automaton.count < RegexLimits.searchStates
                     && work < RegexLimits.searchVisits
             })
-        guard let automaton else { throw RegexFault(.tooLarge, "too many states or character classes") }
+        guard let automaton else { throw ConstraintFault(.tooLarge, "too many states or character classes") }
         let width = count + 1
         var table = [UInt32](repeating: 0, count: width)
         for state in 0..<automaton.count {

@@ -1,3 +1,5 @@
+@_exported import struct Errors.ConstraintFault
+
 /// Syntax tree of a regular expression of any dialect. It has no groups, as no part of a match is needed.
 package indirect enum RegexNode: Hashable, Sendable {
     /// Matches the empty text.
@@ -51,30 +53,6 @@ package enum RegexDialect: Sendable {
     case ecma
     /// The common part of Oniguruma's and Rust's that tokenizers use. Lookaheads may ask for one scalar.
     case tokenizer
-}
-
-/// Reason why a regular expression can't be used.
-package struct RegexFault: Error, Equatable, Sendable, CustomStringConvertible {
-    package enum Reason: Equatable, Sendable {
-        /// The dialect doesn't allow it.
-        case malformed
-        /// The dialect allows it, but it is not regular or not implemented.
-        case unsupported
-        /// Beyond a limit of `RegexLimits`.
-        case tooLarge
-    }
-
-    package let kind: Reason
-    /// Description without the place.
-    package let message: String
-    /// Number of scalars before the place; nil for the whole pattern.
-    package let offset: Int?
-
-    package init(_ kind: Reason, _ message: String, at offset: Int? = nil) {
-        (self.kind, self.message, self.offset) = (kind, message, offset)
-    }
-
-    package var description: String { offset.map { "\(message) at character \($0 + 1)" } ?? message }
 }
 
 /// Bounds of time and memory for untrusted patterns.

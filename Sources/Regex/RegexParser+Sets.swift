@@ -2,7 +2,7 @@ extension RegexParser {
     // MARK: Escapes
 
     /// Parses an escape outside a class, from its backslash on.
-    mutating func escape() throws(RegexFault) -> RegexNode {
+    mutating func escape() throws(ConstraintFault) -> RegexNode {
         let start = i
         switch peek(1) {
         case "b" where dialect == .ecma, "B" where dialect == .ecma:
@@ -24,7 +24,7 @@ extension RegexParser {
     }
 
     /// Parses an escape for a set, inside or outside a class.
-    private mutating func setEscape() throws(RegexFault) -> ScalarSet {
+    private mutating func setEscape() throws(ConstraintFault) -> ScalarSet {
         let start = i
         i += 1
         guard let scalar = current else { throw malformed("a backslash at the end", at: start) }
@@ -79,7 +79,7 @@ extension RegexParser {
         }
     }
 
-    private mutating func property(_ start: Int) throws(RegexFault) -> ScalarSet {
+    private mutating func property(_ start: Int) throws(ConstraintFault) -> ScalarSet {
         guard take("{") else { throw malformed("a '\\p' without '{'", at: start) }
         let isInverted = dialect == .tokenizer && take("^")
         var name = ""
@@ -95,7 +95,7 @@ extension RegexParser {
         return isInverted ? set.inverted : set
     }
 
-    private mutating func hexadecimal(_ digits: Int, _ start: Int) throws(RegexFault) -> UInt32 {
+    private mutating func hexadecimal(_ digits: Int, _ start: Int) throws(ConstraintFault) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<digits {
             guard let digit = hexadecimalDigit() else {
@@ -115,7 +115,7 @@ extension RegexParser {
     }
 
     /// Parses `\uHHHH`, a pair of those for a scalar beyond U+FFFF, or `\u{H...}`, after the `u`.
-    private mutating func unicode(_ start: Int) throws(RegexFault) -> UInt32 {
+    private mutating func unicode(_ start: Int) throws(ConstraintFault) -> UInt32 {
         if take("{") {
             var value: UInt32 = 0
             var count = 0
@@ -141,7 +141,7 @@ extension RegexParser {
 
     // MARK: Classes
 
-    mutating func characterClass() throws(RegexFault) -> ScalarSet {
+    mutating func characterClass() throws(ConstraintFault) -> ScalarSet {
         let start = i
         i += 1
         let isNegated = take("^")
@@ -172,7 +172,7 @@ extension RegexParser {
         return isNegated ? set.inverted : set
     }
 
-    private mutating func classItem(_ start: Int) throws(RegexFault) -> ScalarSet {
+    private mutating func classItem(_ start: Int) throws(ConstraintFault) -> ScalarSet {
         guard let scalar = current else { throw malformed("a class without ']'", at: start) }
         guard scalar == "\\" else {
             if dialect == .tokenizer, scalar == "[" || scalar == "&" && peek(1) == "&" {

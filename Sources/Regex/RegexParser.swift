@@ -20,17 +20,17 @@ package struct RegexParser {
     }
 
     /// Parses a pattern without lookaheads at its beginning.
-    /// - Throws: `RegexFault` with the place.
+    /// - Throws: `ConstraintFault` with the place.
     package static func parse(
         _ pattern: String, _ dialect: RegexDialect = .ecma
-    ) throws(RegexFault) -> RegexNode {
+    ) throws(ConstraintFault) -> RegexNode {
         let pattern = try parse(pattern, dialect, takesAll: false)
         guard pattern.ahead.isEmpty else { throw lookaround(at: 0) }
         return pattern.node
     }
 
     /// - Parameter isWhole: whether it begins where the text does, with or without `^`.
-    static func parse(_ pattern: String, isWhole: Bool) throws(RegexFault) -> RegexPattern {
+    static func parse(_ pattern: String, isWhole: Bool) throws(ConstraintFault) -> RegexPattern {
         let pattern = try parse(pattern, .ecma, takesAll: false)
         guard pattern.ahead.isEmpty || isWhole || pattern.node.beginsWithStart else {
             throw lookaround(at: 0)
@@ -38,15 +38,16 @@ package struct RegexParser {
         return pattern
     }
 
-    private static func lookaround(at offset: Int?) -> RegexFault {
-        RegexFault(
-            .unsupported, "a lookbehind, or a lookahead elsewhere than at the beginning of a pattern with ^,",
+    private static func lookaround(at offset: Int?) -> ConstraintFault {
+        ConstraintFault(
+            .unsupportedPattern,
+            "a lookbehind, or a lookahead elsewhere than at the beginning of a pattern with ^,",
             at: offset)
     }
 
     /// Whether ECMA-262 allows the pattern, supported or not.
     package static func isWellFormed(_ pattern: String) -> Bool {
-        do throws(RegexFault) {
+        do throws(ConstraintFault) {
             _ = try parse(pattern, .ecma, takesAll: true)
             return true
         } catch {
@@ -56,10 +57,10 @@ package struct RegexParser {
 
     private static func parse(
         _ pattern: String, _ dialect: RegexDialect, takesAll: Bool
-    ) throws(RegexFault) -> RegexPattern {
+    ) throws(ConstraintFault) -> RegexPattern {
         var parser = RegexParser(pattern, dialect, takesAll: takesAll)
         guard parser.scalars.count <= RegexLimits.length else {
-            throw RegexFault(.tooLarge, "a pattern of more than \(RegexLimits.length) characters")
+            throw ConstraintFault(.tooLarge, "a pattern of more than \(RegexLimits.length) characters")
         }
         let node = try parser.alternatives()
         guard parser.current == nil else { throw parser.malformed("a ')' that closes nothing") }
@@ -87,28 +88,28 @@ package struct RegexParser {
         while let scalar = current, isSkipped(scalar) { i += 1 }
     }
 
-    func malformed(_ what: String, at offset: Int? = nil) -> RegexFault {
-        RegexFault(.malformed, what, at: offset ?? i)
+    func malformed(_ what: String, at offset: Int? = nil) -> ConstraintFault {
+        ConstraintFault(.malformed, what, at: offset ?? i)
     }
 
-    func unsupported(_ what: String, at offset: Int? = nil) -> RegexFault {
-        RegexFault(.unsupported, what, at: offset ?? i)
+    func unsupported(_ what: String, at offset: Int? = nil) -> ConstraintFault {
+        ConstraintFault(.unsupportedPattern, what, at: offset ?? i)
     }
 
     // MARK: Structure
 
-    private mutating func alternatives() throws(RegexFault) -> RegexNode {
+    private mutating func alternatives() throws(ConstraintFault) -> RegexNode {
         depth += 1
         defer { depth -= 1 }
         guard depth <= RegexLimits.depth else {
-            throw RegexFault(.tooLarge, "more than \(RegexLimits.depth) groups in groups", at: i)
+            throw ConstraintFault(.tooLarge, "more than \(RegexLimits.depth) groups in groups", at: i)
         }
         var nodes = [try sequence()]
         while take("|") { nodes.append(try sequence()) }
         return nodes.count == 1 ? nodes[0] : .alternatives(nodes)
     }
 
-    private mutating func sequence() throws(RegexFault) -> RegexNode {
+    private mutating func sequence() throws(ConstraintFault) -> RegexNode {
         var nodes: [RegexNode] = []
         while let scalar = current, scalar != "|", scalar != ")" {
             let isGroup = scalar == "("
@@ -119,7 +120,7 @@ package struct RegexParser {
         return nodes.isEmpty ? .empty : nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
 
-    private mutating func atom() throws(RegexFault) -> RegexNode {
+    private mutating func atom() throws(ConstraintFault) -> RegexNode {
         guard let scalar = current else { return .empty }
         let start = i
         if dialect == .tokenizer, "^$}]".unicodeScalars.contains(scalar) {
@@ -148,7 +149,7 @@ package struct RegexParser {
     }
 
     /// Returns the set in both cases if case is ignored.
-    func folded(_ set: ScalarSet) throws(RegexFault) -> ScalarSet {
+    func folded(_ set: ScalarSet) throws(ConstraintFault) -> ScalarSet {
         guard ignoresCase else { return set }
         guard let folded = set.ignoringCase else {
             throw unsupported("ignoring the case of other than ASCII letters")
@@ -156,7 +157,7 @@ package struct RegexParser {
         return folded
     }
 
-    private mutating func group() throws(RegexFault) -> RegexNode {
+    private mutating func group() throws(ConstraintFault) -> RegexNode {
         let start = i
         let outer = ignoresCase
         defer { ignoresCase = outer }
@@ -178,7 +179,7 @@ package struct RegexParser {
     }
 
     /// Parses the rest of a lookahead or lookbehind.
-    private mutating func lookaround(_ start: Int) throws(RegexFault) -> RegexNode {
+    private mutating func lookaround(_ start: Int) throws(ConstraintFault) -> RegexNode {
         let isNegated = scalars[i - 1] == "!"
         guard dialect == .ecma else {
             guard case .set(let set) = try rest(start) else {
@@ -198,7 +199,7 @@ package struct RegexParser {
         return .empty
     }
 
-    private mutating func rest(_ start: Int) throws(RegexFault) -> RegexNode {
+    private mutating func rest(_ start: Int) throws(ConstraintFault) -> RegexNode {
         let node = try alternatives()
         guard take(")") else { throw malformed("a group without ')'", at: start) }
         return node
@@ -206,7 +207,7 @@ package struct RegexParser {
 
     // MARK: Repetition
 
-    private mutating func quantified(_ node: RegexNode, isGroup: Bool) throws(RegexFault) -> RegexNode {
+    private mutating func quantified(_ node: RegexNode, isGroup: Bool) throws(ConstraintFault) -> RegexNode {
         let bounds: (min: Int, max: Int?)
         switch current {
         case "?": (bounds, i) = ((0, 1), i + 1)
@@ -242,7 +243,7 @@ package struct RegexParser {
 
     /// Parses `{n}`, `{n,}`, `{n,m}`, for tokenizers also `{,m}`; nil, without moving, for anything else, which is
     /// literal in ECMA-262 (annex B).
-    private mutating func counts() throws(RegexFault) -> (min: Int, max: Int?)? {
+    private mutating func counts() throws(ConstraintFault) -> (min: Int, max: Int?)? {
         let start = i
         i += 1
         let low = try number()
@@ -256,12 +257,12 @@ package struct RegexParser {
         return (low ?? 0, high)
     }
 
-    private mutating func number() throws(RegexFault) -> Int? {
+    private mutating func number() throws(ConstraintFault) -> Int? {
         var value: Int?
         while let digit = current, "0"..."9" ~= digit {
             value = (value ?? 0) * 10 + Int(digit.value - 0x30)
             guard value ?? 0 <= RegexLimits.states else {
-                throw RegexFault(.tooLarge, "a count above \(RegexLimits.states)", at: i)
+                throw ConstraintFault(.tooLarge, "a count above \(RegexLimits.states)", at: i)
             }
             i += 1
         }

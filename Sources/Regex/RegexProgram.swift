@@ -27,12 +27,12 @@ package struct RegexProgram: Sendable {
     /// - Parameters:
     ///   - others: further sets that the classes must distinguish.
     ///   - limit: the most states.
-    /// - Throws: `RegexFault` beyond the limits.
+    /// - Throws: `ConstraintFault` beyond the limits.
     package init(
         _ nodes: [RegexNode], tellingApart others: [ScalarSet] = [], limit: Int = RegexLimits.states
-    ) throws(RegexFault) {
+    ) throws(ConstraintFault) {
         guard let size = RegexNode.sum(nodes, 0), size <= limit else {
-            throw RegexFault(
+            throw ConstraintFault(
                 .tooLarge, "repetitions that come to more than \(limit) states when written out")
         }
         var sets: [ScalarSet: Int32] = [:]

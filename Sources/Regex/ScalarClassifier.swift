@@ -8,14 +8,14 @@ package struct ScalarClassifier: Sendable {
     /// Whether a set contains a class: at `set * classCount + class`.
     private let members: [Bool]
 
-    /// - Throws: `RegexFault` if the sets are too many.
-    package init(_ sets: [ScalarSet]) throws(RegexFault) {
+    /// - Throws: `ConstraintFault` if the sets are too many.
+    package init(_ sets: [ScalarSet]) throws(ConstraintFault) {
         var starts: [UInt32] = [0]
         for cut in sets.flatMap({ $0.ranges.flatMap { [$0.lowerBound, $0.upperBound + 1] } }).sorted()
         where cut > starts[starts.count - 1] && cut <= ScalarSet.lastScalar {
             starts.append(cut)
         }
-        let tooMany = RegexFault(.tooLarge, "too many different character classes")
+        let tooMany = ConstraintFault(.tooLarge, "too many different character classes")
         guard starts.count * (sets.count + 1) <= RegexLimits.classTable else { throw tooMany }
 
         // Each set splits the classes so far into those inside and outside it.

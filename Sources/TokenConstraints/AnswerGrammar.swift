@@ -3,7 +3,7 @@ import JSONSchema
 import OperatingSystem
 
 // Callers catch it.
-@_exported import struct JSONSchema.ConstraintFault
+@_exported import struct Errors.ConstraintFault
 
 /// A constraint compiled for one vocabulary. Requests share it, each with a constraint state of its own; masks are made
 /// on the threads of their callers.

@@ -1,5 +1,7 @@
 import JSON
 
+@_exported import struct Errors.ConstraintFault
+
 /// A loaded JSON Schema: each reachable schema is a node, references are resolved to nodes, patterns are compiled.
 /// Immutable, and safe to use from several threads.
 package struct Schema: Sendable {

@@ -110,24 +110,18 @@ struct SchemaLoader {
 
     mutating func regex(_ pattern: String, _ location: Location) throws(ConstraintFault) -> ECMARegex {
         if let known = patterns[pattern] { return known }
-        do throws(RegexFault) {
+        do throws(ConstraintFault) {
             let regex = try ECMARegex(pattern)
             regexStates += regex.stateCount
             guard regexStates <= SchemaLimits.regexStates else {
-                throw RegexFault(
+                throw ConstraintFault(
                     .tooLarge, "more than is left of the \(SchemaLimits.regexStates) states for all")
             }
             patterns[pattern] = regex
             return regex
         } catch {
-            let kind: ConstraintFault.Reason =
-                switch error.kind {
-                case .malformed: .malformed
-                case .unsupported: .unsupportedPattern
-                case .tooLarge: .tooLarge
-                }
             throw documents.fault(
-                kind, location, "the regular expression \(pattern) has \(error.description)")
+                error.kind, location, "the regular expression \(pattern) has \(error.problem)")
         }
     }
 }

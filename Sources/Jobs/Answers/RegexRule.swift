@@ -22,7 +22,7 @@ struct RegexRule: AnswerRule {
 
     func checked() throws(SettingProblem) -> CheckedRule {
         let whole: ECMARegex
-        do throws(RegexFault) { whole = try ECMARegex(text, isWhole: true) } catch {
+        do throws(ConstraintFault) { whole = try ECMARegex(text, isWhole: true) } catch {
             throw SettingProblem("The regular expression has \(error.description).")
         }
         return CheckedRule { answer in

@@ -33,8 +33,8 @@ extension TokenizerConfigReader {
     }
 
     private func built(_ make: () throws -> Pattern) throws -> Pattern {
-        do { return try make() } catch let error as RegexFault {
-            throw unsupported("the pattern has \(error.description), which is not supported")
+        do { return try make() } catch let error as ConstraintFault {
+            throw unsupported("the pattern has \(error.problem), which is not supported")
         }
     }
 

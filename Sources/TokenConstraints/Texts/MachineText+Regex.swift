@@ -6,13 +6,7 @@ extension MachineText {
     package convenience init(
         whole pattern: String, _ effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
-        let regex: ECMARegex
-        do throws(RegexFault) {
-            regex = try ECMARegex(pattern, isWhole: true)
-        } catch {
-            throw ConstraintFault(error.kind == .tooLarge ? .tooLarge : .unusable, error.description)
-        }
-        try self.init(regex.parsed, effort)
+        try self.init(ECMARegex(pattern, isWhole: true).parsed, effort)
     }
 
     /// - Throws: `ConstraintFault` for an expression that is too large, or matches no text.

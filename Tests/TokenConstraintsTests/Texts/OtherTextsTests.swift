@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("(", ConstraintFault.Reason.unusable), ("b(?=a)", .unusable), ("(?=a)b", .unsatisfiable),
+        ("(", ConstraintFault.Reason.malformed), ("b(?=a)", .unsupportedPattern), ("(?=a)b", .unsatisfiable),
         ("a^b", .unsatisfiable),
         ("[]", .unsatisfiable),
         (".*a.{18}", .tooLarge), ("(a{1000}){1000}", .tooLarge),

@@ -146,7 +146,7 @@ struct TokenizerPatternTests {
         String(repeating: "(", count: 1000), "[ab]*a[ab]{20}",
     ])
     func refusesWhatItDoesNotKnow(_ source: String) {
-        #expect(throws: RegexFault.self) { try Pattern(source) }
+        #expect(throws: ConstraintFault.self) { try Pattern(source) }
     }
 
     /// Texts on which backtracking, or an automaton that starts anew at each place, takes forever.
