@@ -22,28 +22,14 @@ package struct JobKey: Sendable {
     /// The words that its value may be, for completion by shells; empty if there are other values.
     package var words: [String] { member.words }
     package var form: SettingForm { member.form }
-    /// Whether it is in the fingerprint: whether results depend on it. It is by default if its member has a text.
-    private let changesResults: Bool
-    /// Its text in the fingerprint where it is not set; nil leaves it out, so that a new setting changes no earlier run.
-    private let unset: String?
 
     init(
         _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil,
-        in places: Set<Place> = [.option], _ member: SettingMember, changesResults: Bool = true,
-        unset: String? = nil
+        in places: Set<Place> = [.option], _ member: SettingMember
     ) {
-        self.name = name
-        self.letter = letter
-        self.placeholder = placeholder
-        self.help = help
-        self.places = places
-        self.member = member
-        self.changesResults = changesResults
-        self.unset = unset
+        (self.name, self.placeholder, self.help, self.letter) = (name, placeholder, help, letter)
+        (self.places, self.member) = (places, member)
     }
-
-    /// The setting's value as text; nil if results don't depend on it.
-    func resultValue(_ job: JobSettings) -> String? { changesResults ? member.text(job) ?? unset : nil }
 
     /// `max_tokens` is `max-tokens` on the command line.
     package var optionName: String { String(name.map { $0 == "_" ? "-" : $0 }) }
@@ -98,6 +84,95 @@ package enum SettingForm: String, Sendable {
     package var isList: Bool { [.paths, .texts, .bias, .messages, .fields].contains(self) }
 }
 
+/// The member of `JobSettings` that a key sets: its form, its parser, its range, and its text in the fingerprint. Job
+/// files, options and code all use it.
+struct SettingMember: Sendable {
+    /// - Throws: `SettingProblem`.
+    typealias Reader = @Sendable (inout JobSettings, SettingValue) throws -> Void
+
+    let form: SettingForm
+    /// Changes only the settings.
+    let set: Reader
+    /// Resolves the value once all settings are known, such as by reading a file; nil if it names nothing.
+    var resolve: Reader?
+    /// An error of the value; nil if it is valid.
+    var problem: @Sendable (JobSettings) -> String? = { _ in nil }
+    /// The value as text in the fingerprint, distinct for distinct values; nil if results don't depend on it. Most are
+    /// nil where they are not set, so that a new setting changes no earlier run.
+    var text: @Sendable (JobSettings) -> String? = { _ in nil }
+    /// The words that it may be; empty if there are other values.
+    var words: [String] = []
+
+    static func of<Value>(
+        _ form: SettingForm, _ path: WritableKeyPath<JobSettings, Value> & Sendable,
+        _ read: @escaping @Sendable (SettingValue) throws -> Value,
+        problem: @escaping @Sendable (Value) -> String? = { _ in nil },
+        text: @escaping @Sendable (Value) -> String? = { _ in nil }, words: [String] = []
+    ) -> Self {
+        SettingMember(
+            form: form, set: { $0[keyPath: path] = try read($1) }, problem: { problem($0[keyPath: path]) },
+            text: { text($0[keyPath: path]) }, words: words)
+    }
+
+    static func int(_ path: WritableKeyPath<JobSettings, Int> & Sendable, _ range: ClosedRange<Int>) -> Self {
+        .of(.int, path, { try $0.int(in: range) }, problem: { range.problem($0) })
+    }
+
+    static func countOrAuto(
+        _ path: WritableKeyPath<JobSettings, CountSetting> & Sendable, _ range: ClosedRange<Int>
+    ) -> Self {
+        .of(.amount, path, { try $0.countOrAuto(in: range) }) {
+            if case .count(let count) = $0 { range.problem(count) } else { nil }
+        }
+    }
+
+    /// The fingerprint omits the value `unset`.
+    static func flag(_ path: WritableKeyPath<JobSettings, Bool> & Sendable, unset: Bool? = nil) -> Self {
+        .of(.flag, path, { try $0.bool() }, text: { $0 == unset ? nil : "\($0)" })
+    }
+
+    /// The fingerprint has `unset` in place of nil.
+    static func text(_ path: WritableKeyPath<JobSettings, String?> & Sendable, unset: String? = nil) -> Self {
+        .of(.text, path, { try $0.string() }, text: { $0.map { ResultText.list([$0]) } ?? unset })
+    }
+
+    /// A file or a folder, which results don't depend on by its name.
+    static func path(_ path: WritableKeyPath<JobSettings, String?> & Sendable) -> Self {
+        .of(.path, path, { try $0.path() })
+    }
+
+    /// One of a few words. The fingerprint omits the word `unset`.
+    static func word<Choice: RawRepresentable & CaseIterable & Equatable & Sendable>(
+        _ path: WritableKeyPath<JobSettings, Choice> & Sendable, unset: Choice? = nil,
+        changesResults: Bool = true
+    ) -> Self where Choice.RawValue == String {
+        .of(
+            .text, path, { try $0.word() },
+            text: { !changesResults || $0 == unset ? nil : $0.rawValue },
+            words: Choice.allCases.map(\.rawValue))
+    }
+}
+
+extension SettingMember {
+    /// One of the requests' settings.
+    init(_ setting: RequestSetting) {
+        let form: SettingForm =
+            switch setting.kind {
+            case .int: .int
+            case .number: .number
+            case .flag: .flag
+            case .word: .text
+            case .texts: .texts
+            case .bias: .bias
+            }
+        self.init(
+            form: form, set: { try $1.read(setting, into: &$0.request) },
+            problem: { setting.problem(in: $0.request) },
+            text: { setting.changesResults ? setting.text(in: $0.request) ?? setting.unset : nil },
+            words: setting.words)
+    }
+}
+
 /// Settings of a job's requests.
 extension JobKey {
     /// Choice of a completion's tokens, and its end.
@@ -113,8 +188,22 @@ extension JobKey {
         let places: Set<Place> = [.option, .step, .llm, .map]
         self.init(
             setting.name, setting.placeholder, help,
-            in: setting.places.contains(.chat) ? places.union([.chat]) : places, SettingMember(setting),
-            changesResults: setting.changesResults, unset: setting.unset)
+            in: setting.places.contains(.chat) ? places.union([.chat]) : places, SettingMember(setting))
+    }
+
+    private init(_ key: AnswerKey) {
+        self.init(
+            key.name, key.placeholder, key.help, in: [.option, .step, .llm, .map],
+            SettingMember(
+                form: key.valueForm,
+                set: { job, value in job.forms[key.name] = try value.form(of: key).map { JobAnswerFormat($0) }
+                },
+                resolve: { job, value in
+                    guard let read = try value.formatInFile(of: key), let path = read.path else { return }
+                    job.forms[key.name] = read
+                    job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
+                },
+                text: { $0.forms[key.name]?.form.fingerprint }))
     }
 
     /// Settings of a chat, with its own help.
@@ -124,16 +213,5 @@ extension JobKey {
         }
         let help = key.name == "system" ? "system message, as it is" : key.help
         return JobKey(key.name, key.placeholder, help, key.member)
-    }
-}
-
-extension JobSettings {
-    /// Returns the settings of a chat, including `max_tokens`.
-    /// - Throws: `UserError` of kind `usage`, with the option and the valid values.
-    package static func chat(_ options: [JobOption]) throws -> JobSettings {
-        var settings = JobSettings()
-        settings.request = .ofChats
-        try settings.apply(options)
-        return settings
     }
 }

@@ -13,8 +13,7 @@ extension FailureLimit: LosslessStringConvertible {
 
     /// Reads a whole number, 0 or more, or a percentage such as `5%`.
     public init?(_ text: String) {
-        guard let limit = try? SettingValue(option: text).failureLimit()
-        else { return nil }
+        guard let limit = try? SettingValue(option: text).failureLimit() else { return nil }
         self = limit
     }
 }
@@ -152,6 +151,7 @@ public struct JobSettings: Sendable, Equatable {
     package var computesEqualsOnce = true
     /// Seconds between savings of unfinished completions.
     public var checkpointInterval = 15.0
+    static let intervals = NumberRange(0, to: 86_400, noun: "a number of seconds")
 
     public init() {}
 
@@ -186,6 +186,6 @@ public struct JobSettings: Sendable, Equatable {
     /// Settings that results depend on, in a fixed order, as text: other values, other results. Most are omitted if
     /// unset.
     package var resultSettings: [(name: String, value: String)] {
-        JobKey.all.compactMap { key in key.resultValue(self).map { (key.name, $0) } }
+        JobKey.all.compactMap { key in key.member.text(self).map { (key.name, $0) } }
     }
 }

@@ -73,27 +73,3 @@ public enum KeptFields: Sendable, Equatable {
         }
     }
 }
-
-extension SettingValue {
-    /// Reads `all`, or names, or a map of new names to names.
-    func keptFields() throws(SettingProblem) -> KeptFields {
-        if case .mapping(let pairs) = content {
-            var fields: [KeptFields.Field] = []
-            for (new, name) in pairs { fields.append(.init(try name.string(), as: try new.string())) }
-            return try checked(.fields(fields))
-        }
-        let names = try strings()
-        if names == ["all"] { return .all }
-        return try checked(
-            .fields(
-                names.map { name in
-                    let parts = name.split(at: "=", max: 1).map(String.init)
-                    return isOption && parts.count == 2 ? .init(parts[1], as: parts[0]) : .init(name)
-                }))
-    }
-
-    private func checked(_ fields: KeptFields) throws(SettingProblem) -> KeptFields {
-        if let problem = fields.problem { throw SettingProblem(problem, line: line) }
-        return fields
-    }
-}

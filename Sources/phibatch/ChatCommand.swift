@@ -49,7 +49,9 @@ struct ChatCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let settings = try JobSettings.chat(options.given)
+            var settings = JobSettings()
+            settings.request = .ofChats
+            try settings.apply(options.given)
             let console = Console(isQuiet: quiet)
             Signals.ignoreFailedWrites()
             let maker = try load(settings, console)

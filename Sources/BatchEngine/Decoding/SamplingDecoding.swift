@@ -82,7 +82,9 @@ package struct SamplingDecoding: Decoding {
     package var weight: Int {
         sampled.count + notes.reduce(text.utf8.count + reasoning.utf8.count) { $0 + $1.utf8.count } / 4
     }
-    package var draftLimit: Int { max(0, min(kind.maxTokens - sampled.count - 1, Speculation.limit)) }
+    package var draftLimit: Int {
+        max(0, min(kind.maxTokens - sampled.count - 1, Speculation.range.upperBound))
+    }
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]

@@ -6,6 +6,6 @@ public enum Speculation: Sendable, Equatable {
     /// At most so many of each completion in each pass, at any cost; 1 ... 24.
     case tokens(Int)
 
-    /// The most draft tokens of one completion in one pass.
-    package static let limit = 24
+    /// Draft tokens of one completion in one pass.
+    package static let range = 1...24
 }

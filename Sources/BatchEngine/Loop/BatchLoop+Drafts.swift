@@ -15,7 +15,7 @@ extension BatchLoop {
             case .off: continue
             case .auto:
                 guard decodes, gate.least(rows: rows, tokens: tokens) < 1 else { continue }
-                let limit = min(Speculation.limit, most - rows, DraftGate.rowLimit - rows)
+                let limit = min(Speculation.range.upperBound, most - rows, DraftGate.rowLimit - rows)
                 drafts[number] = draft(at: part.place, most: limit, engine) {
                     gate.least(rows: rows + $0, tokens: tokens + $1)
                 }

@@ -25,6 +25,11 @@ package struct NumberRange: Sendable {
     package func contains(_ number: Double) -> Bool {
         bounds.contains(number) && (!isAbove || Double(Float(number)) > bounds.lowerBound)
     }
+
+    /// Returns the problem with a number, in words that follow a name; nil if there is none.
+    package func problem(_ number: some BinaryFloatingPoint) -> String? {
+        contains(Double(number)) ? nil : "must be \(right), but is \(number)"
+    }
 }
 
 extension ClosedRange<Int> {
@@ -32,5 +37,10 @@ extension ClosedRange<Int> {
     package var right: String {
         upperBound == Int.max && lowerBound > Int.min
             ? "a whole number, \(lowerBound) or more" : "a whole number from \(lowerBound) to \(upperBound)"
+    }
+
+    /// Returns the problem with a number, in words that follow a name; nil if there is none.
+    package func problem(_ number: Int) -> String? {
+        contains(number) ? nil : "must be \(right), but is \(number)"
     }
 }

@@ -108,14 +108,8 @@ extension RequestSetting {
     /// Returns the problem with the value, in words that follow the name; nil if there is none.
     package func problem(in settings: RequestSettings) -> String? {
         switch kind {
-        case .int(let path, let range, _):
-            settings[keyPath: path].flatMap {
-                range.contains($0) ? nil : "must be \(range.right), but is \($0)"
-            }
-        case .number(let path, let range, _):
-            settings[keyPath: path].flatMap {
-                range.contains(Double($0)) ? nil : "must be \(range.right), but is \($0)"
-            }
+        case .int(let path, let range, _): settings[keyPath: path].flatMap(range.problem)
+        case .number(let path, let range, _): settings[keyPath: path].flatMap { range.problem($0) }
         case .word(let path, let words):
             settings[keyPath: path].flatMap {
                 words.isEmpty || words.contains($0)

@@ -13,51 +13,36 @@ package enum JobFile {
 
     /// - Parameter name: the file's name in errors.
     static func settings(_ bytes: [UInt8], name: String, folder: String) throws -> [WrittenSetting] {
-        let entries = try entries(bytes, name: name, folder: folder)
-        return try entries.map { key, value, line in
-            if key == "prompt_file", entries.contains(where: { $0.key == "prompt" }) {
-                throw UserError(
-                    .badJob, at: "\(name):\(line)", "prompt and prompt_file are both given; keep one.")
-            }
-            guard let setting = JobKey.named(key) else {
-                throw UserError(
-                    .badJob, at: "\(name):\(line)",
-                    JobKey.removed[key].map { "the key \"\(key)\" was taken out: \($0)." }
-                        ?? "unknown key \"\(key.prefix(64))\"."
-                        + NearMiss.hint(for: key, among: JobKey.all.map(\.name)))
-            }
-            return WrittenSetting(key: setting, value: value, place: (name, line))
+        func wrong(_ problem: String, _ line: Int? = nil) -> UserError {
+            UserError(.badJob, at: line.map { "\(name):\($0)" } ?? name, problem)
         }
-    }
-
-    private static func entries(
-        _ bytes: [UInt8], name: String, folder: String
-    ) throws -> [(key: String, value: SettingValue, line: Int)] {
         guard bytes.count <= sizeLimit else {
-            throw UserError(.badJob, at: name, "is too large for a job file (over \(sizeLimit >> 20) MiB).")
+            throw wrong("is too large for a job file (over \(sizeLimit >> 20) MiB).")
         }
-        guard var text = String(validating: bytes, as: UTF8.self) else {
-            throw UserError(.badJob, at: name, "is not UTF-8 text.")
-        }
+        guard var text = String(validating: bytes, as: UTF8.self) else { throw wrong("is not UTF-8 text.") }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
-        let found: YAMLNode?
-        do { found = try YAMLReader.root(of: text) } catch {
-            throw UserError(.badJob, at: error.line.map { "\(name):\($0)" } ?? name, "\(error.message).")
+        let found: SettingValue?
+        do { found = try YAMLReader.root(of: text, folder: folder) } catch {
+            throw wrong("\(error.message).", error.line)
         }
-        guard let root = found else {
-            throw UserError(.badJob, at: name, "is empty; a job needs model, input and output.")
+        guard let root = found else { throw wrong("is empty; a job needs model, input and output.") }
+        guard case .mapping(let members) = root.content else {
+            throw wrong("must be a mapping of keys to values, like `model: FOLDER`.", root.line)
         }
-        guard case .mapping(let mapping) = root.content else {
-            throw UserError(
-                .badJob, at: "\(name):\(root.line)",
-                "must be a mapping of keys to values, like `model: FOLDER`.")
-        }
-        return try mapping.map { key, value in
-            guard case .scalar(let text, _) = key.content else {
-                throw UserError(
-                    .badJob, at: "\(name):\(key.line)", "a key must be a plain word, like `model`.")
+        return try members.map { key, value in
+            guard let word = key.scalar else {
+                throw wrong("a key must be a plain word, like `model`.", key.line)
             }
-            return (text, SettingValue(value, folder: folder), key.line)
+            if word == "prompt_file", members.contains(where: { $0.key.scalar == "prompt" }) {
+                throw wrong("prompt and prompt_file are both given; keep one.", key.line)
+            }
+            guard let setting = JobKey.named(word) else {
+                throw wrong(
+                    JobKey.removed[word].map { "the key \"\(word)\" was taken out: \($0)." }
+                        ?? "unknown key \"\(word.prefix(64))\"."
+                        + NearMiss.hint(for: word, among: JobKey.all.map(\.name)), key.line)
+            }
+            return WrittenSetting(key: setting, value: value, place: key.line.map { (name, $0) })
         }
     }
 }

@@ -36,20 +36,12 @@ struct WrittenSetting {
     /// The job file and the key's line; nil for an option.
     let place: (file: String, line: Int)?
 
-    private func perform(
-        _ body: (inout JobSettings, SettingValue) throws(SettingProblem) -> Void, _ job: inout JobSettings
-    ) throws {
-        do throws(SettingProblem) { try body(&job, value) } catch {
+    fileprivate func perform(_ reader: SettingMember.Reader?, _ job: inout JobSettings) throws {
+        do { try reader?(&job, value) } catch let error as SettingProblem {
             guard let place else { throw UserError(.usage, "\(key.option) \(error.message).") }
             throw UserError(
                 .badJob, at: "\(place.file):\(error.line ?? place.line)", "\(key.name) \(error.message).")
         }
-    }
-
-    fileprivate func set(_ job: inout JobSettings) throws { try perform(key.member.set, &job) }
-
-    fileprivate func resolve(_ job: inout JobSettings) throws {
-        if let resolve = key.member.resolve { try perform(resolve, &job) }
     }
 
     /// Whether a later one replaces all of it.
@@ -64,9 +56,11 @@ extension JobSettings {
     /// the files that match.
     /// - Throws: `UserError` with the setting and the valid values.
     mutating func apply(_ written: [WrittenSetting]) throws {
-        for setting in written { try setting.set(&self) }
+        for setting in written { try setting.perform(setting.key.member.set, &self) }
         for (place, setting) in written.enumerated()
-        where !written[(place + 1)...].contains(where: setting.isReplaced) { try setting.resolve(&self) }
+        where !written[(place + 1)...].contains(where: setting.isReplaced) {
+            try setting.perform(setting.key.member.resolve, &self)
+        }
         inputFormat.cells = cells
     }
 

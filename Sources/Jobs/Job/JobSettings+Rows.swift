@@ -1,4 +1,6 @@
 extension JobSettings {
+    static let rowsRange = 1...1_000_000_000
+
     /// An error of the rows that the job makes, as a sentence of its own; nil if all is well.
     var rowsProblem: String? {
         guard rows != nil else {
@@ -25,9 +27,7 @@ extension JobSettings {
         }
         return nil
     }
-}
 
-extension JobSettings {
     /// Reads the job's lines, or makes them.
     /// - Parameters:
     ///   - limit: a longer record is only measured; nil suffices for counting.
@@ -42,26 +42,4 @@ extension JobSettings {
         return InputReader(
             paths: input, format: inputFormat, limit: limit, columns: columns, follow: follow)
     }
-}
-
-extension JobKey {
-    static let rows = JobKey(
-        "rows", "N",
-        "make so many lines in place of an input, each with the fields of pick (see \"phibatch help rows\")",
-        SettingMember(
-            .int, set: { job, value throws(SettingProblem) in job.rows = try value.int(in: rowsRange) },
-            problem: { job in
-                guard let rows = job.rows, !rowsRange.contains(rows) else { return nil }
-                return "must be \(rowsRange.right), but is \(rows)"
-            }))
-
-    private static let rowsRange = 1...1_000_000_000
-
-    static let pick = JobKey(
-        "pick", "MAPPING",
-        "fields of the lines that rows makes, each from a list, a range or a file, in a job file",
-        in: [],
-        SettingMember(
-            .mapping, set: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: false) },
-            resolve: { job, value throws(SettingProblem) in job.pick = try value.picks(reads: true) }))
 }

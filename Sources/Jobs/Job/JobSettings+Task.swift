@@ -19,20 +19,6 @@ extension JobSettings {
     }
 }
 
-extension JobKey {
-    static let task = JobKey(
-        "task", "generate|score",
-        "generate answers (the default), or score: the line's completion's probability, in place of an "
-            + "answer (see \"phibatch help score\")",
-        in: [.option, .step, .map], .word(\.task, unset: .generate))
-
-    static let completion = JobKey(
-        "completion", "TEXT",
-        "text to score: a template over the line's fields; {{ FIELD }} alone may be a list of strings (default "
-            + "{{ completion }}, or {{ text }} in lines without it)",
-        in: [.option, .step, .map], .text(\.completion))
-}
-
 extension JobSettings {
     /// A conflict of settings with choices, as a sentence of its own; nil if there is none.
     var choicesProblem: String? {

@@ -1,33 +1,34 @@
 import BatchEngine
 
-/// Numbers with a special word beside them.
+/// Numbers with a special word or a unit, and maps of numbers.
 extension SettingValue {
+    /// Returns an unquoted count; nil for anything else.
+    private func count(in range: ClosedRange<Int>) -> Int? {
+        guard case .plain(let text) = content, let count = Int(text), range.contains(count) else {
+            return nil
+        }
+        return count
+    }
+
     func countOrAuto(in range: ClosedRange<Int>) throws(SettingProblem) -> CountSetting {
         if text == "auto" { return .auto }
-        guard case .plain(let text) = content, let count = Int(text), range.contains(count) else {
-            throw wrong("\(range.right), or auto")
-        }
+        guard let count = count(in: range) else { throw wrong("\(range.right), or auto") }
         return .count(count)
     }
 
     func speculation() throws(SettingProblem) -> Speculation {
-        let range = 1...Speculation.limit
-        switch text {
-        case "auto": return .auto
-        case "off": return .off
-        case let text?:
-            guard case .plain = content, let count = Int(text), range.contains(count) else { break }
-            return .tokens(count)
-        case nil: break
-        }
-        throw wrong("auto, off, or \(range.right)")
+        if text == "auto" { return .auto }
+        if text == "off" { return .off }
+        let range = Speculation.range
+        guard let count = count(in: range) else { throw wrong("auto, off, or \(range.right)") }
+        return .tokens(count)
     }
 
     func failureLimit() throws(SettingProblem) -> FailureLimit {
-        let right = "a whole number, 0 or more, or a percentage such as 5%"
-        guard let text else { throw wrong(right) }
-        if let percent = percentage(text) { return .percent(percent) }
-        guard case .plain = content, let count = Int(text), count >= 0 else { throw wrong(right) }
+        if let percent = text.flatMap(percentage) { return .percent(percent) }
+        guard let count = count(in: 0...Int.max) else {
+            throw wrong("a whole number, 0 or more, or a percentage such as 5%")
+        }
         return .count(count)
     }
 
@@ -41,46 +42,65 @@ extension SettingValue {
     }
 
     func size() throws(SettingProblem) -> Int {
-        guard let text, let bytes = byteCount(text), bytes > 0 else {
+        guard let bytes = text.flatMap(byteCount) else {
             throw wrong("a size in bytes, such as 4GB or 512MiB")
         }
         return bytes
     }
 
     func memoryBudget() throws(SettingProblem) -> MemoryBudget {
-        let right = "a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto"
-        guard let text else { throw wrong(right) }
         if text == "auto" { return .auto }
-        if let percent = percentage(text), percent > 0 { return .share(percent / 100) }
-        guard let bytes = byteCount(text), bytes > 0 else { throw wrong(right) }
+        if let percent = text.flatMap(percentage), percent > 0 { return .share(percent / 100) }
+        guard let bytes = text.flatMap(byteCount) else {
+            throw wrong("a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto")
+        }
         return .bytes(bytes)
+    }
+
+    /// Reads a map in a job file, or ID=X as an option.
+    func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float] {
+        var bias: [Int32: Float] = [:]
+        for (key, value) in try biasPairs(range) {
+            guard let id = key.text.flatMap(TokenIDs.id) else {
+                throw key.fault("must be a map of token ids to numbers, but has the key \(key.shown)")
+            }
+            guard let addend = value.number, range.contains(addend) else {
+                throw value.fault("must be \(range.text) for each token id, but is \(value.shown) for \(id)")
+            }
+            guard bias.updateValue(Float(addend), forKey: id) == nil else {
+                throw key.fault("has the token id \(id) more than once")
+            }
+        }
+        return bias
+    }
+
+    private func biasPairs(
+        _ range: NumberRange
+    ) throws(SettingProblem) -> [(key: SettingValue, value: SettingValue)] {
+        if case .mapping(let pairs) = content { return pairs }
+        guard isOption, case .list(let options) = content else {
+            throw wrong("a map of token ids to numbers \(range.text)")
+        }
+        var pairs: [(key: SettingValue, value: SettingValue)] = []
+        for option in options {
+            let parts = (option.text ?? "").split(at: "=", keepingEmpty: true)
+            guard parts.count == 2 else { throw option.wrong("ID=X, a token id and \(range.right)") }
+            pairs.append((SettingValue(option: String(parts[0])), SettingValue(option: String(parts[1]))))
+        }
+        return pairs
     }
 }
 
 /// "5%" and "2.5 %" as 5 and 2.5; nil unless within 0 ... 100.
 private func percentage(_ text: String) -> Double? {
-    guard text.hasSuffix("%") else { return nil }
-    let digits = text.dropLast().drop { $0 == " " }
-    let number = digits.hasSuffix(" ") ? digits.dropLast() : digits
-    guard number.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }), let percent = Double(number),
-        (0...100).contains(percent)
-    else { return nil }
-    return percent
+    text.wholeMatch(of: #/ *([0-9.]+) ?%/#).flatMap { Double($0.1) }.flatMap { 0...100 ~= $0 ? $0 : nil }
 }
 
-private let byteUnits: [(suffix: String, factor: Double)] = [
-    ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
-    ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("B", 1), ("", 1),
-]
-
+/// "512MiB" and "1.5 gb" as bytes; nil unless above 0.
 private func byteCount(_ text: String) -> Int? {
-    for (suffix, factor) in byteUnits where text.lowercased().hasSuffix(suffix.lowercased()) {
-        var digits = text.dropLast(suffix.count)
-        if digits.hasSuffix(" ") { digits = digits.dropLast() }
-        guard digits.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }),
-            let number = Double(digits)
-        else { return nil }
-        return Int(exactly: (number * factor).rounded())
-    }
-    return nil
+    let pattern = /([0-9.]+) ?(?:(?:([KMGT])(i?))?B)?/.ignoresCase()
+    guard let parts = text.wholeMatch(of: pattern), let number = Double(parts.1) else { return nil }
+    let power = parts.2.flatMap { ["K": 1, "M": 2, "G": 3, "T": 4][$0.uppercased()] } ?? 0
+    let factor = (0..<power).reduce(1.0) { factor, _ in factor * (parts.3 == "" ? 1000 : 1024) }
+    return Int(exactly: (number * factor).rounded()).flatMap { $0 > 0 ? $0 : nil }
 }

@@ -1,41 +1,81 @@
+import BatchEngine
 import Errors
 import FoundationShim
+import JSON
 import OperatingSystem
 import PhiText
 
-/// Values that make prompts.
+/// Files that settings name.
 extension SettingValue {
-    private static let promptFileLimit = 1 << 20
+    /// - Parameter what: the content that a file of more MiB than `limit` is too large for.
+    private func contents(of path: String, limit: Int, as what: String) throws(SettingProblem) -> [UInt8] {
+        let bytes: [UInt8]
+        do {
+            bytes = try ByteSource(path: path, isSettings: true).readAll(limit: limit << 20 + 1)
+        } catch {
+            throw fault("can't be read: \(error)")
+        }
+        guard bytes.count <= limit << 20 else {
+            throw fault("\(path) is too large for \(what) (over \(limit) MiB)")
+        }
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
 
     /// Reads a file's text, without a line feed at its end.
     func promptFile() throws(SettingProblem) -> String {
         let path = try path()
-        let bytes = try contents(of: path, limit: Self.promptFileLimit, as: "a template")
-        func wrong(_ what: String) -> SettingProblem { SettingProblem("\(path) \(what)", line: line) }
-        guard var text = String(validating: bytes, as: UTF8.self) else { throw wrong("is not UTF-8 text") }
-        if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+        let bytes = try contents(of: path, limit: 1, as: "a template")
+        guard var text = String(validating: bytes, as: UTF8.self) else {
+            throw fault("\(path) is not UTF-8 text")
+        }
         if text.unicodeScalars.last == "\n" { text.unicodeScalars.removeLast() }
         if text.unicodeScalars.last == "\r" { text.unicodeScalars.removeLast() }
         return text
     }
 
-    /// - Parameter what: the content that a file of more bytes than `limit` is too large for.
-    func contents(of path: String, limit: Int, as what: String) throws(SettingProblem) -> [UInt8] {
-        let bytes: [UInt8]
-        do {
-            bytes = try ByteSource(path: path, isSettings: true).readAll(limit: limit + 1)
-        } catch {
-            throw SettingProblem("can't be read: \(error)", line: line)
+    /// Reads the constraint; nil if the value names a file.
+    func form(of key: AnswerKey) throws(SettingProblem) -> AnswerFormat? {
+        let value: JSONValue
+        switch content {
+        case .list, .mapping: value = try json()
+        case .plain("true") where !isOption: value = true
+        case .plain("false") where !isOption: value = false
+        case .plain(let text) where isOption && key.file != nil: value = .string(text.textOfPath ?? text)
+        default: value = .string(try string())
         }
-        guard bytes.count <= limit else {
-            throw SettingProblem("\(path) is too large for \(what) (over \(limit >> 20) MiB)", line: line)
+        let form = try key.form(ofJob: value, isOption: isOption)
+        if form == nil { _ = try path(of: key) }
+        return form
+    }
+
+    private func path(of key: AnswerKey) throws(SettingProblem) -> String {
+        let path = try path()
+        if path.isEmpty || path == "-" { throw wrong(key.file ?? "") }
+        return path
+    }
+
+    /// Reads the constraint in the file that the value names; nil if it names none.
+    func formatInFile(of key: AnswerKey) throws(SettingProblem) -> JobAnswerFormat? {
+        guard let read = key.ofFile, try form(of: key) == nil else { return nil }
+        let path = try path(of: key)
+        let bytes = try contents(of: path, limit: 16, as: "a \(key.name)")
+        do throws(SettingProblem) { return JobAnswerFormat(try read(bytes), path: path) } catch {
+            throw fault("\(path) \(error.message)")
         }
-        return bytes
+    }
+}
+
+/// Words.
+extension SettingValue {
+    /// - Parameter auto: whether `auto` is one of the names.
+    private func unknown(among names: [String], auto: Bool = true) -> SettingProblem {
+        let arrow = text == "arrow" ? " (convert Arrow to Parquet with pyarrow.parquet)" : ""
+        return wrong("one of " + ((auto ? ["auto"] : []) + names).joined(separator: ", ") + arrow)
     }
 
     func inputFormat() throws(SettingProblem) -> InputFormat {
         guard let text, let format = InputFormat.all.first(where: { $0.name == text }) else {
-            throw wrong("one of " + InputFormat.all.map(\.name).joined(separator: ", ") + insteadOfArrow)
+            throw unknown(among: InputFormat.all.map(\.name), auto: false)
         }
         return format
     }
@@ -44,20 +84,58 @@ extension SettingValue {
     func resultFormat() throws(SettingProblem) -> (any ResultFormat)? {
         if text == "auto" { return nil }
         guard let text, let format = ResultFormats.named(text) else {
-            throw wrong(
-                "one of auto, " + ResultFormats.all.map(\.name).joined(separator: ", ") + insteadOfArrow)
+            throw unknown(among: ResultFormats.all.map(\.name))
         }
         return format
     }
 
-    private var insteadOfArrow: String {
-        text == "arrow" ? " (convert Arrow to Parquet with pyarrow.parquet)" : ""
+    /// Nil for the one that the first record shows.
+    func separator() throws(SettingProblem) -> UInt8? {
+        let word = try string()
+        if word == "auto" { return nil }
+        let known = DelimitedInput.separators.first {
+            $0.word == word || word.utf8.elementsEqual([$0.byte])
+        }
+        guard let known else { throw unknown(among: DelimitedInput.separators.map(\.word)) }
+        return known.byte
     }
 
+    /// Reads names of settings that lines may have, or `all`.
+    func lineSettings() throws(SettingProblem) -> [String] {
+        let names = try strings()
+        if names == ["all"] { return LineReading.names }
+        guard let wrong = names.first(where: { !LineReading.names.contains($0) }) else { return names }
+        let hint = NearMiss.hint(for: wrong, among: LineReading.names)
+        throw fault(
+            "names \(wrong.prefix(64)), which is no setting of a line.\(hint) They are "
+                + LineReading.names.joined(separator: ", "))
+    }
+
+    /// Reads `all`, or names, or a map of new names to names.
+    func keptFields() throws(SettingProblem) -> KeptFields {
+        var fields: [KeptFields.Field] = []
+        if case .mapping(let pairs) = content {
+            for (new, name) in pairs { fields.append(.init(try name.string(), as: try new.string())) }
+        } else {
+            let names = try strings()
+            if names == ["all"] { return .all }
+            fields = names.map { name in
+                let parts = name.split(at: "=", max: 1).map(String.init)
+                return isOption && parts.count == 2 ? .init(parts[1], as: parts[0]) : .init(name)
+            }
+        }
+        if let problem = KeptFields.fields(fields).problem { throw fault(problem) }
+        return .fields(fields)
+    }
+}
+
+/// Messages.
+extension SettingValue {
     /// Reads a list of `{role: ..., content: ...}`; as an option ROLE=TEXT, repeated.
     func messages() throws(SettingProblem) -> [ChatMessage] {
-        let right = "a list of messages, each with role and content"
-        guard case .list(let elements) = content else { throw wrong(right) }
+        guard case .list(let elements) = content else {
+            throw wrong("a list of messages, each with role and content")
+        }
         var messages: [ChatMessage] = []
         for element in elements { messages.append(try isOption ? element.pair() : element.message()) }
         return messages
@@ -71,44 +149,27 @@ extension SettingValue {
 
     private func message() throws(SettingProblem) -> ChatMessage {
         guard case .mapping(let members) = content else {
-            throw SettingProblem(
-                "must be a list of messages, each with role and content, but has \(shown)", line: line)
+            throw fault("must be a list of messages, each with role and content, but has \(shown)")
         }
+        let right = "must have messages with role and content, but one"
         var message = (role: String?.none, content: String?.none)
         for (key, value) in members {
             switch key.text {
             case "role": message.role = try value.string()
             case "content": message.content = try value.string()
-            default:
-                throw SettingProblem(
-                    "must have messages with role and content, but one has \(key.shown)", line: key.line)
+            default: throw key.fault("\(right) has \(key.shown)")
             }
         }
         guard let role = message.role, let content = message.content else {
-            throw SettingProblem(
-                "must have messages with role and content, but one lacks \(message.role == nil ? "role" : "content")",
-                line: line)
+            throw fault("\(right) lacks \(message.role == nil ? "role" : "content")")
         }
         return ChatMessage(role: try self.role(role), content: content)
     }
 
     private func role(_ name: String) throws(SettingProblem) -> String {
         if let role = ChatMessage.role(named: name) { return role }
-        throw SettingProblem(
-            "has a message of the role \(name.prefix(64)); roles are \(ChatMessage.roles.joined(separator: ", ")), and developer for system",
-            line: line)
-    }
-}
-
-extension SettingValue {
-    /// Reads names of settings that lines may have, or `all`.
-    func lineSettings() throws(SettingProblem) -> [String] {
-        let names = try strings()
-        if names == ["all"] { return LineReading.names }
-        guard let wrong = names.first(where: { !LineReading.names.contains($0) }) else { return names }
-        let hint = NearMiss.hint(for: wrong, among: LineReading.names)
-        throw SettingProblem(
-            "names \(wrong.prefix(64)), which is no setting of a line.\(hint) They are "
-                + LineReading.names.joined(separator: ", "), line: line)
+        throw fault(
+            "has a message of the role \(name.prefix(64)); roles are \(ChatMessage.roles.joined(separator: ", ")), and developer for system"
+        )
     }
 }

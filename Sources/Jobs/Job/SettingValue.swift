@@ -5,62 +5,52 @@ import OperatingSystem
 
 /// A value of a job file or an option.
 struct SettingValue: WrittenValue {
-    enum Content {
+    indirect enum Content {
         /// Unquoted text in a job file, or the text of an option: a number, a word, ...
         case plain(String)
         /// Quoted text or a block: always a string.
         case quoted(String)
         case list([SettingValue])
         case mapping([(key: SettingValue, value: SettingValue)])
-        case null
     }
 
-    private let node: YAMLNode
-    /// Whether it is a command-line option, where all is text and nothing can be quoted.
-    let isOption: Bool
+    let content: Content
+    /// The line of a job file, from 1; an alias has that of its anchor. Nil for an option.
+    let line: Int?
     /// The folder of relative paths.
     private let folder: String
 
-    /// - Parameter folder: that of relative paths; nil for a command-line option.
-    init(_ node: YAMLNode, folder: String?) {
-        (self.node, self.folder, isOption) = (node, folder ?? "", folder == nil)
+    init(_ content: Content, line: Int, folder: String) {
+        (self.content, self.line, self.folder) = (content, line, folder)
     }
 
-    init(option text: String) {
-        self.init(YAMLNode(content: .scalar(text, isPlain: true), line: 0), folder: nil)
-    }
+    init(option text: String) { self.init(options: .plain(text)) }
+
+    private init(options: Content) { (content, line, folder) = (options, nil, "") }
 
     /// - Parameter isList: whether the option may be repeated.
     init?(option texts: [String], isList: Bool) {
-        let nodes = texts.map { YAMLNode(content: .scalar($0, isPlain: true), line: 0) }
-        guard let first = nodes.first else { return nil }
-        self.init(isList ? YAMLNode(content: .sequence(nodes), line: 0) : first, folder: nil)
+        guard let first = texts.first else { return nil }
+        self = isList ? Self(options: .list(texts.map(Self.init(option:)))) : Self(option: first)
     }
 
-    /// The line of a job file; nil for an option.
-    var line: Int? { isOption ? nil : node.line }
+    /// Whether it is a command-line option, where all is text and nothing can be quoted.
+    var isOption: Bool { line == nil }
 
-    var content: Content {
-        func part(_ node: YAMLNode) -> SettingValue {
-            SettingValue(node, folder: isOption ? nil : folder)
-        }
-        return switch node.content {
-        case .scalar(let text, isPlain: true):
-            !isOption && YAMLValues.nulls.contains(text) ? .null : .plain(text)
-        case .scalar(let text, isPlain: false): .quoted(text)
-        case .sequence(let elements): .list(elements.map(part))
-        case .mapping(let members): .mapping(members.map { (part($0.key), part($0.value)) })
-        }
+    private static let nulls: Set = ["", "~", "null", "Null", "NULL"]
+
+    private var isNull: Bool {
+        if !isOption, case .plain(let text) = content { Self.nulls.contains(text) } else { false }
     }
 
     /// The value in errors.
     var shown: String {
+        if isNull { return "nothing" }
         switch content {
         case .plain(let text): return text.count > 60 ? "\(text.prefix(60))…" : text
         case .quoted(let text): return text.count > 60 ? "\"\(text.prefix(60))…\"" : "\"\(text)\""
         case .list: return "a list"
         case .mapping: return "a mapping"
-        case .null: return "nothing"
         }
     }
 
@@ -85,10 +75,10 @@ struct SettingValue: WrittenValue {
         case .plain(let text) where isOption:
             guard let text = text.textOfPath else { throw wrong("UTF-8 text") }
             return text
-        case .plain(let text):
+        case .plain(let text) where !isNull:
             if !looksLikeNumberOrBool(text) { return text }
             throw wrong("a string (put it in quotes)")
-        case .list, .mapping, .null: throw wrong("a string")
+        case .plain, .list, .mapping: throw wrong("a string")
         }
     }
 
@@ -110,8 +100,9 @@ struct SettingValue: WrittenValue {
     }
 
     /// Reads one of a few words.
-    func word<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws(SettingProblem) -> Choice
-    where Choice.RawValue == String {
+    func word<Choice: RawRepresentable & CaseIterable>(
+        _ type: Choice.Type = Choice.self
+    ) throws(SettingProblem) -> Choice where Choice.RawValue == String {
         guard let text = text, let choice = Choice(rawValue: text) else {
             throw wrong("one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
         }
@@ -145,25 +136,21 @@ struct SettingValue: WrittenValue {
         return all
     }
 
-    /// Reads the value as JSON.
-    func json() throws(SettingProblem) -> JSONValue {
-        if isOption { throw wrong("a value of a job file") }
-        return try YAMLValues.json(of: node)
-    }
+    /// The text of a scalar, quoted or not; nil for null.
+    var text: String? { isNull ? nil : scalar }
 
-    /// The text of a scalar, quoted or not.
-    var text: String? {
+    /// The text of a scalar, also of null.
+    var scalar: String? {
         switch content {
-        case .plain(let text), .quoted(let text): return text
-        case .list, .mapping, .null: return nil
+        case .plain(let text), .quoted(let text): text
+        case .list, .mapping: nil
         }
     }
 
     func fault(_ what: String) -> SettingProblem { SettingProblem(what, line: line) }
 
     private var isNumberLike: Bool {
-        if case .plain(let text) = content { return looksLikeNumberOrBool(text) }
-        return false
+        if case .plain(let text) = content { looksLikeNumberOrBool(text) } else { false }
     }
 }
 
@@ -178,4 +165,50 @@ private func decimal(_ text: String) -> Double? {
 
 private func looksLikeNumberOrBool(_ text: String) -> Bool {
     decimal(text) != nil || text == "true" || text == "false"
+}
+
+/// Values as JSON.
+extension SettingValue {
+    /// The most text of a value, where each part of it counts like 80 bytes: aliases multiply.
+    private static let sizeLimit = 16 << 20
+    private static let depthLimit = 128
+
+    /// Reads the value as JSON: an unquoted text is what JSON reads it as, or else a string, as in YAML 1.2's core schema
+    /// without its octal and hexadecimal numbers.
+    func json() throws(SettingProblem) -> JSONValue {
+        if isOption { throw wrong("a value of a job file") }
+        var size = 0
+        return try json(&size, depth: 0)
+    }
+
+    private func json(_ size: inout Int, depth: Int) throws(SettingProblem) -> JSONValue {
+        size += 80 + (scalar?.utf8.count ?? 0)
+        guard size <= Self.sizeLimit, depth <= Self.depthLimit else {
+            throw fault("holds too much; put it into a file of its own")
+        }
+        switch content {
+        case .plain where isNull: return .null
+        case .plain(let text):
+            switch try? JSONValue(parsing: Array(text.utf8), limits: .line) {
+            case let value? where value.number != nil || value.flag != nil: return value
+            default: return .string(text)
+            }
+        case .quoted(let text): return .string(text)
+        case .list(let list):
+            var elements: [JSONValue] = []
+            for element in list { elements.append(try element.json(&size, depth: depth + 1)) }
+            return .array(elements)
+        case .mapping(let mapping):
+            var members = JSONObject()
+            for (key, element) in mapping {
+                guard let name = key.scalar else {
+                    throw key.fault("holds a key that is no string, as JSON's are")
+                }
+                size += name.utf8.count
+                // Keys are distinct.
+                members[name] = try element.json(&size, depth: depth + 1)
+            }
+            return .object(members)
+        }
+    }
 }

@@ -169,7 +169,7 @@ import Testing
         let error = #expect(throws: UserError.self) { try JobSettings.parse("model: m\noutput: o") }
         #expect(error?.message.contains("input is missing") == true)
         #expect(error?.message.contains("rows: 1000") == true)
-        #expect(JobKey.rows.places == [.option] && JobKey.pick.places.isEmpty)
+        #expect(JobKey.named("rows")?.places == [.option] && JobKey.named("pick")?.places == [])
     }
 
     @Test func inCodeAsInAFile() throws {

@@ -130,7 +130,6 @@ struct SchedulerTests {
 
     private static func values(ofYAML name: String) throws -> JSONValue {
         let yaml = try String(contentsOf: JobsClone.top.appending(path: "jobs/" + name), encoding: .utf8)
-        let node = try YAMLReader.root(of: yaml)
-        return try YAMLValues.json(of: #require(node))
+        return try #require(YAMLReader.json(of: yaml))
     }
 }

@@ -6,23 +6,23 @@ import Testing
 /// Texts beside what libyaml makes of them.
 @Suite struct YAMLReaderTests {
     /// A text that stands plain is itself, another one in `<>`.
-    private static func text(_ node: YAMLNode?) -> String {
-        switch node?.content {
-        case .scalar(let text, isPlain: true): text
-        case .scalar(let text, isPlain: false): "<\(text)>"
-        case .sequence(let elements): "[" + elements.map { Self.text($0) }.joined(separator: ", ") + "]"
+    private static func text(_ value: SettingValue?) -> String {
+        switch value?.content {
+        case .plain(let text): text
+        case .quoted(let text): "<\(text)>"
+        case .list(let elements): "[" + elements.map { Self.text($0) }.joined(separator: ", ") + "]"
         case .mapping(let members):
             "{" + members.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ") + "}"
         case nil: "none"
         }
     }
 
-    private static func lines(_ node: YAMLNode?) -> [Int] {
-        guard let node else { return [] }
-        switch node.content {
-        case .scalar: return [node.line]
-        case .sequence(let elements): return [node.line] + elements.flatMap { lines($0) }
-        case .mapping(let members): return [node.line] + members.flatMap { lines($0.key) + lines($0.value) }
+    private static func lines(_ value: SettingValue?) -> [Int?] {
+        switch value?.content {
+        case .plain, .quoted: [value?.line]
+        case .list(let elements): [value?.line] + elements.flatMap { lines($0) }
+        case .mapping(let members): [value?.line] + members.flatMap { lines($0.key) + lines($0.value) }
+        case nil: []
         }
     }
 

@@ -1,22 +1,9 @@
 import Errors
 
-extension JobKey {
-    static let steps = JobKey(
-        "steps", "LIST",
-        "questions asked of each line in order, in a job file (see \"phibatch help steps\")", in: [],
-        SettingMember(
-            .mappings,
-            set: { job, value throws(SettingProblem) in job.steps = try value.steps(resolves: false) },
-            resolve: { job, value throws(SettingProblem) in
-                job.steps = try value.steps(resolves: true)
-                for step in job.steps { job.sources += step.settings.sources }
-            },
-            text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }))
-}
-
+/// Steps of a job file.
 extension SettingValue {
     /// - Parameter resolves: whether files that steps name are read.
-    fileprivate func steps(resolves: Bool) throws(SettingProblem) -> [JobStep] {
+    func steps(resolves: Bool) throws -> [JobStep] {
         if isOption { throw wrong("a list of steps in a job file") }
         guard case .list(let given) = content, !given.isEmpty else {
             throw fault("must be a list of mappings, each with a name")
@@ -24,7 +11,7 @@ extension SettingValue {
         var steps: [JobStep] = []
         // Checking takes time quadratic in the number of steps.
         guard given.count <= 256 else {
-            throw SettingProblem("has \(given.count) steps, but at most 256 are possible")
+            throw fault("has \(given.count) steps, but at most 256 are possible")
         }
         for part in given { steps.append(try JobStep(part, resolves: resolves)) }
         return steps
@@ -40,7 +27,7 @@ extension JobStep {
         return hint.isEmpty ? "" : " (d\(hint.dropFirst(2)))"
     }
 
-    fileprivate init(_ step: SettingValue, resolves: Bool) throws(SettingProblem) {
+    fileprivate init(_ step: SettingValue, resolves: Bool) throws {
         guard case .mapping(let members) = step.content else {
             throw step.fault("must be a list of mappings, each with a name")
         }
@@ -50,12 +37,11 @@ extension JobStep {
         self.init(try name.value.string())
         let given = Set(members.compactMap(\.key.text))
         if given.isSuperset(of: ["prompt", "prompt_file"]) {
-            throw SettingProblem(
-                "\(self.name.prefix(64)): prompt and prompt_file are both given; keep one", line: step.line)
+            throw step.fault("\(self.name.prefix(64)): prompt and prompt_file are both given; keep one")
         }
         for (key, value) in members {
             let text = key.text ?? ""
-            do throws(SettingProblem) {
+            do {
                 switch text {
                 case "name": break
                 case "each": each = try value.string()
@@ -64,18 +50,17 @@ extension JobStep {
                 case "distinct": distinct = try Distinctness(value)
                 case "tries": tries = try value.int(in: Self.triesRange)
                 case "turns", "reply":
-                    throw SettingProblem(
-                        "is no key of a step; make each turn a step, whose messages contain the texts before it ({{ question.text }})",
-                        line: key.line)
+                    throw key.fault(
+                        "is no key of a step; make each turn a step, whose messages contain the texts before it ({{ question.text }})"
+                    )
                 default:
-                    guard let known = Self.keys.first(where: { $0.name == text }) else {
-                        throw SettingProblem(
-                            "is no key of a step" + Self.hint(for: text), line: key.line)
+                    guard let known = Self.keys.first(where: { $0.name == text })?.member else {
+                        throw key.fault("is no key of a step" + Self.hint(for: text))
                     }
-                    try known.member.set(&settings, value)
-                    if resolves { try known.member.resolve?(&settings, value) }
+                    try known.set(&settings, value)
+                    if resolves { try known.resolve?(&settings, value) }
                 }
-            } catch {
+            } catch let error as SettingProblem {
                 throw SettingProblem(
                     "\(self.name.prefix(64)): \(text.prefix(64)) \(error.message)",
                     line: error.line ?? value.line)
@@ -97,8 +82,7 @@ extension Distinctness {
             switch key.text {
             case "text": text = try value.string()
             case "near": similarity = try value.number(in: Self.range)
-            default:
-                throw SettingProblem("has text and near, but not \(key.shown)", line: key.line)
+            default: throw key.fault("has text and near, but not \(key.shown)")
             }
         }
         guard let text else { throw value.wrong("an expression, or a mapping with text and near") }
