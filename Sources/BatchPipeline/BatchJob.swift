@@ -79,7 +79,7 @@ public struct BatchJob: Sendable {
                 .badJob,
                 "\(name) is \(own ?? "none"), but the model was loaded with \(loaded ?? "none").")
         }
-        func place(_ path: String?) -> Files.Identity?? { path.map { Files.identity(of: $0) } }
+        func place(_ path: String?) -> FileInfo.Identity?? { path.map { Files.identity(of: $0) } }
         guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model)
         else {
             throw UserError(

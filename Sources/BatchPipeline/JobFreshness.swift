@@ -37,7 +37,7 @@ package struct JobFreshness: Sendable, Equatable {
     /// - Throws: `UserError` if a file can't be read.
     package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
         let job = try job.asFinished(in: job.output)
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         let paths = try OutputPaths(output: job.output, in: system)
         let output = try File.openIfPresent(paths.output, .read, in: system)
         let log: OutputLog?

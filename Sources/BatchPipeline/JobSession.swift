@@ -61,7 +61,7 @@ package final class JobSession {
         ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
     ) {
         var jobs: [JobRun] = []
-        var answers: [Files.Identity: AnswerStore] = [:]
+        var answers: [FileInfo.Identity: AnswerStore] = [:]
         for (number, (session, stopFlag)) in sessions.enumerated() {
             do {
                 try session.suspendedOnError {
@@ -104,7 +104,7 @@ package final class JobSession {
     ) throws {
         try suspendedOnError {
             _ = try models.loaded(for: settings)
-            var stores: [Files.Identity: AnswerStore] = [:]
+            var stores: [FileInfo.Identity: AnswerStore] = [:]
             let answers = try self.answers(among: &stores)
             // The session uses the store again only if the run is refused or over.
             nonisolated(unsafe) let source: any RequestSource = try JobRun(
@@ -120,7 +120,7 @@ package final class JobSession {
 
     /// Returns the job's store of answers, shared by jobs that run together; nil if it has none.
     /// - Throws: `UserError` if the folder can't be created or read.
-    private func answers(among stores: inout [Files.Identity: AnswerStore]) throws -> StoredAnswers? {
+    private func answers(among stores: inout [FileInfo.Identity: AnswerStore]) throws -> StoredAnswers? {
         guard let folder = settings.answers else { return nil }
         // Answers that are the same only to within rounding can't verify each other.
         if job.verified != nil, !settings.engine.kind.entry.isReproducible { return nil }
@@ -251,7 +251,7 @@ extension BatchJob {
 
     /// Whether another job can run on this job's model.
     package func sharesModel(with other: BatchJob) -> Bool {
-        func place(_ path: String?) -> Files.Identity? { path.flatMap { Files.identity(of: $0) } }
+        func place(_ path: String?) -> FileInfo.Identity? { path.flatMap { Files.identity(of: $0) } }
         let (mine, others) = (settings, other.settings)
         return place(mine.model) == place(others.model) && place(mine.adapter) == place(others.adapter)
             && mine.engine.kind.entry.kind == others.engine.kind.entry.kind

@@ -90,8 +90,8 @@ extension RunningJob {
         func next(after seen: Int) async -> (Int, RunStatistics)? {
             await withTaskCancellationHandler {
                 await news.next { news in
-                    if news.ended != nil { return .taken(nil) }
-                    return news.version > seen ? .taken((news.version, news.statistics)) : .notYet
+                    if news.ended != nil { return .some(nil) }
+                    return news.version > seen ? (news.version, news.statistics) : nil
                 }
             } onCancel: {
                 stopFlag.set()

@@ -4,7 +4,13 @@ package struct ExactText: Hashable, Comparable, Sendable {
 
     package init(_ text: String) { self.text = text }
 
-    package static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    package static func == (a: ExactText, b: ExactText) -> Bool {
+        guard a.text.utf8.count == b.text.utf8.count else { return false }
+        let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in
+            b.text.utf8.withContiguousStorageIfAvailable { a.elementsEqual($0) }
+        }
+        return (isSame ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
+    }
 
     /// Order by code points, which is also that of the bytes.
     package static func < (a: ExactText, b: ExactText) -> Bool {

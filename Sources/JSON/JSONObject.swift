@@ -12,26 +12,9 @@ package struct JSONMember: Sendable, Equatable {
 /// Members of a JSON object, in order. Names are compared by their bytes, unlike Swift's strings, which are compared up
 /// to Unicode normalization.
 package struct JSONObject: Sendable, Equatable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
-    private struct Name: Hashable {
-        var text: String
-
-        static func == (a: Name, b: Name) -> Bool {
-            guard a.text.utf8.count == b.text.utf8.count else { return false }
-            let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in
-                b.text.utf8.withContiguousStorageIfAvailable { a.elementsEqual($0) }
-            }
-            return (isSame ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            var text = text
-            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
-    }
-
     private var members: [JSONMember] = []
     /// Indices of all names, once there are too many for a linear search.
-    private var places: [Name: Int] = [:]
+    private var places: [ExactText: Int] = [:]
     private static let searchedOneByOne = 16
 
     package init() {}
@@ -86,13 +69,13 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
 
     package static func == (a: JSONObject, b: JSONObject) -> Bool {
         a.count == b.count
-            && zip(a, b).allSatisfy { Name(text: $0.name) == Name(text: $1.name) && $0.value == $1.value }
+            && zip(a, b).allSatisfy { ExactText($0.name) == ExactText($1.name) && $0.value == $1.value }
     }
 
     private func place(of name: String) -> Int? {
-        let name = Name(text: name)
+        let name = ExactText(name)
         guard members.count > Self.searchedOneByOne else {
-            return members.firstIndex { Name(text: $0.name) == name }
+            return members.firstIndex { ExactText($0.name) == name }
         }
         return places[name]
     }
@@ -102,7 +85,7 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         if members.count == Self.searchedOneByOne + 1 {
             noteAll()
         } else if members.count > Self.searchedOneByOne {
-            places[Name(text: name)] = members.count - 1
+            places[ExactText(name)] = members.count - 1
         }
     }
 
@@ -113,6 +96,6 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
     }
 
     private mutating func noteAll() {
-        for (place, member) in members.enumerated() { places[Name(text: member.name)] = place }
+        for (place, member) in members.enumerated() { places[ExactText(member.name)] = place }
     }
 }

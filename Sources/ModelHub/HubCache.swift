@@ -87,7 +87,7 @@ package struct HubCache: Sendable {
         let blobs = Paths.join(repository(id), "blobs")
         var (size, incomplete) = (0, 0)
         for name in (try? Files.names(in: blobs)) ?? [] {
-            guard let state = try? OpenFile.at(Paths.join(blobs, name)).state() else { continue }
+            guard let state = try? OpenFile.at(Paths.join(blobs, name)).info() else { continue }
             size += state.size
             if name.hasSuffix(".incomplete") { incomplete += state.size }
         }

@@ -88,7 +88,7 @@ package struct InputStore: Sendable {
         else { return nil }
         let files = entries.compactMap { entry -> DistantInput.File? in
             guard case .string(let path)? = entry["path"], case .string(let source)? = entry["source"],
-                let size = entry["bytes"]?.integer, Files.state(of: path)?.size == size
+                let size = entry["bytes"]?.integer, Files.info(of: path)?.size == size
             else { return nil }
             let version = if case .string(let text)? = entry["version"] { text } else { String?.none }
             return DistantInput.File(path: path, source: source, version: version)
@@ -103,7 +103,7 @@ package struct InputStore: Sendable {
             [
                 "path": .string(file.path), "source": .string(file.source),
                 "version": file.version.map { .string($0) } ?? .null,
-                "bytes": .int(Files.state(of: file.path)?.size ?? 0),
+                "bytes": .int(Files.info(of: file.path)?.size ?? 0),
             ]
         }
         let record: JSONValue = ["address": .string(Addresses.shown(input.address)), "files": .array(files)]

@@ -50,7 +50,7 @@ final class PartFile {
     init(_ name: String, in folder: OpenFolder) throws(SystemError) {
         (self.folder, self.name) = (folder, name)
         descriptor = try folder.file(name)
-        guard let status = Files.status(of: descriptor), status.kind == .regular else {
+        guard let status = try? FileInfo(of: descriptor), status.kind == .regular else {
             close(descriptor)
             throw SystemError(code: EINVAL)
         }

@@ -74,7 +74,7 @@ extension HubClient {
         let missing = blobs.reduce(0) { sum, files in
             let blob = cache.blob(id, files[0].etag)
             let here =
-                [blob, HubCache.part(ofBlob: blob)].compactMap { Files.state(of: $0)?.size }.max() ?? 0
+                [blob, HubCache.part(ofBlob: blob)].compactMap { Files.info(of: $0)?.size }.max() ?? 0
             tally.count(files[0].path, here: min(here, files[0].size), fetched: 0)
             return sum + max(0, files[0].size - here)
         }
@@ -107,7 +107,7 @@ extension HubClient {
         _ tally: DownloadTally
     ) throws {
         let (file, blob) = (files[0], settings.cache.blob(id, files[0].etag))
-        func isHere() -> Bool { Files.state(of: blob)?.size == file.size }
+        func isHere() -> Bool { Files.info(of: blob)?.size == file.size }
         try UserError.writing(blob) {
             if !isHere() {
                 let locks = try OpenFolder(settings.cache.locks(id))

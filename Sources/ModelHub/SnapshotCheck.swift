@@ -29,7 +29,7 @@ package struct SnapshotCheck: Sendable {
 
     /// Bytes of all files to read.
     package var byteCount: Int {
-        names.reduce(0) { $0 + ((try? OpenFile.at(Paths.join(folder, $1)).state().size) ?? 0) }
+        names.reduce(0) { $0 + ((try? OpenFile.at(Paths.join(folder, $1)).info().size) ?? 0) }
     }
 
     /// Reads all files, some at the same time.
@@ -62,7 +62,7 @@ package struct SnapshotCheck: Sendable {
                 return true
             }
             guard let isRight else { return .unknown }
-            let size = try file.state().size
+            let size = try file.info().size
             return isRight
                 ? .right
                 : .wrong(

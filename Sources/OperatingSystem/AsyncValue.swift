@@ -1,12 +1,6 @@
 @_exported import class FoundationShim.Condition
 @_exported import class FoundationShim.Mutex
 
-/// Result of looking for something in a state.
-package enum Taken<Value: Sendable>: Sendable {
-    case notYet
-    case taken(Value)
-}
-
 /// State that threads change and tasks wait for. Threads wait for a `Condition`.
 package final class AsyncValue<State: Sendable>: Sendable {
     private struct Content {
@@ -36,11 +30,11 @@ package final class AsyncValue<State: Sendable>: Sendable {
     }
 
     /// Waits until there is something to take.
-    /// - Parameter take: called again after each change while it returns `notYet`.
-    package func next<Value: Sendable>(_ take: (inout State) throws -> Taken<Value>) async rethrows -> Value {
+    /// - Parameter take: called again after each change while it returns nil.
+    package func next<Value: Sendable>(_ take: (inout State) throws -> Value?) async rethrows -> Value {
         while true {
             let (taken, seen) = try content.withLock { (try take(&$0.state), $0.changes) }
-            if case .taken(let value) = taken { return value }
+            if let taken { return taken }
             await wait(after: seen)
         }
     }

@@ -96,7 +96,7 @@ package final class ChildProgram {
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         guard let output else { return 0 }
         while true {
-            let count = systemRead(output, buffer.baseAddress, buffer.count)
+            let count = FoundationShim.read(output, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             guard errno == EINTR else { throw .last }
         }
@@ -133,7 +133,7 @@ package final class ChildProgram {
     package func said() -> String {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)
-        let count = bytes.withUnsafeMutableBytes { systemRead(errors, $0.baseAddress, $0.count) }
+        let count = bytes.withUnsafeMutableBytes { FoundationShim.read(errors, $0.baseAddress, $0.count) }
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 
@@ -188,9 +188,4 @@ package final class ChildProgram {
         _ = close(pipe.read)
         _ = close(pipe.write)
     }
-}
-
-// The method has the same name and hides the function.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
 }

@@ -1,10 +1,10 @@
 /// SHA-256 of a file's content, and the file's state at that time.
 package struct FileHash: Equatable, Sendable {
-    package var state: FileState
+    package var state: FileInfo
     /// 64 hexadecimal digits.
     package var sha256: String
 
-    package init(state: FileState, sha256: String) {
+    package init(state: FileInfo, sha256: String) {
         self.state = state
         self.sha256 = sha256
     }
@@ -12,13 +12,13 @@ package struct FileHash: Equatable, Sendable {
     /// Reads the whole file.
     /// - Throws: `SystemError`, also if the file changes meanwhile.
     package init(of file: OpenFile) throws(SystemError) {
-        let before = try file.state()
+        let before = try file.info()
         var hash = SHA.sha256()
         let count = try file.forEachPiece {
             hash.update($0)
             return true
         }
-        guard count == before.size, try file.state().hasContent(of: before) else {
+        guard count == before.size, try file.info().hasContent(of: before) else {
             throw SystemError(
                 file.path, "changed while it was read. Run again once it is whole")
         }

@@ -20,7 +20,7 @@ package struct FileHashes: Sendable {
     ///   - smallest: smaller files, in bytes, are hashed each time, which is as fast.
     ///   - now: a clock, in nanoseconds since 1970.
     package init(
-        cache: String?, smallest: Int = 1 << 20, now: @escaping @Sendable () -> Int = { FileState.now }
+        cache: String?, smallest: Int = 1 << 20, now: @escaping @Sendable () -> Int = { FileInfo.now }
     ) {
         folder = cache.map { $0 + "/" + Self.folderName }
         self.smallest = smallest
@@ -41,7 +41,7 @@ package struct FileHashes: Sendable {
         var unknown = 0
         for path in paths {
             let file = try OpenFile.at(path)
-            let state = try file.state()
+            let state = try file.info()
             let kept = state.size < smallest ? nil : kept(state)
             if kept == nil { unknown += state.size }
             files.append((file, kept))
@@ -88,8 +88,8 @@ package struct FileHashes: Sendable {
 
     // MARK: The folder
 
-    private static func name(of state: FileState) -> String {
-        "\(String(state.device, radix: 16))-\(String(state.inode, radix: 16)).hash"
+    private static func name(of state: FileInfo) -> String {
+        "\(String(state.identity.device, radix: 16))-\(String(state.identity.inode, radix: 16)).hash"
     }
 
     /// Returns a kept hash's text, which ends in its own checksum.
@@ -98,12 +98,12 @@ package struct FileHashes: Sendable {
         let line =
             head
             + Array(
-                "\(state.device) \(state.inode) \(state.size) \(state.modified) \(state.changed) \(hash.sha256)\n"
+                "\(state.identity.device) \(state.identity.inode) \(state.size) \(state.modified) \(state.changed) \(hash.sha256)\n"
                     .utf8)
         return line + Array((FileHash.hexadecimal(SHA.sha256(of: line).prefix(8)) + "\n").utf8)
     }
 
-    private func kept(_ state: FileState) -> FileHash? {
+    private func kept(_ state: FileInfo) -> FileHash? {
         // A forged hash would pass a changed model for the original.
         guard let folder, let file = try? OpenFolder(own: folder).ownFile(Self.name(of: state)) else {
             return nil
@@ -139,7 +139,7 @@ package struct FileHashes: Sendable {
         let own = names.filter { $0.hasSuffix(".hash") || $0.hasSuffix(".draft") }.map { folder + "/" + $0 }
             .filter { Files.begins($0, with: Self.head) }
             .compactMap { path in
-                (try? OpenFile.at(path, followsLinks: false).state()).map {
+                (try? OpenFile.at(path, followsLinks: false).info()).map {
                     (path: path, changed: $0.changed)
                 }
             }

@@ -3,28 +3,12 @@ import FoundationShim
 /// Operations on files and folders besides reading open files. Foundation's counterparts take only paths of valid
 /// UTF-8.
 package enum Files {
-    package enum FileType { case regular, folder, other }
-
-    /// Identifies a file, whatever its names.
-    package struct Identity: Hashable {
-        let device: UInt64
-        let inode: UInt64
-    }
-
-    /// Returns the kind of a path's file, links followed; nil if there is none or it can't be examined.
-    package static func kind(of path: String) -> FileType? { status(of: path).map(Self.kind) }
-
-    package static func identity(of path: String) -> Identity? { status(of: path).map(Self.identity) }
-
-    /// Returns the kind, size and identity of an open file.
-    package static func status(of descriptor: Int32) -> (kind: FileType, size: Int, identity: Identity)? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        return (kind(status), Int(status.st_size), identity(status))
-    }
-
     /// Returns the state of a path's file, links followed; nil if there is none or it can't be examined.
-    package static func state(of path: String) -> FileState? { status(of: path).map { FileState($0) } }
+    package static func info(of path: String) -> FileInfo? { try? FileInfo(of: path) }
+
+    package static func kind(of path: String) -> FileInfo.FileType? { info(of: path)?.kind }
+
+    package static func identity(of path: String) -> FileInfo.Identity? { info(of: path)?.identity }
 
     /// Checks that this process may read, or write, a path's file.
     /// - Throws: the reason if it may not.
@@ -186,8 +170,7 @@ package enum Files {
     }
 
     package static func isLink(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        (try? FileInfo(ofEntry: path))?.kind == .link
     }
 
     /// Removes a file or link, never a folder.
@@ -243,25 +226,6 @@ package enum Files {
 
     /// Makes all files and folders from now on private to the user.
     package static func closeNewOnesToOthers() { umask(0o077) }
-
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return stat(path.cPath, &status) == 0 ? status : nil
-    }
-
-    private static func kind(_ status: stat) -> FileType {
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: .regular
-        case S_IFDIR: .folder
-        default: .other
-        }
-    }
-
-    private static func identity(_ status: stat) -> Identity {
-        Identity(
-            device: UInt64(truncatingIfNeeded: status.st_dev),
-            inode: UInt64(truncatingIfNeeded: status.st_ino))
-    }
 }
 
 extension Files {
@@ -309,13 +273,7 @@ enum FileCalls {
 
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Written {
         while true {
-            #if canImport(Darwin)
-                let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-            #elseif canImport(Glibc)
-                let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-            #else
-                let count = Musl.write(descriptor, bytes.baseAddress, bytes.count)
-            #endif
+            let count = FoundationShim.write(descriptor, bytes.baseAddress, bytes.count)
             if count > 0 { return .bytes(count) }
             if count < 0, errno == EINTR { continue }
             return count < 0 && errno == EAGAIN ? .later : .failed

@@ -142,16 +142,14 @@ extension OpenFolder {
 /// Returns who else could have written an open file or folder, as the end of a sentence that begins with its path; nil
 /// if nobody could.
 private func ownershipProblem(_ descriptor: Int32) -> String? {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-        return "can't be examined: \(String(cString: strerror(errno)))"
-    }
+    let info: FileInfo
+    do { info = try FileInfo(of: descriptor) } catch { return "can't be examined: \(error.reason)" }
     let user = geteuid()
-    if status.st_uid != user {
-        return "belongs to another user (\(status.st_uid)), and only what this one (\(user)) owns is used"
+    if info.user != user {
+        return "belongs to another user (\(info.user)), and only what this one (\(user)) owns is used"
     }
-    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-        let mode = String(status.st_mode & 0o7777, radix: 8)
+    guard info.mode & 0o022 == 0 else {
+        let mode = String(info.mode, radix: 8)
         return "can be written by others (its mode is \(mode)), and so is not used; chmod go-w mends that"
     }
     return nil

@@ -15,30 +15,28 @@ package struct LoadedLibrary: Sendable {
     }
 
     /// - Parameter path: a file, or a name to search in the system's library folders.
-    /// - Returns: nil and the system's message if it can't be loaded.
-    package static func open(_ path: String) -> (library: LoadedLibrary?, reason: String) {
+    /// - Throws: `SystemError` with the system's message if it can't be loaded.
+    package static func open(_ path: String) throws(SystemError) -> LoadedLibrary {
         #if canImport(Darwin)
             // A name alone would also be searched in the working directory.
             if !path.utf8.contains(UInt8(ascii: "/")) {
-                return first(of: ["/usr/lib/", "/opt/homebrew/lib/", "/usr/local/lib/"].map { $0 + path })
+                return try first(
+                    of: ["/usr/lib/", "/opt/homebrew/lib/", "/usr/local/lib/"].map { $0 + path })
             }
         #endif
         guard let handle = dlopen(path.cPath, RTLD_NOW | RTLD_LOCAL) else {
-            return (nil, dlerror().map { String(cString: $0) } ?? "unknown error")
+            throw SystemError("", dlerror().map { String(cString: $0) } ?? "unknown error")
         }
-        return (LoadedLibrary(handle: handle), "")
+        return LoadedLibrary(handle: handle)
     }
 
     /// Loads the first of these libraries that can be loaded.
-    /// - Returns: nil and the system's message for the first if none can be.
-    package static func first(of names: [String]) -> (library: LoadedLibrary?, reason: String) {
-        var reason = ""
-        for name in names {
-            let found = open(name)
-            if let library = found.library { return (library, "") }
-            if reason.isEmpty { reason = found.reason }
+    /// - Throws: `SystemError` with the system's message for the first if none can be.
+    package static func first(of names: [String]) throws(SystemError) -> LoadedLibrary {
+        do { return try open(names[0]) } catch {
+            for name in names.dropFirst() { if let library = try? open(name) { return library } }
+            throw error
         }
-        return (nil, reason)
     }
 
     package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
@@ -59,12 +57,10 @@ package struct LibraryFunctions<Failure: Error> {
         _ names: [String], named: String?, by variable: String, advice: Message, since version: String,
         failure: @escaping (Message) -> Failure
     ) throws(Failure) {
-        let (library, reason) = LoadedLibrary.first(of: named.map { [$0] } ?? names)
-        guard let library else {
+        do throws(SystemError) { library = try LoadedLibrary.first(of: named.map { [$0] } ?? names) } catch {
             let why: Message = named == nil ? advice : "\(variable) names it"
-            throw failure("it can't be loaded (\(reason)), and \(why)")
+            throw failure("it can't be loaded (\(error.what)), and \(why)")
         }
-        self.library = library
         absence = {
             failure(
                 "it has no \($0): it is older than \(version). Install a newer one, or name it by \(variable)"

@@ -10,7 +10,7 @@ package final class MappedFile: Sendable {
     /// The path as it was given.
     package let path: String
     /// State of the file when it was opened.
-    package let state: FileState
+    package let state: FileInfo
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
     package let count: Int
 
@@ -30,7 +30,7 @@ package final class MappedFile: Sendable {
     private static let noMapping = "can't be mapped"
 
     package init(_ file: OpenFile) throws(SystemError) {
-        let state = try file.state()
+        let state = try file.info()
         let count = state.size
         (path, self.state, self.count) = (file.path, state, count)
         // An empty file can't be mapped.

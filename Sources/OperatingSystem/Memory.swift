@@ -32,12 +32,6 @@ package enum Memory {
     package static func reserve(_ count: Int, alignment: Int, leaving left: Int) throws(SystemError)
         -> UnsafeMutableRawPointer
     {
-        #if os(Linux)
-            // Untouched pages need no reservation.
-            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
-        #else
-            let flags = MAP_PRIVATE | MAP_ANON
-        #endif
         let extra = max(0, alignment - pageSize)
         guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, newPages, -1, 0), base != MAP_FAILED
         else { throw SystemError.last }

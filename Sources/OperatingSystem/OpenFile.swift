@@ -11,8 +11,7 @@ package final class OpenFile: Sendable {
         guard descriptor >= 0 else { throw SystemError(path, "can't be opened", code: errno) }
         self.path = path
         self.descriptor = descriptor
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard (try? FileInfo(of: descriptor))?.kind == .regular else {
             throw SystemError(path, "is not a regular file")
         }
     }
@@ -35,12 +34,10 @@ package final class OpenFile: Sendable {
         return count == head.count && bytes == head
     }
 
-    package func state() throws(SystemError) -> FileState {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw SystemError(path, "can't be examined", code: errno)
+    package func info() throws(SystemError) -> FileInfo {
+        do { return try FileInfo(of: descriptor) } catch {
+            throw SystemError(path, "can't be examined", code: error.code)
         }
-        return FileState(status)
     }
 
     /// - Returns: the number of bytes read, less than asked for only at the end of the file.

@@ -1,7 +1,9 @@
+import FoundationShim
+
 /// Processors that this process may use.
 package enum Processors {
     /// Processors that it may run on: `taskset` and containers exclude some.
-    package static let usable = usable(root: "") ?? max(1, ThreadCalls.onlineCount)
+    package static let usable = usable(root: "") ?? max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
 
     /// Number of threads that can run all the time: one on each usable core, or fewer if a control group limits the
     /// time. A part of a processor counts as one, since unused time is lost.

@@ -34,19 +34,19 @@ package final class Queue<Item>: @unchecked Sendable {
     }
 
     /// Waits for items.
+    /// - Parameter seconds: the longest time to wait, after which there may be no items; nil for no bound.
     /// - Returns: nil once it is closed and empty.
-    package func wait(_ limit: Int) -> [Item]? {
+    package func wait(_ limit: Int, seconds: Double? = nil) -> [Item]? {
         condition.lock()
         defer { condition.unlock() }
-        while items.isEmpty, !isClosed { condition.wait() }
-        return items.isEmpty ? nil : first(limit)
-    }
-
-    /// Waits for items, at most so many seconds; then there may be none.
-    package func wait(_ limit: Int, seconds: Double) -> [Item]? {
-        condition.lock()
-        defer { condition.unlock() }
-        if items.isEmpty, !isClosed { condition.wait(atMost: seconds) }
+        while items.isEmpty, !isClosed {
+            guard let seconds else {
+                condition.wait()
+                continue
+            }
+            condition.wait(atMost: seconds)
+            break
+        }
         return items.isEmpty && isClosed ? nil : first(limit)
     }
 

@@ -14,9 +14,9 @@ package enum WorkerThread {
         _ name: String, stackSize: Int = 8 << 20, givesWay: Bool = false,
         _ body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
-        let code = ThreadCalls.start(stackSize: stackSize) {
-            ThreadCalls.name(name)
-            if givesWay { ThreadCalls.giveWay() }
+        let code = start(stackSize: stackSize) {
+            setName(name)
+            if givesWay { giveWay() }
             body()
         }
         if code != 0 { throw SystemError(code: code) }
@@ -36,7 +36,11 @@ package enum WorkerThread {
     }
 
     /// Makes the caller's thread wait, unless a signal arrives.
-    package static func sleep(seconds: Double) { ThreadCalls.sleep(seconds: seconds) }
+    package static func sleep(seconds: Double) {
+        let whole = min(max(seconds, 0), 1e9)
+        var time = timespec(tv_sec: Int(whole), tv_nsec: Int((whole - whole.rounded(.down)) * 1e9))
+        nanosleep(&time, nil)
+    }
 }
 
 /// Calls `body` with 0 ..< count, each once, on up to `threads` threads, the caller's included. A thread that can't be
@@ -68,13 +72,12 @@ package func onThreads(_ threads: Int, count: Int, _ body: @escaping @Sendable (
     others.wait { $0 == 0 ? () : nil }
 }
 
-/// System calls for `WorkerThread` and `Processors`.
-enum ThreadCalls {
+extension WorkerThread {
     /// Signals that ask a program to stop.
     private static let stopSignals = [SIGINT, SIGTERM, SIGHUP, SIGALRM]
 
     /// - Returns: 0, or an error number.
-    static func start(stackSize: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
+    private static func start(stackSize: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
         var attributes = pthread_attr_t()
         var code = pthread_attr_init(&attributes)
         guard code == 0 else { return code }
@@ -102,7 +105,7 @@ enum ThreadCalls {
         return code
     }
 
-    static func name(_ name: String) {
+    private static func setName(_ name: String) {
         #if canImport(Darwin)
             pthread_setname_np(name)
         #else
@@ -114,14 +117,8 @@ enum ThreadCalls {
         #endif
     }
 
-    static func sleep(seconds: Double) {
-        let whole = min(max(seconds, 0), 1e9)
-        var time = timespec(tv_sec: Int(whole), tv_nsec: Int((whole - whole.rounded(.down)) * 1e9))
-        nanosleep(&time, nil)
-    }
-
     /// Gives other threads priority over the caller's.
-    static func giveWay() {
+    private static func giveWay() {
         #if canImport(Darwin)
             pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
         #elseif canImport(Glibc)
@@ -131,8 +128,6 @@ enum ThreadCalls {
             _ = setpriority(CInt(PRIO_PROCESS), 0, 5)
         #endif
     }
-
-    static var onlineCount: Int { Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 }
 
 /// Carries a closure to its thread.

@@ -54,7 +54,7 @@ struct DoctorReport {
             if Files.kind(of: path) == .folder {
                 let below = size(of: path)
                 (bytes, files) = (bytes + below.bytes, files + below.files)
-            } else if let state = try? OpenFile.at(path).state() {
+            } else if let state = try? OpenFile.at(path).info() {
                 (bytes, files) = (bytes + state.size, files + 1)
             }
         }

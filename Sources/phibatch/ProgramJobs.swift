@@ -30,7 +30,7 @@ final class ProgramJobs {
         /// Outcome of its last round.
         var outcome: RunOutcome?
         /// Identities of its input's files when they were first seen.
-        var files: [String: Files.Identity] = [:]
+        var files: [String: FileInfo.Identity] = [:]
 
         init(_ name: Message, _ job: BatchJob, _ console: Console) {
             (self.name, self.job, self.console) = (name, job, console)
@@ -266,12 +266,12 @@ final class ProgramJobs {
 private struct InputState: Equatable {
     private struct Entry: Equatable {
         var path: String
-        var state: FileState?
+        var state: FileInfo?
     }
 
     private let entries: [Entry]
 
     init(_ jobs: [JobSettings]) {
-        entries = jobs.flatMap(\.input).map { Entry(path: $0, state: Files.state(of: $0)) }
+        entries = jobs.flatMap(\.input).map { Entry(path: $0, state: Files.info(of: $0)) }
     }
 }

@@ -15,7 +15,7 @@ import Testing
         init(_ content: Data) throws {
             folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            now = FileState.now + 3_600_000_000_000
+            now = FileInfo.now + 3_600_000_000_000
             try content.write(to: URL(filePath: file))
         }
 
@@ -77,9 +77,9 @@ import Testing
     /// What moves the time of change alone, as a second name does, is no change of the content.
     @Test func aSecondNameIsNoChange() throws {
         let place = try Place(Self.content)
-        let before = try OpenFile.at(place.file).state()
+        let before = try OpenFile.at(place.file).info()
         try FileManager.default.linkItem(atPath: place.file, toPath: place.folder + "/second")
-        let after = try OpenFile.at(place.file).state()
+        let after = try OpenFile.at(place.file).info()
         #expect(after.hasContent(of: before))
         var longer = after
         longer.size += 1

@@ -13,7 +13,7 @@ package final class AnswerStore {
     package let folder: String
     /// The most bytes of all files together.
     package var limit: Int
-    private let system: any FileSystem
+    private let system: FileSystem
     /// Bytes of the disk to leave free.
     private let reserve: Int
     private let tell: (Message) -> Void
@@ -46,7 +46,7 @@ package final class AnswerStore {
     /// - Throws: `UserError` if the folder can't be created or read.
     package init(
         folder: String, limit: Int, reserve: Int = 1_000_000_000,
-        system: any FileSystem = POSIXFileSystem(), tell: @escaping (Message) -> Void = { _ in }
+        system: FileSystem = .real, tell: @escaping (Message) -> Void = { _ in }
     ) throws {
         (self.folder, self.limit, self.reserve) = (folder, limit, reserve)
         (self.system, self.tell) = (system, tell)
@@ -74,11 +74,11 @@ package final class AnswerStore {
     }
 
     /// Returns the files in the folder, least recently written first.
-    private func segmentsByAge() throws -> [(name: String, state: FileState)] {
+    private func segmentsByAge() throws -> [(name: String, state: FileInfo)] {
         let names = try explaining(
             .missingInput, at: folder, "the folder of answers can't be read", try Files.names(in: folder))
         return names.filter { $0.utf8.reversed().starts(with: Self.ending.utf8.reversed()) }
-            .compactMap { name in Files.state(of: path(of: name)).map { (name: name, state: $0) } }
+            .compactMap { name in Files.info(of: path(of: name)).map { (name: name, state: $0) } }
             .sorted { ($0.state.modified, $0.name) < ($1.state.modified, $1.name) }
     }
 

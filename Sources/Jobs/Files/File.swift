@@ -5,10 +5,10 @@ import OperatingSystem
 package final class File {
     /// Changes when the file is put in place.
     var path: String
-    let system: any FileSystem
+    let system: FileSystem
     let descriptor: Int32
 
-    private init(path: String, system: any FileSystem, descriptor: Int32) {
+    private init(path: String, system: FileSystem, descriptor: Int32) {
         self.path = path
         self.system = system
         self.descriptor = descriptor
@@ -16,7 +16,7 @@ package final class File {
 
     deinit { system.close(descriptor) }
 
-    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(UserError)
+    static func open(_ path: String, _ access: FileAccess, in system: FileSystem) throws(UserError)
         -> File
     {
         do {
@@ -36,12 +36,12 @@ package final class File {
 
     /// Nil if there is no such file.
     package static func openIfPresent(
-        _ path: String, _ access: FileAccess, in system: any FileSystem
+        _ path: String, _ access: FileAccess, in system: FileSystem
     ) throws(UserError) -> File? {
         do {
             return try open(path, access, in: system)
         } catch {
-            if error.code == ErrorCode.notFound { return nil }
+            if error.code == ENOENT { return nil }
             throw error
         }
     }
@@ -114,7 +114,7 @@ package final class File {
         do {
             return try attempt("cannot be locked", try system.lock(descriptor, exclusive: exclusive))
         } catch {
-            if let code = error.code, ErrorCode.noLocks.contains(code) { return nil }
+            if let code = error.code, [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK].contains(code) { return nil }
             throw error
         }
     }
@@ -133,7 +133,7 @@ package final class File {
         do {
             try system.retrying(try system.renameNew(path, to: target))
         } catch {
-            if error.code == ErrorCode.exists { throw UserError.appeared(target, error) }
+            if error.code == EEXIST { throw UserError.appeared(target, error) }
             throw UserError(.io, at: target, "cannot be put in place (rename)", error)
         }
         path = target
@@ -145,7 +145,7 @@ package final class File {
             return try moveNew(to: target)
         }
         guard there.isSameFile(as: earlier) else {
-            throw UserError.appeared(target, SystemError(code: ErrorCode.exists))
+            throw UserError.appeared(target, SystemError(code: EEXIST))
         }
         try system.moveIntoPlace(path, to: target)
         path = target
@@ -217,7 +217,7 @@ struct BufferedWriter {
 extension File {
     /// Returns the file, or an unnamed file of its decompressed content, which vanishes with the process. Nil if there
     /// is no such file.
-    package static func textIfPresent(_ path: String, in system: any FileSystem) throws -> File? {
+    package static func textIfPresent(_ path: String, in system: FileSystem) throws -> File? {
         guard let file = try openIfPresent(path, .read, in: system) else { return nil }
         guard try file.info().kind == .regular, let packing = Packing(start: try file.bytes(0..<4)) else {
             return file
@@ -261,13 +261,13 @@ extension File {
     }
 
     /// Returns an unnamed file for content derived from another one.
-    static func scratch(for path: String, _ system: any FileSystem) throws -> File {
+    static func scratch(for path: String, _ system: FileSystem) throws -> File {
         // A read-only folder is no reason to fail.
         try (try? nameless(in: Paths.folder(of: path), system))
             ?? nameless(in: FileManager.default.temporaryDirectory.path, system)
     }
 
-    static func nameless(in folder: String, _ system: any FileSystem) throws -> File {
+    static func nameless(in folder: String, _ system: FileSystem) throws -> File {
         if let file = try? open(folder, .nameless, in: system) { return file }
         // A kill may leave it with its name, empty and harmless.
         let path = "\(folder)/phibatch-scratch-\(UInt64.random(in: 0 ... .max)).tmp"

@@ -17,7 +17,7 @@ package final class ByteSource {
     /// Number of lines read; or of records, if these are numbered and their reader counts them here.
     var lineCount = 0
     private static let failure = "can't be read"
-    private let system: any FileSystem
+    private let system: FileSystem
     private let descriptor: Int32
     private let isOurs: Bool
     /// Size of a regular file when it was opened, and the current position.
@@ -46,7 +46,7 @@ package final class ByteSource {
     /// - Throws: `UserError` of kind `missingInput`.
     package init(
         path: String, columns: Set<String>? = nil, isSettings: Bool = false, chunkSize: Int = 1 << 16,
-        system: any FileSystem = POSIXFileSystem()
+        system: FileSystem = .real
     ) throws {
         (self.system, self.columns, self.chunkSize) = (system, columns, chunkSize)
         isOurs = path != "-"

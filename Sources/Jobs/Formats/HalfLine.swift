@@ -87,7 +87,7 @@ extension JobSettings {
     }
 
     private static func plainFile(_ path: String) -> (File, size: Int)? {
-        guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
+        guard path != "-", let file = try? File.open(path, .read, in: .real),
             let info = try? file.info(), info.kind == .regular,
             let start = file.wholeBytes(0..<min(4, info.size)), Packing(start: start) == nil,
             !ParquetFile.begins(file)

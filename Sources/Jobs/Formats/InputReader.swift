@@ -10,7 +10,7 @@ package struct InputReader {
     package static let defaultLimit = 32 << 20
     private let format: InputFormat
     private let chunkSize: Int
-    private let system: any FileSystem
+    private let system: FileSystem
     private let columns: Set<String>?
     private let follow: FollowedInput?
     private var paths: ArraySlice<String>
@@ -24,7 +24,7 @@ package struct InputReader {
     package init(
         paths: [String], format: InputFormat = InputFormat.auto, limit: Int = defaultLimit,
         chunkSize: Int = 1 << 18, columns: Set<String>? = nil, follow: FollowedInput? = nil,
-        system: any FileSystem = POSIXFileSystem()
+        system: FileSystem = .real
     ) {
         self.columns = columns
         self.follow = follow

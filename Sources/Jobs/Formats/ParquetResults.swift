@@ -64,7 +64,7 @@ package struct ParquetResults: ResultFormat {
 
     /// Creates the draft of a new output.
     package func makeTable(
-        for run: ResultRun, beside path: String, in system: any FileSystem
+        for run: ResultRun, beside path: String, in system: FileSystem
     ) throws -> TableDraft {
         try TableDraft(
             JSONResults(detail).makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
@@ -75,7 +75,7 @@ package struct ParquetResults: ResultFormat {
 
     /// Returns the columns of a table with their SQL types; nil if it can't be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
-        guard let file = try? File.open(path, .read, in: POSIXFileSystem()) else { return nil }
+        guard let file = try? File.open(path, .read, in: .real) else { return nil }
         // SQL allows no NUL in names of a struct's members.
         return (try? DuckDB.columns(of: file.descriptor))?.filter { !$0.type.utf8.contains(0) }
     }
@@ -117,7 +117,7 @@ package final class TableDraft {
 
     init(
         _ encoder: ResultEncoder, _ columns: ParquetColumns, typed: JSONObject,
-        beside path: String, in system: any FileSystem
+        beside path: String, in system: FileSystem
     ) throws {
         (self.encoder, self.columns, self.typed) = (encoder, columns, typed)
         file = try File.nameless(in: Paths.folder(of: path), system)

@@ -57,7 +57,7 @@ package struct ResultTime: Sendable {
             \.tokensPerSecond, { $0.tokensPerSecond = $1 }, \.tokensPerSecond),
         ResultTime(
             "ended", .moment, "Ended", "when it ended", \.ended, { $0.ended = $1 },
-            { _ in Double(FileState.now) / 1e9 }),
+            { _ in Double(FileInfo.now) / 1e9 }),
     ]
 }
 

@@ -6,7 +6,7 @@ import OperatingSystem
 package struct FileNames {
     private enum Key: Hashable {
         case place([UInt8])
-        case identity(Files.Identity)
+        case identity(FileInfo.Identity)
     }
 
     private struct Entry {
@@ -68,7 +68,7 @@ package struct FileNames {
         var entries = job.input.map { read($0, "the input") } + job.sources.map { read($0.path, $0.what) }
         entries.append(writes(job.output, "the output", "output"))
         if job.output != "-" {
-            let paths = try OutputPaths(output: job.output, in: POSIXFileSystem())
+            let paths = try OutputPaths(output: job.output, in: .real)
             entries += paths.own.map {
                 writes($0.path, "a file kept beside the output (\($0.use.rawValue))", "output")
             }
@@ -87,7 +87,7 @@ package struct FileNames {
         var entry = Entry(path: path, what: what, setting: setting, job: job, keys: [])
         if path == "-" {
             // A terminal may be both.
-            if let status = Files.status(of: setting == nil ? 0 : 1), status.kind == .regular {
+            if let status = try? FileInfo(of: setting == nil ? 0 : 1), status.kind == .regular {
                 entry.keys = [.identity(status.identity)]
             }
             entry.path = setting == nil ? "stdin" : "stdout"

@@ -75,7 +75,7 @@ extension JobSettings {
 private struct OwnNames {
     private let places: [(folder: String, name: [UInt8])]
     /// Also found under other names.
-    private let outputs: [Files.Identity]
+    private let outputs: [FileInfo.Identity]
 
     init(of job: JobSettings) {
         let files = [job.wholeOutput, job.errors ?? ""].filter { !$0.isEmpty && $0 != "-" }

@@ -34,7 +34,7 @@ extension JobSettings {
         switch Files.kind(of: file) {
         case nil: throw UserError(.missingInput, at: file, "there is no such job file.")
         case .folder: throw UserError(.missingInput, at: file, "is a folder, not a job file.")
-        case .regular, .other: break
+        case .regular, .link, .other: break
         }
         let bytes = try ByteSource(path: file, isSettings: true).readAll(limit: JobFile.sizeLimit + 1)
         return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))

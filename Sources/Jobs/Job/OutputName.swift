@@ -81,7 +81,7 @@ extension JobSettings {
     func checkOutputNames() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
             try OutputName(path, of: selection).check()
-            _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
+            _ = try OutputPaths(output: path, in: .real).makePacker()
         }
         do throws(UserError) { try outputFormat.format.table?.checkPrograms() } catch {
             throw UserError(.badJob, at: output, error.text)

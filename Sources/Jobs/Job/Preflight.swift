@@ -15,14 +15,14 @@ extension JobSettings {
         try checkEnds()
         if output != "-" { try checkOutput() }
         try checkAnswerStore()
-        if let errors { try FailedLinesFile.check(errors, in: POSIXFileSystem()) }
+        if let errors { try FailedLinesFile.check(errors, in: .real) }
     }
 
     private static func checkInput(_ path: String) throws {
         switch Files.kind(of: path) {
         case nil: throw UserError(.missingInput, at: path, "there is no such input file.")
         case .folder: throw UserError(.missingInput, at: path, "is a folder, not an input file.")
-        case .regular, .other: break
+        case .regular, .link, .other: break
         }
         try explaining(
             .missingInput, at: path, "the input file can't be read",
@@ -36,7 +36,7 @@ extension JobSettings {
     }
 
     private func checkOutput() throws {
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         let paths = try OutputPaths(output: output, in: system)
         // If the folder is missing, the first existing one above it must be writable.
         var folder = paths.folder
@@ -69,7 +69,7 @@ extension JobSettings {
     /// - Throws: `UserError` of kind `cannotWrite`.
     package func makeOutputFolder() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
-            let folder = try OutputPaths(output: path, in: POSIXFileSystem()).folder
+            let folder = try OutputPaths(output: path, in: .real).folder
             try explaining(.cannotWrite, at: folder, "the folder can't be made", try Files.makeFolder(folder))
         }
     }

@@ -13,7 +13,7 @@ final class FailedLinesFile {
     /// - Parameters:
     ///   - path: as the job gives it.
     ///   - format: of the output.
-    init(_ path: String, format: any ResultFormat, run: ResultRun, in system: any FileSystem) throws {
+    init(_ path: String, format: any ResultFormat, run: ResultRun, in system: FileSystem) throws {
         let paths = try OutputPaths(output: path, in: system)
         place = try OutputPlace(paths, output: path, in: system)
         // Only a run of this output writes it, and that has the output's lock.
@@ -54,7 +54,7 @@ final class FailedLinesFile {
     // MARK: What is there
 
     /// - Throws: `UserError` if something else than a run's failed lines has the name, such as another job's output.
-    static func check(_ path: String, in system: any FileSystem) throws {
+    static func check(_ path: String, in system: FileSystem) throws {
         let paths = try OutputPaths(output: path, in: system)
         _ = try OutputPlace(paths, output: path, in: system)
         guard Files.kind(of: paths.output) == .regular,

@@ -51,7 +51,7 @@ package struct JobStatus: Sendable, Equatable {
     /// - Throws: `UserError` of kind `io` if a file is there and can't be read.
     package static func read(
         output: String, tallies: Bool = false,
-        system: any FileSystem = POSIXFileSystem()
+        system: FileSystem = .real
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock.probe(paths, in: system)
@@ -90,7 +90,7 @@ package struct JobStatus: Sendable, Equatable {
 
     /// Whether a path is an output rather than a job file: there is its log beside it.
     package static func isOutput(_ path: String) throws -> Bool {
-        let (system, paths) = (POSIXFileSystem(), try OutputPaths(output: path, in: POSIXFileSystem()))
+        let (system, paths) = (FileSystem.real, try OutputPaths(output: path, in: .real))
         return ((try? RunFile.open(paths.log, .log, .readOwn, in: system)) ?? nil) != nil
     }
 }

@@ -188,7 +188,7 @@ extension LogStore {
 
 extension OutputLog {
     /// Gives a draft that is the output's log its name, and removes any other draft.
-    static func settle(_ lock: OutputLock, at paths: OutputPaths, in system: any FileSystem) throws {
+    static func settle(_ lock: OutputLock, at paths: OutputPaths, in system: FileSystem) throws {
         guard let draft = try RunFile.open(paths.logDraft, .logDraft, .readWrite, in: system) else { return }
         guard try draft.lock(exclusive: true) else { throw RunFile.inUse(paths.logDraft) }
         if try find(of: paths.output, in: system)?.file.path == paths.logDraft {

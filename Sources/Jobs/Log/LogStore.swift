@@ -23,7 +23,7 @@ package final class LogStore {
     var options: StoreOptions
     let place: OutputPlace
     var paths: OutputPaths { place.paths }
-    var system: any FileSystem { place.system }
+    var system: FileSystem { place.system }
     let lock: OutputLock
     let writer: LogWriter
     /// The log as it was found.
@@ -64,7 +64,7 @@ package final class LogStore {
     /// - Throws: `UserError` of any kind but `closedStream`.
     package init(
         output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
-        waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
+        waiting: OutputLock.Waiting? = nil, system: FileSystem = .real,
         now: @escaping () -> Double = { Moment.now.seconds }
     ) throws {
         self.fingerprint = fingerprint

@@ -1,3 +1,4 @@
+import FoundationShim
 import OperatingSystem
 
 /// Earlier outputs beside an output, and their logs: `OUTPUT.old-1`, `OUTPUT.old-1.log` and so on, the latest with the highest
@@ -6,7 +7,7 @@ struct OldFiles {
     let paths: OutputPaths
     /// Files that are never removed, whatever they hold.
     let spared: [String]
-    let system: any FileSystem
+    let system: FileSystem
 
     /// Beyond, a number isn't one of ours.
     private static let highest = 1_000_000_000
@@ -51,7 +52,7 @@ struct OldFiles {
                 try addName(name(number) + end, for: path)
                 if output, log { try addName(OutputPaths.log(of: name(number)), for: paths.log) }
                 return name(number) + end
-            } catch let error as UserError where error.code == ErrorCode.exists {
+            } catch let error as UserError where error.code == EEXIST {
                 number += 1
             }
         }
@@ -66,7 +67,7 @@ struct OldFiles {
         do {
             try system.attempt("cannot be made (link)", name, try system.link(path, to: name))
         } catch {
-            guard let code = error.code, ErrorCode.noSecondName.contains(code) else { throw error }
+            guard let code = error.code, FileSystem.noSecondName.contains(code) else { throw error }
             try copy(path, to: name)
         }
     }

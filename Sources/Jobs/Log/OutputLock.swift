@@ -40,7 +40,7 @@ package final class OutputLock {
     /// lives or is another host's.
     private(set) var lockFile: File?
     private var isHeld = true
-    private let system: any FileSystem
+    private let system: FileSystem
 
     /// - Parameters:
     ///   - header: of the log, where there is none.
@@ -48,7 +48,7 @@ package final class OutputLock {
     /// - Throws: `UserError` of kind `locked`, `interrupted`, `mismatch`, `cannotCreate` or `io`.
     init(
         _ paths: OutputPaths, output: String, _ header: LogHeader, waiting: Waiting?,
-        in system: any FileSystem
+        in system: FileSystem
     ) throws {
         self.system = system
         var attempts = 0
@@ -94,7 +94,7 @@ package final class OutputLock {
     }
 
     private static func attempt(
-        _ paths: OutputPaths, _ output: String, _ header: LogHeader, in system: any FileSystem
+        _ paths: OutputPaths, _ output: String, _ header: LogHeader, in system: FileSystem
     ) throws -> Attempt {
         if let there = try RunFile.openUnchecked(paths.log, .log, .readWrite, in: system) {
             let isFree = try there.tryLock(exclusive: true)
@@ -107,7 +107,7 @@ package final class OutputLock {
         let draft: File
         do {
             draft = try OutputPlace(paths, output: output, in: system).makeOwnFile(paths.newLog)
-        } catch  where error.code == ErrorCode.exists {
+        } catch  where error.code == EEXIST {
             guard let left = try RunFile.openUnchecked(paths.newLog, .newLog, .readOwn, in: system) else {
                 return .changing
             }
@@ -136,14 +136,14 @@ package final class OutputLock {
             return attempt
         } catch {
             try? draft.remove()
-            if (error as? UserError)?.code == ErrorCode.exists { return .changing }
+            if (error as? UserError)?.code == EEXIST { return .changing }
             throw error
         }
     }
 
     /// Takes a lock file of its own, as the log can't be locked.
     private static func taken(
-        _ log: File, isNew: Bool, _ paths: OutputPaths, in system: any FileSystem
+        _ log: File, isNew: Bool, _ paths: OutputPaths, in system: FileSystem
     ) throws -> Attempt {
         do {
             let file = try File.open(paths.lock, .createNew(), in: system)
@@ -151,7 +151,7 @@ package final class OutputLock {
             try file.write(writer.bytes + [0x0A], at: 0)
             return .taken(log, isNew: isNew, file)
         } catch {
-            guard error.code == ErrorCode.exists else { throw error }
+            guard error.code == EEXIST else { throw error }
             guard let there = try RunFile.open(paths.lock, .lock, .readOwn, in: system) else {
                 return .changing
             }
@@ -188,7 +188,7 @@ package final class OutputLock {
 
     /// Whether a run holds the lock now, and which. Doesn't disturb it.
     static func probe(
-        _ paths: OutputPaths, in system: any FileSystem
+        _ paths: OutputPaths, in system: FileSystem
     ) throws -> (isHeld: Bool, holder: Holder?) {
         guard let log = try RunFile.open(paths.log, .log, .readOwn, in: system) else { return (false, nil) }
         switch try log.tryLock(exclusive: false) {

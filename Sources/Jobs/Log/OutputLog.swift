@@ -109,7 +109,7 @@ extension OutputLog {
     /// - Parameter path: of the log.
     /// - Returns: nil if there is none.
     /// - Throws: `UserError` of kind `mismatch` if its packed part is damaged, or it is somebody else's.
-    init?(_ path: String, _ use: RunFile.Use = .log, in system: any FileSystem) throws {
+    init?(_ path: String, _ use: RunFile.Use = .log, in system: FileSystem) throws {
         guard let file = try RunFile.open(path, use, .readOwn, in: system) else { return nil }
         try self.init(file)
     }
@@ -159,7 +159,7 @@ extension OutputLog {
     /// - Returns: nil if there is none.
     /// - Throws: as `init`.
     package static func find(
-        of output: String, in system: any FileSystem = POSIXFileSystem()
+        of output: String, in system: FileSystem = .real
     ) throws -> OutputLog? {
         let paths = try OutputPaths(output: output, in: system)
         if try system.entryIfPresent(paths.logDraft) != nil,
@@ -172,7 +172,7 @@ extension OutputLog {
     }
 
     /// Whether an output is, byte for byte, the one that this is the log of.
-    package func fits(_ output: String, in system: any FileSystem) throws -> Bool {
+    package func fits(_ output: String, in system: FileSystem) throws -> Bool {
         guard let end = finished?.end, let file = try File.openIfPresent(output, .read, in: system),
             try file.info().size == end.output.size
         else { return false }
@@ -184,7 +184,7 @@ extension OutputLog {
 
     /// Gives a finished log its name, on the disk.
     /// - Parameter earlier: the log that it takes the place of.
-    static func put(_ log: File, inPlaceOf earlier: File, at paths: OutputPaths, in system: any FileSystem)
+    static func put(_ log: File, inPlaceOf earlier: File, at paths: OutputPaths, in system: FileSystem)
         throws
     {
         try log.replace(paths.log, earlier.info())

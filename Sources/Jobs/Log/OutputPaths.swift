@@ -52,7 +52,7 @@ package struct OutputPaths: Equatable {
 
     var folder: String { Paths.folder(of: output) }
 
-    package init(output: String, in system: any FileSystem) throws(UserError) {
+    package init(output: String, in system: FileSystem) throws(UserError) {
         var path = output
         var links = 0
         // A link of this process's own streams names nothing in a folder.

@@ -1,10 +1,11 @@
+import FoundationShim
 import OperatingSystem
 
 /// Place of the output. A new output takes it with the owner, permissions and attributes of the earlier one, as far as the
 /// system allows.
 struct OutputPlace {
     let paths: OutputPaths
-    let system: any FileSystem
+    let system: FileSystem
     /// The output at the start; nil if there was none.
     let earlier: FileInfo?
     /// Attributes of it that a new output can't have, as the trial found: a sentence each.
@@ -12,7 +13,7 @@ struct OutputPlace {
 
     /// - Parameter output: the path as the user gave it, for messages.
     /// - Throws: `UserError` of kind `cannotCreate` if no file can be put there.
-    init(_ paths: OutputPaths, output: String, in system: any FileSystem) throws(UserError) {
+    init(_ paths: OutputPaths, output: String, in system: FileSystem) throws(UserError) {
         self.paths = paths
         self.system = system
         if Paths.namesFolder(output) || Paths.namesFolder(paths.output) {
@@ -141,13 +142,13 @@ struct OutputPlace {
             let folder = try system.infoIfPresent(paths.folder)
             var reason = "can't be replaced by a new output"
             switch error.code {
-            case ErrorCode.notPermitted
+            case EPERM
             where (folder?.mode ?? 0) & 0o1000 != 0
                 && ![0, earlier.user, folder?.user].contains(ThisProcess.userID):
                 reason +=
                     " (its folder is sticky, so only user \(earlier.user) or the folder's owner may replace it)"
-            case ErrorCode.notPermitted: reason += " (it, or its folder, may be immutable: see lsattr)"
-            case ErrorCode.busy: reason += " (something is mounted on it)"
+            case EPERM: reason += " (it, or its folder, may be immutable: see lsattr)"
+            case EBUSY: reason += " (something is mounted on it)"
             default: break
             }
             throw UserError(.cannotWrite, at: paths.output, reason, error)
@@ -178,7 +179,7 @@ struct OutputPlace {
             do throws(SystemError) {
                 try system.retrying(try system.setMode(draft.descriptor, mode))
             } catch {
-                guard ErrorCode.refused.contains(error.code) else {
+                guard FileSystem.refused.contains(error.code) else {
                     throw UserError(.io, at: draft.path, "cannot be given its permissions", error)
                 }
             }
@@ -203,7 +204,7 @@ struct OutputPlace {
         do throws(SystemError) {
             try system.retrying(try system.setOwner(file.descriptor, user: user, group: group))
         } catch {
-            guard ErrorCode.refused.contains(error.code) else {
+            guard FileSystem.refused.contains(error.code) else {
                 throw UserError(.io, at: file.path, "cannot be given its owner", error)
             }
         }

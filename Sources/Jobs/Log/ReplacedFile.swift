@@ -3,7 +3,7 @@ import OperatingSystem
 /// A small file that is replaced as a whole, so that a reader sees one state of it, and that is never another's.
 package struct ReplacedFile {
     package let path: String
-    private let system = POSIXFileSystem()
+    private let system = FileSystem.real
     private let start: String
 
     /// - Parameters:

@@ -1,4 +1,5 @@
 import Errors
+import FoundationShim
 import OperatingSystem
 
 /// Files beside the output that only phibatch makes, and how they are told from anybody else's: a name proves
@@ -17,7 +18,7 @@ package enum RunFile {
     /// Opens a file of ours; nil if there is none.
     /// - Throws: `UserError` of kind `mismatch` if what is there isn't ours.
     package static func open(
-        _ path: String, _ use: Use, _ access: FileAccess, in system: any FileSystem
+        _ path: String, _ use: Use, _ access: FileAccess, in system: FileSystem
     ) throws(UserError) -> File? {
         guard let file = try openUnchecked(path, use, access, in: system) else { return nil }
         guard try isOurs(file, use) else { throw foreign(path, use) }
@@ -26,7 +27,7 @@ package enum RunFile {
 
     /// As `open`, but the content is left to the caller.
     static func openUnchecked(
-        _ path: String, _ use: Use, _ access: FileAccess, in system: any FileSystem
+        _ path: String, _ use: Use, _ access: FileAccess, in system: FileSystem
     ) throws(UserError) -> File? {
         let file: File?
         do {
@@ -44,14 +45,14 @@ package enum RunFile {
 
     /// Makes a file where there is none, and locks it, so that others can tell it from what a killed run left.
     static func create(
-        _ path: String, mode: UInt32 = 0o666, in system: any FileSystem
+        _ path: String, mode: UInt32 = 0o666, in system: FileSystem
     ) throws(UserError) -> File {
         let file: File
         do {
             file = try File.open(path, .createNew(mode: mode), in: system)
         } catch {
-            if error.code == ErrorCode.exists {
-                throw UserError.appeared(path, SystemError(code: ErrorCode.exists))
+            if error.code == EEXIST {
+                throw UserError.appeared(path, SystemError(code: EEXIST))
             }
             throw error
         }
@@ -68,7 +69,7 @@ package enum RunFile {
     /// - Parameter isKnown: something else than its content says that it is ours.
     /// - Throws: `UserError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
     static func removeLeftover(
-        _ path: String, _ use: Use, isKnown: Bool = false, in system: any FileSystem
+        _ path: String, _ use: Use, isKnown: Bool = false, in system: FileSystem
     ) throws(UserError) {
         // Most often there is nothing.
         guard try system.entryIfPresent(path) != nil else { return }

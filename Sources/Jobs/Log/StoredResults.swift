@@ -102,7 +102,7 @@ package final class FinishedOutput: StoredResults {
     /// - Returns: nil if there is no output.
     /// - Throws: `UserError` if it can't be read, or has no log.
     package init?(_ path: String) throws {
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         let paths = try OutputPaths(output: path, in: system)
         guard let log = try OutputLog.find(of: path), let finished = log.finished else {
             guard try system.exists(paths.output) else { return nil }
@@ -116,7 +116,7 @@ package final class FinishedOutput: StoredResults {
     }
 
     /// Whether the output is, byte for byte, as it was written.
-    package func isAsWritten() throws -> Bool { try log.fits(path, in: POSIXFileSystem()) }
+    package func isAsWritten() throws -> Bool { try log.fits(path, in: .real) }
 
     /// Format of the output, with the layout that its log names.
     /// - Throws: `UserError` if this version has no such format.

@@ -7,7 +7,7 @@ import OperatingSystem
 /// are held in memory, as a log would have them; `positionLimit` keeps that bounded.
 package final class StreamStore: ResultStore {
     private let descriptor: Int32
-    private let system: any FileSystem
+    private let system: FileSystem
     private let run: ResultRun
     private var encoder: ResultEncoder
     private let heldLimit: Int
@@ -27,7 +27,7 @@ package final class StreamStore: ResultStore {
     package init(
         descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
         format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
-        system: any FileSystem = POSIXFileSystem()
+        system: FileSystem = .real
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
@@ -91,11 +91,11 @@ package final class StreamStore: ResultStore {
                 done += try line.withUnsafeBytes { bytes in
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
                     return try system.retrying(
-                        try POSIXFileSystem.withoutPipeSignal(try system.write(descriptor, rest)))
+                        try FileSystem.withoutPipeSignal(try system.write(descriptor, rest)))
                 }
             }
         } catch let error as SystemError {
-            let gone = error.code == ErrorCode.brokenPipe
+            let gone = error.code == EPIPE
             let failure =
                 gone
                 ? UserError(

@@ -4,7 +4,7 @@ import OperatingSystem
 
 /// The file or stream of a report. The file gets its name once complete.
 package final class ReportFile {
-    private let system: any FileSystem = POSIXFileSystem()
+    private let system: FileSystem = .real
     private let draft: File?
     private let target: String
     private let earlier: FileInfo?

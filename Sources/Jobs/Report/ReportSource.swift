@@ -25,7 +25,7 @@ package final class ReportSource {
     /// - Parameter path: an output; before it is finished, its log is read.
     /// - Throws: `UserError` if results are missing or unreadable.
     package init(_ path: String) throws {
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         let paths = try OutputPaths(output: path, in: system)
         self.path = path
         let log = try OutputLog.find(of: path)

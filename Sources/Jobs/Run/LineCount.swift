@@ -26,7 +26,7 @@ extension JobSettings {
     /// Whether the input is files alone, or made.
     package func canReadTwice() throws -> Bool {
         try input.allSatisfy { path in
-            try path != "-" && POSIXFileSystem().infoIfPresent(path).map { $0.kind == .regular } ?? true
+            try path != "-" && FileSystem.real.infoIfPresent(path).map { $0.kind == .regular } ?? true
         }
     }
 }

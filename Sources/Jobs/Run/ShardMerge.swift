@@ -21,7 +21,7 @@ package struct ShardMerge {
     ///   - maxFailures: the lines that may fail in all of them; nil is what they were run with.
     /// - Throws: `UserError` naming the shard that is missing, not complete, damaged, or of another job or input.
     package init(output: String, count: Int, maxFailures: FailureLimit? = nil) throws {
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         var shards: [Shard] = []
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
         var format = try shards[0].output.format()
@@ -159,7 +159,7 @@ private final class Shard {
     private var next = 0
     private var lineCount: Int?
 
-    init(_ output: String, _ number: Int, of count: Int, in system: any FileSystem) throws {
+    init(_ output: String, _ number: Int, of count: Int, in system: FileSystem) throws {
         path = OutputPaths.shard(number, of: count, output: output)
         let paths = try OutputPaths(output: path, in: system)
         if try OutputLock.probe(paths, in: system).isHeld {

@@ -34,9 +34,9 @@ package final class MLXLibrary: Sendable {
     }
 
     private init(path: String) throws(UserError) {
-        let (library, reason) = LoadedLibrary.open(path)
-        guard let library else {
-            throw UserError(.unsupported, at: path, "can't be loaded: \(reason). Run \"make mlx\" again.")
+        let library: LoadedLibrary
+        do { library = try LoadedLibrary.open(path) } catch {
+            throw UserError(.unsupported, at: path, "can't be loaded: \(error.what). Run \"make mlx\" again.")
         }
         guard let start = library.symbol(PHI_MLX_START),
             let functions = unsafeBitCast(start, to: PhiMLXStart.self)()

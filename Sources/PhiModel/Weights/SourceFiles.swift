@@ -3,9 +3,9 @@ import OperatingSystem
 /// Files of a model, as they were when they were read.
 struct SourceFiles: Sendable {
     /// The name identifies the file's role, whatever its path.
-    private var files: [(name: String, path: String, state: FileState)] = []
+    private var files: [(name: String, path: String, state: FileInfo)] = []
 
-    mutating func add(_ name: String, path: String, state: FileState) { files.append((name, path, state)) }
+    mutating func add(_ name: String, path: String, state: FileInfo) { files.append((name, path, state)) }
 
     var paths: [String] { files.map(\.path) }
 
@@ -13,7 +13,7 @@ struct SourceFiles: Sendable {
     mutating func add(_ names: [String], in folder: String) {
         for name in names {
             let path = Paths.join(folder, name)
-            if let state = Files.state(of: path) { add(name, path: path, state: state) }
+            if let state = Files.info(of: path) { add(name, path: path, state: state) }
         }
     }
 

@@ -122,7 +122,7 @@ package struct TensorStore: Sendable {
     private static func weightFiles(in folder: String) throws -> [String] {
         switch Files.kind(of: folder) {
         case nil: throw UserError(.missing, at: folder, "there is no such model folder.")
-        case .regular, .other: throw UserError(.missing, at: folder, "is a file; a model is a folder.")
+        case .regular, .link, .other: throw UserError(.missing, at: folder, "is a file; a model is a folder.")
         case .folder: break
         }
         do {

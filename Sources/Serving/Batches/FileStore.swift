@@ -30,10 +30,10 @@ final class FileStore: Sendable {
     /// Links a file made by a batch into this store.
     /// - Returns: its id; nil if it is empty.
     func adopt(_ path: String, id: String, name: String) throws(APIError) -> String? {
-        guard let size = Files.state(of: path)?.size, size > 0 else { return nil }
-        do throws(SystemError) { try POSIXFileSystem().link(path, to: self.path(of: id)) } catch {
+        guard let size = Files.info(of: path)?.size, size > 0 else { return nil }
+        do throws(SystemError) { try FileSystem.real.link(path, to: self.path(of: id)) } catch {
             // It existed before a restart.
-            guard Files.state(of: self.path(of: id))?.size == size else {
+            guard Files.info(of: self.path(of: id))?.size == size else {
                 throw APIError("The results can't be kept: \(error).", status: 500, code: "storage")
             }
         }

@@ -111,7 +111,7 @@ enum Sockets {
     /// Opens a file, and returns its size; nil if there is none.
     static func file(_ path: String) -> (descriptor: Int32, size: Int)? {
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0, let size = Files.status(of: descriptor)?.size else { return nil }
+        guard descriptor >= 0, let size = (try? FileInfo(of: descriptor))?.size else { return nil }
         return (descriptor, size)
     }
 

@@ -6,20 +6,24 @@ struct LineEditor {
     private let readline: @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
     private let addHistory: @convention(c) (UnsafePointer<CChar>) -> Void
 
-    static let library = LoadedLibrary.first(
-        of: ProgramCall.path(inVariable: "PHIBATCH_READLINE").map { [$0] }
-            ?? (LoadedLibrary.suffix == "dylib"
-                ? ["/opt/homebrew/opt/readline/lib/libreadline.8.dylib", "libedit.3.dylib"]
-                : ["libreadline.so.8", "libedit.so.2"]))
+    static let library = Result { () throws(SystemError) in
+        try LoadedLibrary.first(
+            of: ProgramCall.path(inVariable: "PHIBATCH_READLINE").map { [$0] }
+                ?? (LoadedLibrary.suffix == "dylib"
+                    ? ["/opt/homebrew/opt/readline/lib/libreadline.8.dylib", "libedit.3.dylib"]
+                    : ["libreadline.so.8", "libedit.so.2"]))
+    }
 
     static var version: String {
-        let version = library.library?.symbol("rl_library_version")?.load(as: UnsafePointer<CChar>?.self)
-        return version.map { String(cString: $0) } ?? "none: \(library.reason)"
+        do {
+            let version = try library.get().symbol("rl_library_version")?.load(as: UnsafePointer<CChar>?.self)
+            return version.map { String(cString: $0) } ?? "none: "
+        } catch { return "none: \(error.what)" }
     }
 
     /// - Returns: nil if neither library is installed.
     init?() {
-        guard let library = Self.library.library, let readline = library.symbol("readline"),
+        guard let library = try? Self.library.get(), let readline = library.symbol("readline"),
             let addHistory = library.symbol("add_history"),
             let initialize = library.symbol("rl_initialize"),
             let getKey = library.symbol("rl_getc_function")

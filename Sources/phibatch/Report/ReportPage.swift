@@ -152,7 +152,7 @@ struct ReportPage {
             + fields.all.map(\.numbers) + fields.all.map(\.lengths)
         return [
             "name": .string(name.showingBytes), "state": .string(source.state.rawValue),
-            "model": model.isEmpty ? .null : .string(model), "made": .int(FileState.now / 1_000_000_000),
+            "model": model.isEmpty ? .null : .string(model), "made": .int(FileInfo.now / 1_000_000_000),
             "version": .string(Phibatch.version), "results": .int(statistics.results),
             "lines": .int(statistics.lines), "failed": .int(statistics.failed),
             "resumed": .int(statistics.resumed), "prompt_tokens": .int(statistics.promptTokens),

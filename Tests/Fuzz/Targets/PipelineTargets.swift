@@ -91,7 +91,7 @@ private func lineJob(chat: Bool) -> JobSettings {
 private func readLock(_ bytes: [UInt8], _ scratch: ScratchFolder) throws {
     let path = try scratch.put(sealingLines(bytes), "out.jsonl.log")
     defer { unlink(path) }
-    let file = try File.open(path, .read, in: POSIXFileSystem())
+    let file = try File.open(path, .read, in: .real)
     try promise(file.lock(exclusive: true), "the lock can't be had")
     guard let status = try? JobStatus.read(output: scratch.path + "/out.jsonl") else { return }
     try promise(status.state == .running, "a run is not seen")

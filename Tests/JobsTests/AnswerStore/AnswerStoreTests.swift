@@ -220,7 +220,7 @@ import Testing
         answers[0].add(to: first)
         first.close()
         for (path, system) in [
-            ("/dev/fd", POSIXFileSystem() as any FileSystem),
+            ("/dev/fd", FileSystem.real),
             (folder.path, FaultyFileSystem(refusing: [.write: ENOSPC])),
         ] {
             var told: [Message] = []

@@ -57,7 +57,7 @@ import Testing
         let folder = try TestFolder()
         try folder.write(all + [1], to: "out")
         #expect(throws: UserError.self) {
-            try File.textIfPresent(folder.path("out"), in: POSIXFileSystem())
+            try File.textIfPresent(folder.path("out"), in: .real)
         }
     }
 

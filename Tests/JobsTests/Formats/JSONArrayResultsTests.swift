@@ -43,7 +43,7 @@ import Testing
     @Test func aStreamHasItsEndOnceItIsComplete() throws {
         let folder = try TestFolder()
         for count in [0, 5] {
-            let descriptor = try POSIXFileSystem().open(folder.path("stream-\(count)"), .createNew())
+            let descriptor = try FileSystem.real.open(folder.path("stream-\(count)"), .createNew())
             let store = StreamStore(
                 descriptor: descriptor, fingerprint: testFingerprint, format: JSONResults.array)
             try TestRun(lines: TestLine.make(count)).run(store)

@@ -47,7 +47,7 @@ import Testing
     func lateClashesGetSecondNames() throws {
         let folder = try TestFolder()
         try folder.write([], to: "made")
-        let made = try File.open(folder.path("made"), .readWrite, in: POSIXFileSystem())
+        let made = try File.open(folder.path("made"), .readWrite, in: .real)
         let table = try ParquetResults(
             .data, example: ["id": "", "Topic_2": .null], types: ["Topic_2": "VARCHAR"]
         ).makeTable(for: ResultRun(digest: "", samples: 1), beside: made.path, in: made.system)
@@ -152,7 +152,7 @@ import Testing
             try folder.write(given, to: "given")
             try folder.write([], to: table)
             let files = try ["rows", "given", table].map {
-                try File.open(folder.path($0), .readWrite, in: POSIXFileSystem())
+                try File.open(folder.path($0), .readWrite, in: .real)
             }
             try DuckDB(
                 commands, given: files[1].descriptor, input: files[0].descriptor, output: files[2].descriptor
@@ -164,7 +164,7 @@ import Testing
             known = JSONObject(found.filter { !$0.type.utf8.contains(0) }.map { ($0.name, .string($0.type)) })
             #expect(known.count > row.count - 10)
         }
-        let file = try File.open(folder.path("two.parquet"), .read, in: POSIXFileSystem())
+        let file = try File.open(folder.path("two.parquet"), .read, in: .real)
         let some = row.names.dropFirst(3).prefix(5)
         let made = try JSONValue(
             parsing: DuckDB.rows(of: file.descriptor, only: Set(some)).readAll(), limits: .ownLine)
@@ -182,7 +182,7 @@ import Testing
     func commandsReachNothingElse(command: SQL) throws {
         let folder = try TestFolder()
         try folder.write([], to: "nothing")
-        let nothing = try File.open(folder.path("nothing"), .read, in: POSIXFileSystem())
+        let nothing = try File.open(folder.path("nothing"), .read, in: .real)
         #expect(throws: UserError.self) { try DuckDB(command, input: nothing.descriptor).readAll() }
         #expect(access("here", F_OK) != 0)
     }

@@ -49,7 +49,7 @@ import Testing
 
 @Suite struct CheckpointStreamTests {
     private func stream(_ folder: TestFolder, heldLimit: Int = 64 << 20) throws -> (StreamStore, File) {
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         let descriptor = try system.open(folder.path("stream"), .createNew())
         let store = StreamStore(descriptor: descriptor, fingerprint: testFingerprint, heldLimit: heldLimit)
         return (store, try File.open(folder.path("stream"), .read, in: system))
@@ -104,7 +104,7 @@ import Testing
     @Test func shortAndInterruptedWritesGoOn() throws {
         for fault in [FaultyFileSystem.Fault.short, .error(EINTR)] {
             let folder = try TestFolder()
-            let descriptor = try POSIXFileSystem().open(folder.path("stream"), .createNew())
+            let descriptor = try FileSystem.real.open(folder.path("stream"), .createNew())
             let store = StreamStore(
                 descriptor: descriptor, fingerprint: testFingerprint,
                 system: FaultyFileSystem(failing: 1, with: fault))

@@ -22,7 +22,7 @@ import Testing
         return edited
     }
 
-    private func open(_ folder: TestFolder, _ system: any FileSystem = FaultyFileSystem()) throws
+    private func open(_ folder: TestFolder, _ system: FileSystem = FaultyFileSystem()) throws
         -> LogStore
     {
         try openStore(

@@ -66,7 +66,7 @@ private final class OtherProcess {
     /// A process that is just being started has copies of all descriptors until its program is loaded.
     @Test func aCopyOfTheDescriptorDoesNotKeepTheLock() throws {
         let path = folder.path("lock")
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         let first = try system.open(path, .createNew())
         #expect(try system.lock(first, exclusive: true))
         let copy = dup(first)
@@ -144,7 +144,7 @@ private final class OtherProcess {
         // Each reads a counter, lets others run and writes it back under the lock; a lost update would show.
         let counter = folder.path("counter")
         try folder.write("0".utf8, to: "counter")
-        let paths = try OutputPaths(output: folder.path("o"), in: POSIXFileSystem())
+        let paths = try OutputPaths(output: folder.path("o"), in: .real)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -152,7 +152,7 @@ private final class OtherProcess {
                         guard
                             let lock = try? OutputLock(
                                 paths, output: "o", LogHeader(fingerprint: testFingerprint),
-                                waiting: .init(onWait: { _ in }), in: POSIXFileSystem()
+                                waiting: .init(onWait: { _ in }), in: .real
                             ),
                             let text = try? String(contentsOfFile: counter, encoding: .utf8),
                             let value = Int(text)

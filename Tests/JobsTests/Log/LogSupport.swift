@@ -36,7 +36,7 @@ final class TestFolder {
     /// Whether a run has begun and not come to its end.
     var isOpen: Bool { isOpen("out.jsonl.log") }
     private func isOpen(_ log: String) -> Bool {
-        (try? OutputLog(path(log), in: POSIXFileSystem()))?.isOpen ?? false
+        (try? OutputLog(path(log), in: .real))?.isOpen ?? false
     }
     /// But for the logs of finished outputs.
     var names: [String] {
@@ -60,7 +60,7 @@ final class TestFolder {
 }
 
 /// The real file system, except that the calls may be counted and one of them goes wrong.
-final class FaultyFileSystem: FileSystem {
+final class FaultyFileSystem: FileSystem, @unchecked Sendable {
     enum Fault: Equatable {
         case error(Int32)
         case short
@@ -80,7 +80,6 @@ final class FaultyFileSystem: FileSystem {
         var written = 0
     }
     private let state = Mutex(State())
-    private let real = POSIXFileSystem()
     private let hasSecondNames: Bool
     /// Gets all that changes files; set before the first call.
     nonisolated(unsafe) var disk: PowerCutDisk?
@@ -128,9 +127,9 @@ final class FaultyFileSystem: FileSystem {
         }
     }
 
-    func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
+    override func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
         _ = try pass(.open)
-        let descriptor = try real.open(path, access)
+        let descriptor = try FileSystem.real.open(path, access)
         var isNew = false
         if case .createNew = access { isNew = true }
         disk?.changes.append(
@@ -138,26 +137,27 @@ final class FaultyFileSystem: FileSystem {
                 ? .make("", descriptor) : isNew ? .make(path, descriptor) : .open(path, descriptor))
         return descriptor
     }
-    func close(_ descriptor: Int32) { real.close(descriptor) }
-    func read(
+    override func close(_ descriptor: Int32) { FileSystem.real.close(descriptor) }
+    override func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         let short = try pass(.read)
         let count = short ? (buffer.count + 1) / 2 : buffer.count
-        return try real.read(
+        return try FileSystem.real.read(
             descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
     }
-    func read(
+    override func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
         let count = try pass(.read) ? (buffer.count + 1) / 2 : buffer.count
-        return try real.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+        return try FileSystem.real.read(
+            descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
     }
-    func position(_ descriptor: Int32) throws(SystemError) -> Int {
+    override func position(_ descriptor: Int32) throws(SystemError) -> Int {
         _ = try pass(.info)
-        return try real.position(descriptor)
+        return try FileSystem.real.position(descriptor)
     }
-    func write(
+    override func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         let count: Int
@@ -166,89 +166,90 @@ final class FaultyFileSystem: FileSystem {
         } catch {
             // A full disk takes what still fits.
             if error.code == ENOSPC {
-                _ = try real.write(
+                _ = try FileSystem.real.write(
                     descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
             }
             throw error
         }
         disk?.changes.append(.write(descriptor, offset, Array(bytes[..<count])))
-        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+        return try FileSystem.real.write(
+            descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
     }
-    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+    override func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         let count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
-        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        return try FileSystem.real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
     }
     // Not to the disk itself: what is tested is the order of calls and what they leave.
-    func sync(_ descriptor: Int32) throws(SystemError) {
+    override func sync(_ descriptor: Int32) throws(SystemError) {
         _ = try pass(.sync)
         disk?.changes.append(.sync(descriptor))
     }
-    func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
+    override func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
         _ = try pass(.truncate)
         disk?.changes.append(.truncate(descriptor, size))
-        try real.truncate(descriptor, to: size)
+        try FileSystem.real.truncate(descriptor, to: size)
     }
-    func rename(_ from: String, to: String) throws(SystemError) {
+    override func rename(_ from: String, to: String) throws(SystemError) {
         _ = try pass(.rename)
-        try real.rename(from, to: to)
+        try FileSystem.real.rename(from, to: to)
         disk?.changes.append(.rename(from, to))
     }
-    func renameNew(_ from: String, to: String) throws(SystemError) {
+    override func renameNew(_ from: String, to: String) throws(SystemError) {
         _ = try pass(.rename)
-        try real.renameNew(from, to: to)
+        try FileSystem.real.renameNew(from, to: to)
         disk?.changes.append(.rename(from, to))
     }
-    func checkReplaceable(_ path: String) throws(SystemError) {
+    override func checkReplaceable(_ path: String) throws(SystemError) {
         _ = try pass(.probe)
-        try real.checkReplaceable(path)
+        try FileSystem.real.checkReplaceable(path)
     }
-    func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
+    override func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
         _ = try pass(.mode)
-        try real.setMode(descriptor, mode)
+        try FileSystem.real.setMode(descriptor, mode)
     }
-    func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
+    override func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
         _ = try pass(.owner)
-        try real.setOwner(descriptor, user: user, group: group)
+        try FileSystem.real.setOwner(descriptor, user: user, group: group)
     }
-    func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
+    override func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
         _ = try pass(.attributes)
-        return try real.copyAttributes(from: path, to: descriptor)
+        return try FileSystem.real.copyAttributes(from: path, to: descriptor)
     }
-    func entry(_ path: String) throws(SystemError) -> FileInfo {
+    override func entry(_ path: String) throws(SystemError) -> FileInfo {
         _ = try pass(.info)
-        return try real.entry(path)
+        return try FileSystem.real.entry(path)
     }
-    func unlink(_ path: String) throws(SystemError) {
+    override func unlink(_ path: String) throws(SystemError) {
         _ = try pass(.unlink)
-        try real.unlink(path)
+        try FileSystem.real.unlink(path)
         disk?.changes.append(.unlink(path))
     }
-    func link(_ path: String, to name: String) throws(SystemError) {
+    override func link(_ path: String, to name: String) throws(SystemError) {
         _ = try pass(.name)
         guard hasSecondNames else { throw SystemError(code: EPERM) }
-        try real.link(path, to: name)
+        try FileSystem.real.link(path, to: name)
         disk?.changes.append(.link(path, name))
     }
-    func names(in folder: String) throws(SystemError) -> [String] {
+    override func names(in folder: String) throws(SystemError) -> [String] {
         _ = try pass(.list)
-        return try real.names(in: folder)
+        return try FileSystem.real.names(in: folder)
     }
-    func info(_ path: String) throws(SystemError) -> FileInfo {
+    override func info(_ path: String) throws(SystemError) -> FileInfo {
         _ = try pass(.info)
-        return try real.info(path)
+        return try FileSystem.real.info(path)
     }
-    func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
+    override func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
         _ = try pass(.info)
-        return try real.info(descriptor)
+        return try FileSystem.real.info(descriptor)
     }
-    func linkTarget(_ path: String) throws(SystemError) -> String? {
+    override func linkTarget(_ path: String) throws(SystemError) -> String? {
         _ = try pass(.link)
-        return try real.linkTarget(path)
+        return try FileSystem.real.linkTarget(path)
     }
-    func unlock(_ descriptor: Int32) { real.unlock(descriptor) }
-    func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
+    override func unlock(_ descriptor: Int32) { FileSystem.real.unlock(descriptor) }
+    override func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
         _ = try pass(.lock)
-        return try real.lock(descriptor, exclusive: exclusive)
+        return try FileSystem.real.lock(descriptor, exclusive: exclusive)
     }
 }
 
@@ -293,7 +294,7 @@ func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint,
     format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
     ifChanged: SettingsChange = .refuse, prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
-    system: any FileSystem = FaultyFileSystem()
+    system: FileSystem = FaultyFileSystem()
 ) throws -> LogStore {
     try LogStore(
         output: folder.path("out.jsonl"), fingerprint: fingerprint,

@@ -13,7 +13,7 @@ import Testing
     private static let files = ["out.jsonl", "out.jsonl.log"]
 
     private func open(
-        _ folder: TestFolder, restart: Bool = false, system: any FileSystem = FaultyFileSystem()
+        _ folder: TestFolder, restart: Bool = false, system: FileSystem = FaultyFileSystem()
     ) throws -> LogStore {
         try openStore(folder, format: TabbedResults(), restart: restart, system: system)
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct OutputPlaceTests {
     private static let lines = TestLine.make(3)
     private static let edited = TestLine.make(3, "edited")
-    private static let system = POSIXFileSystem()
+    private static let system = FileSystem.real
 
     private func info(_ folder: TestFolder, _ name: String = "out.jsonl") throws -> FileInfo {
         try Self.system.info(folder.path(name))

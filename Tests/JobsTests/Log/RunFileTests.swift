@@ -97,7 +97,7 @@ import Testing
 
     /// Somebody removed the log of a run that is alive.
     @Test func aDraftThatARunIsWritingStays() throws {
-        let system = POSIXFileSystem()
+        let system = FileSystem.real
         for name in ["phibatch-new", "phibatch-log", "phibatch-first"] {
             let folder = try TestFolder()
             let file = try RunFile.create(folder.path("out.jsonl." + name), in: system)

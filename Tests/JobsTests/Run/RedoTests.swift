@@ -34,7 +34,7 @@ import Testing
     }
 
     private func store(
-        _ job: JobSettings, system: any FileSystem = POSIXFileSystem()
+        _ job: JobSettings, system: FileSystem = .real
     ) throws -> LogStore {
         var options = try StoreOptions(job)
         (options.prunes, options.keptOutputCount) = (true, 9)
@@ -46,7 +46,7 @@ import Testing
     @discardableResult
     private func run(
         _ job: JobSettings, redo choice: RedoChoice? = nil, _ model: ScriptedModel = ScriptedModel(),
-        _ flag: StopFlag = StopFlag(), system: any FileSystem = POSIXFileSystem()
+        _ flag: StopFlag = StopFlag(), system: FileSystem = .real
     ) throws -> RunOutcome {
         func open() throws -> LogStore { try self.store(job, system: system) }
         let store = try choice?.store(of: job, note: { _, _ in }, open: open) ?? open()

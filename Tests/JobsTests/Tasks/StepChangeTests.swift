@@ -71,7 +71,7 @@ import Testing
 
     func store(
         _ job: JobSettings, _ ifChanged: SettingsChange, restart: Bool = false,
-        system: any FileSystem = FaultyFileSystem()
+        system: FileSystem = FaultyFileSystem()
     ) throws -> LogStore {
         var options = try StoreOptions(job)
         (options.restart, options.ifChanged, options.prunes) = (restart, ifChanged, true)
@@ -84,7 +84,7 @@ import Testing
     func run(
         _ job: JobSettings, _ ifChanged: SettingsChange = .restart, restart: Bool = false,
         on model: ScriptedModel = ScriptedModel(), _ flag: StopFlag = StopFlag(),
-        system: any FileSystem = FaultyFileSystem()
+        system: FileSystem = FaultyFileSystem()
     ) throws -> (outcome: RunOutcome, model: ScriptedModel) {
         let store = try store(job, ifChanged, restart: restart, system: system)
         let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()

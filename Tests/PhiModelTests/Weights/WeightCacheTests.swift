@@ -38,7 +38,7 @@ import Testing
             let names = (try? FileManager.default.contentsOfDirectory(atPath: weights.path)) ?? []
             return names.sorted().map { weights.appendingPathComponent($0) }
         }
-        func inode(_ file: URL) throws -> UInt64 { try MappedFile(path: file.path).state.inode }
+        func inode(_ file: URL) throws -> UInt64 { try MappedFile(path: file.path).state.identity.inode }
     }
 
     private func withPlace(_ name: String = "mixed-bits", _ body: (Place) throws -> Void) throws {

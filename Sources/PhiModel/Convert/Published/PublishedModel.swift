@@ -39,7 +39,7 @@ package struct PublishedModel {
             } else {
                 return nil
             }
-        case nil, .other: return nil
+        case nil, .link, .other: return nil
         }
     }
 
@@ -202,7 +202,7 @@ package struct PublishedModel {
             .filter { Files.kind(of: $0.path) == .folder && !Files.isLink($0.path) }
         for draft in all where draft.name.wholeMatch(of: /.+-[0-9a-f]{32}\.[0-9a-f]{16}\.draft/) != nil {
             let files = ((try? Files.names(in: draft.path)) ?? []).filter(ConversionFolder.isPartial)
-            let age = FileState.now - (Files.state(of: draft.path)?.modified ?? .max)
+            let age = FileInfo.now - (Files.info(of: draft.path)?.modified ?? .max)
             let isAbandoned =
                 files.isEmpty
                 ? age > 3_600_000_000_000
@@ -211,11 +211,11 @@ package struct PublishedModel {
         }
         func size(_ folder: String) -> Int {
             ((try? Files.names(in: folder)) ?? []).reduce(0) {
-                $0 + (Files.state(of: Paths.join(folder, $1))?.size ?? 0)
+                $0 + (Files.info(of: Paths.join(folder, $1))?.size ?? 0)
             }
         }
         let folders = all.filter { $0.name.wholeMatch(of: /.+-[0-9a-f]{32}/) != nil }
-            .map { (path: $0.path, size: size($0.path), used: Files.state(of: $0.path)?.modified ?? 0) }
+            .map { (path: $0.path, size: size($0.path), used: Files.info(of: $0.path)?.modified ?? 0) }
         Files.removeUnused(folders, beyond: limit, but: kept)
     }
 }

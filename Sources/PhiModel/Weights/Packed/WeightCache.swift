@@ -56,7 +56,7 @@ struct WeightCache {
             try new.sync()
         }
         let files = own(isFinished).compactMap { path in
-            let state = try? OpenFile.at(path, followsLinks: false).state()
+            let state = try? OpenFile.at(path, followsLinks: false).info()
             return state.map { (path: path, size: $0.size, used: $0.modified) }
         }
         Files.removeUnused(files, beyond: limit, but: path)
@@ -138,9 +138,9 @@ struct WeightCache {
     /// Removes drafts of killed processes. An empty one may belong to a process that has just begun; only its age
     /// tells.
     private func removeAbandonedDrafts() {
-        let now = FileState.now
+        let now = FileInfo.now
         for path in ((try? Files.names(in: path)) ?? []).filter(isDraft).map(path(of:)) {
-            let state = try? OpenFile.at(path, followsLinks: false).state()
+            let state = try? OpenFile.at(path, followsLinks: false).info()
             let isEmpty = state.map { $0.size == 0 && now - $0.modified > 60_000_000_000 } ?? false
             // A killed process may have written only a part of the mark.
             let start = Self.mark.prefix(state.flatMap { $0.size > 0 ? $0.size : nil } ?? Self.mark.count)
