@@ -44,8 +44,22 @@ struct InputLook {
 
     /// Returns the reason why the file is no UTF-8 text; nil if it may be.
     func packing(path: String) -> Message? {
-        if let packed = packed(path) { return packed }
-        guard isUTF16 else { return nil }
+        let packings: [([UInt8], what: Message, program: Message)] = [
+            ([0xfd] + "7zXZ".utf8, "compressed with xz", "xz -dc"),
+            (Array("BZh".utf8), "compressed with bzip2", "bunzip2 -c"),
+            (Array("PK\u{3}\u{4}".utf8), "a ZIP archive", "unzip -p"),
+        ]
+        if let (_, what, program) = packings.first(where: { start.starts(with: $0.0) }) {
+            return
+                "is \(what), not lines of text. \"\(program) \(path) | phibatch run ... --input -\" reads it."
+        }
+        if start.starts(with: ParquetFile.magic) {
+            return "is a truncated Parquet file, not lines of text. It does not end as it begins, with PAR1."
+        }
+        let brace = UInt8(ascii: "{")
+        guard
+            [[0xff, 0xfe], [0xfe, 0xff], [brace, 0], [0, brace]].contains(where: { start.starts(with: $0) })
+        else { return nil }
         return "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
     }
 
@@ -61,31 +75,6 @@ struct InputLook {
     private func isLine(_ line: [UInt8], among lines: [[UInt8]]) -> Bool {
         (try? JSONValue(parsing: line, limits: .line)) != nil
             && lines.contains { $0.first == UInt8(ascii: "{") }
-    }
-
-    /// Fields of the first line that is not blank; nil if it is no complete object.
-    var firstFields: JSONValue? {
-        guard let line = firstLines.first else { return nil }
-        return try? PromptRecord.parseObject(line)
-    }
-
-    private func packed(_ path: String) -> Message? {
-        let packings: [([UInt8], what: Message, program: Message)] = [
-            ([0xfd] + "7zXZ".utf8, "compressed with xz", "xz -dc"),
-            (Array("BZh".utf8), "compressed with bzip2", "bunzip2 -c"),
-            (Array("PK\u{3}\u{4}".utf8), "a ZIP archive", "unzip -p"),
-        ]
-        if let (_, what, program) = packings.first(where: { start.starts(with: $0.0) }) {
-            return
-                "is \(what), not lines of text. \"\(program) \(path) | phibatch run ... --input -\" reads it."
-        }
-        guard start.starts(with: ParquetFile.magic) else { return nil }
-        return "is a truncated Parquet file, not lines of text. It does not end as it begins, with PAR1."
-    }
-
-    private var isUTF16: Bool {
-        start.starts(with: [0xff, 0xfe]) || start.starts(with: [0xfe, 0xff])
-            || start.starts(with: [UInt8(ascii: "{"), 0]) || start.starts(with: [0, UInt8(ascii: "{")])
     }
 
     private var text: ArraySlice<UInt8> {

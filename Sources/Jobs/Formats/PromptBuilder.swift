@@ -3,10 +3,10 @@ import PhiText
 
 /// Builds a model's prompt from a line, by the job's templates.
 struct PromptBuilder: Sendable {
-    private let system: LineTemplate?
-    private let messages: [(role: String, content: LineTemplate)]
-    private let prompt: LineTemplate
-    private let prefix: LineTemplate?
+    private let system: TextTemplate?
+    private let messages: [(role: String, content: TextTemplate)]
+    private let prompt: TextTemplate
+    private let prefix: TextTemplate?
     /// Whether the job gives the prompt template.
     private let isPromptChosen: Bool
     private let allowsEmpty: Bool
@@ -18,12 +18,12 @@ struct PromptBuilder: Sendable {
 
     /// - Throws: `UserError` if a template is malformed.
     init(_ job: JobSettings) throws {
-        system = try job.system.map { try LineTemplate("system", $0) }
+        system = try job.system.map { try TextTemplate("system", $0) }
         messages = try job.messages.enumerated().map { index, message in
-            (message.role, try LineTemplate("messages[\(index)]", message.content))
+            (message.role, try TextTemplate("messages[\(index)]", message.content))
         }
-        prompt = try LineTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
-        prefix = try job.prefix.map { try LineTemplate("prefix", $0) }
+        prompt = try TextTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
+        prefix = try job.prefix.map { try TextTemplate("prefix", $0) }
         isPromptChosen = job.prompt != nil
         templateTakesMessages = isPromptChosen && prompt.variables.contains("messages")
         allowsEmpty = job.allowsEmpty
@@ -34,16 +34,20 @@ struct PromptBuilder: Sendable {
     /// Whether the job's messages end with the question, so that the line needs none.
     private var asksByItself: Bool { !isPromptChosen && messages.last?.role == "user" }
 
-    /// The job's templates.
-    var templates: [LineTemplate] {
-        [system, prefix].compactMap { $0 } + messages.map(\.content) + (asksByItself ? [] : [prompt])
+    /// The job's templates, by their keys.
+    var templates: [(key: String, template: TextTemplate)] {
+        let all: [(key: String, template: TextTemplate?)] =
+            [("system", system), ("prefix", prefix)]
+            + messages.enumerated().map { ("messages[\($0)]", $1.content) }
+            + [("prompt", asksByItself ? nil : prompt)]
+        return all.compactMap { key, template in template.map { (key, $0) } }
     }
 
     /// Fields that the job's templates use.
-    var fields: Set<String> { templates.reduce(into: []) { $0.formUnion($1.variables) } }
+    var fields: Set<String> { templates.reduce(into: []) { $0.formUnion($1.template.variables) } }
 
     /// All fields that the job's templates can depend on.
-    var names: [String] { templates.flatMap(\.names) }
+    var names: [String] { templates.flatMap(\.template.names) }
 
     /// - Throws: `LineError` if the line lacks a field that the job's templates need.
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
@@ -57,7 +61,8 @@ struct PromptBuilder: Sendable {
             }
             return .tokens(ids)
         }
-        let beginning = try prefix.map { template throws(LineError) in try template.fill(from: record) }
+        let beginning = try prefix.map { template throws(LineError) in try template.fill(from: record.fields)
+        }
         let isCompletion = record.request?.endpoint == .completions
         if isCompletion, system != nil || !messages.isEmpty {
             throw LineError(
@@ -116,7 +121,7 @@ struct PromptBuilder: Sendable {
         }
         var examples: [ChatMessage] = []
         for (role, content) in messages {
-            examples.append(ChatMessage(role: role, content: try content.fill(from: record)))
+            examples.append(ChatMessage(role: role, content: try content.fill(from: record.fields)))
         }
         if asksByItself, let question = examples.last { try checkText(question.content, "The prompt") }
         own.insert(contentsOf: examples, at: own.first?.role == "system" ? 1 : 0)
@@ -147,7 +152,7 @@ struct PromptBuilder: Sendable {
             if mayBeEmpty, record.fields.given("prompt") == nil { return "" }
             try checkPrompt(record.fields["prompt"])
         }
-        return try prompt.fill(from: record)
+        return try prompt.fill(from: record.fields)
     }
 
     private func checkPrompt(_ prompt: JSONValue?) throws(LineError) {
@@ -171,7 +176,28 @@ struct PromptBuilder: Sendable {
         if messages.first?.role != "system" {
             messages.insert(ChatMessage(role: "system", content: ""), at: 0)
         }
-        messages[0].content = try system.fill(from: record)
+        messages[0].content = try system.fill(from: record.fields)
         return messages
+    }
+}
+
+/// A job's templates.
+extension TextTemplate {
+    /// - Parameter key: in the job.
+    /// - Throws: `UserError` if it is malformed.
+    init(_ key: String, _ source: String) throws {
+        do { try self.init(source, name: "the job's \(key) template") } catch let error as UserError {
+            throw UserError(.badJob, "\(error)")
+        }
+    }
+
+    /// - Parameter fields: an object.
+    func fill(from fields: JSONValue) throws(LineError) -> String {
+        guard case .object(let members) = fields else { return "" }
+        do {
+            return try render(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
+        } catch {
+            throw LineError(.templateError, "\(error)")
+        }
     }
 }

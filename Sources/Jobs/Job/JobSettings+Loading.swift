@@ -135,11 +135,10 @@ extension JobSettings {
     }
 
     var firstLineIsRequest: Bool {
-        guard let path = input.first, let look = InputLook(path: path) else { return false }
+        guard let path = input.first, path != "-", Files.kind(of: path) == .regular else { return false }
         let format = inputFormat.format(for: path)
         if format == .jsonl { return false }
-        if format.isJSONLines { return look.firstFields.map(OpenAIRequest.isOne) ?? false }
-        var reader = InputReader(paths: [path], format: format)
+        var reader = InputReader(paths: [path], format: format.isJSONLines ? .requestsOrNative : format)
         return (try? reader.next()?.content())?.request != nil
     }
 

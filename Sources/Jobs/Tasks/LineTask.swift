@@ -24,7 +24,7 @@ protocol LineTask: Sendable {
     /// All fields that its results can depend on besides the prompt's; by default `fields`.
     var names: [String] { get }
     /// The job's templates that it fills besides the prompt's. By default none.
-    var templates: [LineTemplate] { get }
+    var templates: [(key: String, template: TextTemplate)] { get }
 
     // MARK: Of a line
 
@@ -44,7 +44,7 @@ extension LineTask {
     static func problem(with line: FirstLine) -> String? { nil }
     var fields: Set<String> { [] }
     var names: [String] { Array(fields) }
-    var templates: [LineTemplate] { [] }
+    var templates: [(key: String, template: TextTemplate)] { [] }
     func takes(_ record: PromptRecord) -> Bool { true }
 }
 

@@ -50,7 +50,6 @@ import Testing
 
     @Test func theFirstLineIsFoundAfterBlankOnes() throws {
         let text = "\n \r\n{\"a\": 1}\n{\"b\": 2}\n"
-        #expect(InputLook(start: Array(text.utf8)).firstFields?["a"] != nil)
         let folder = try TemporaryFolder()
         let path = try folder.write(text, to: "in.jsonl")
         let error = #expect(throws: UserError.self) { try JobSettings.test(input: [path]).checkBeginnings() }

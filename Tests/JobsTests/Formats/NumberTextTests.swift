@@ -1,5 +1,6 @@
 import JSON
 import PhiModel
+import PhiText
 import Testing
 
 @testable import BatchPipeline
@@ -33,7 +34,7 @@ import Testing
     @Test(arguments: numbers) func inTemplates(number: String) throws {
         let line = try PromptRecord.parse(Array("{\"x\":\(number),\"o\":{\"m\":[\(number)]}}".utf8))
         func text(_ template: String) throws -> String {
-            try LineTemplate("prompt", template).fill(from: line)
+            try TextTemplate("prompt", template).fill(from: line.fields)
         }
         #expect(try text("{{ x }}|{{ x ~ '' }}|{{ o.m[0] | string }}") == "\(number)|\(number)|\(number)")
         #expect(try text("{{ o | tojson }}|{{ o }}") == "{\"m\": [\(number)]}|{'m': [\(number)]}")
@@ -46,7 +47,7 @@ import Testing
             """
         let line = try PromptRecord.parse(Array(json.utf8))
         func text(_ template: String) throws -> String {
-            try LineTemplate("prompt", template).fill(from: line)
+            try TextTemplate("prompt", template).fill(from: line.fields)
         }
         #expect(try text("{{ a == b }} {{ a < b }} {{ c == d }} {{ a == e }}") == "False True True True")
         #expect(try text("{{ [b, a] | sort | join(',') }}") == "18446744073709551615,18446744073709551616")

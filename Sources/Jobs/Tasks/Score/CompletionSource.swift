@@ -19,11 +19,11 @@ struct CompletionSource: Sendable {
     private enum Location: Sendable {
         /// The first that the line has.
         case fields([String])
-        case template(LineTemplate)
+        case template(TextTemplate)
     }
     private let place: Location
     /// The job's template; nil if it has none.
-    let template: LineTemplate?
+    let template: TextTemplate?
 
     /// Number of completions that a line may have.
     static let countLimit = 1024
@@ -36,7 +36,7 @@ struct CompletionSource: Sendable {
             (place, template) = (.fields(Self.standard), nil)
             return
         }
-        let template = try LineTemplate("completion", source)
+        let template = try TextTemplate("completion", source)
         self.template = template
         if let name = source.wholeMatch(of: /\{\{\s*(\w+)\s*\}\}/)?.1, template.variables == [String(name)] {
             place = .fields([String(name)])
@@ -65,7 +65,7 @@ struct CompletionSource: Sendable {
     func completions(of record: PromptRecord, after prompt: Prompt) throws(LineError) -> LineCompletions {
         switch place {
         case .template(let template):
-            let text = try template.fill(from: record)
+            let text = try template.fill(from: record.fields)
             if text.isEmpty { throw LineError(.badField, "The completion is empty.") }
             return LineCompletions(content: try check([text], after: prompt))
         case .fields(let names):

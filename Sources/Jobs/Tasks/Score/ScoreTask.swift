@@ -31,7 +31,9 @@ struct ScoreTask: LineTask {
 
     var fields: Set<String> { source.fields }
     var names: [String] { source.names }
-    var templates: [LineTemplate] { source.template.map { [$0] } ?? [] }
+    var templates: [(key: String, template: TextTemplate)] {
+        source.template.map { [("completion", $0)] } ?? []
+    }
 
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model

@@ -1,12 +1,13 @@
 import BatchEngine
 import Errors
+import PhiText
 
 extension StepPlan.Step {
     /// Its templates and conditions under their keys.
-    var templates: [(key: String, template: LineTemplate)] {
+    var templates: [(key: String, template: TextTemplate)] {
         [("each", fork.items), ("where", condition), ("accept", accept), ("distinct", compared?.text)]
             .compactMap { key, template in template.map { (key, $0) } }
-            + (builder.templates + tasks.flatMap(\.templates)).map { ($0.name, $0) }
+            + builder.templates + tasks.flatMap(\.templates)
     }
 
     /// All names that its result, and the decision about it, can depend on.
@@ -60,7 +61,7 @@ extension StepPlan {
     private struct NamePart {
         var name: String
         var key: String
-        var template: LineTemplate
+        var template: TextTemplate
         var steps: Set<String>
     }
 

@@ -1,5 +1,6 @@
 import BatchEngine
 import JSON
+import PhiText
 
 /// A row between two steps, or in one.
 struct StepRow: Sendable {
@@ -122,7 +123,7 @@ struct StepRow: Sendable {
             timing ?? .zero, isOwn: isOwn)
     }
 
-    private func holds(_ condition: LineTemplate?) throws(LineError) -> Bool {
+    private func holds(_ condition: TextTemplate?) throws(LineError) -> Bool {
         guard let condition else { return true }
         return try !condition.fill(from: fields).isEmpty
     }

@@ -71,10 +71,10 @@ final class StepPlan: Sendable {
         let members: KnownMembers
         let builder: PromptBuilder
         let tasks: [any LineTask]
-        let condition: LineTemplate?
-        let accept: LineTemplate?
+        let condition: TextTemplate?
+        let accept: TextTemplate?
         /// The text to compare with earlier rows', and the step's index among those that compare.
-        let compared: (text: LineTemplate, gate: Int)?
+        let compared: (text: TextTemplate, gate: Int)?
         let tries: Int
         let fork: RowBranch
 
@@ -111,8 +111,8 @@ final class StepPlan: Sendable {
         steps = try job.steps.enumerated().map { number, step in
             let own = step.job(in: job)
             let builder = try PromptBuilder(own)
-            func condition(_ name: String, _ text: String?) throws -> LineTemplate? {
-                try text.map { try LineTemplate("\(name) (\(step.name))", "{% if \($0) %}1{% endif %}") }
+            func condition(_ name: String, _ text: String?) throws -> TextTemplate? {
+                try text.map { try TextTemplate("\(name) (\(step.name))", "{% if \($0) %}1{% endif %}") }
             }
             return Step(
                 name: step.name, members: KnownMembers(of: own), builder: builder,
@@ -122,7 +122,7 @@ final class StepPlan: Sendable {
                 compared: try step.distinct.map { distinct in
                     gates += 1
                     return (
-                        try LineTemplate("distinct (\(step.name))", "{{ \(distinct.text) }}"), gates - 1
+                        try TextTemplate("distinct (\(step.name))", "{{ \(distinct.text) }}"), gates - 1
                     )
                 },
                 tries: step.tries, fork: try RowBranch(of: step, before: job.steps[(number + 1)...]))
@@ -206,13 +206,13 @@ struct RowBranch: Sendable {
     /// Number of rows made of each of these by later steps.
     let below: Int
     /// Makes a list with an item for each row; nil if rows differ only in their random streams.
-    let items: LineTemplate?
+    let items: TextTemplate?
 
     /// - Throws: `UserError` if the list is malformed.
     init(of step: JobStep, before later: ArraySlice<JobStep>) throws {
         count = step.samples
         below = Self.rows(of: later)
-        items = try step.each.map { try LineTemplate("each (\(step.name))", "{{ \($0) | tojson }}") }
+        items = try step.each.map { try TextTemplate("each (\(step.name))", "{{ \($0) | tojson }}") }
     }
 
     /// Number of rows made of one by these steps.
