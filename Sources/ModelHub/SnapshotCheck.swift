@@ -85,7 +85,7 @@ extension OpenFile {
         var hash = SHA.sha256()
         if expected.utf8.count == 40 {
             hash = .sha1()
-            hash.update("blob \(try state().size)\0".utf8)
+            hash.update("blob \(try info().size)\0".utf8)
         }
         try forEachPiece {
             hash.update($0)

@@ -14,7 +14,7 @@ package struct FileInfo: Equatable, Sendable {
     package let kind: FileType
     package let identity: Identity
     /// In bytes.
-    package let size: Int
+    package var size: Int
     /// Permissions, with the set-user-id, set-group-id and sticky bits.
     package let mode: UInt32
     package let user: UInt32
