@@ -16,18 +16,6 @@ package struct JobCheck {
         package var tokens: Int?
     }
 
-    /// The job's constraint on all answers.
-    package struct Answers: Sendable {
-        /// JSON pointers to keywords that masks can't enforce, checked on the finished answer.
-        package var validated: [String]
-        /// JSON pointers to objects that may have further members.
-        package var openObjects: [String]
-        /// Number of tokens of the shortest answer.
-        package var leastTokens: Int
-        /// The shortest answer.
-        package var example: String
-    }
-
     package private(set) var lines = 0
     /// Number of lines with an earlier error.
     package private(set) var passedOver = 0
@@ -50,8 +38,8 @@ package struct JobCheck {
     /// The most tokens of all completions, for one sample.
     package private(set) var completionTokens = 0
     package private(set) var shown: [Shown] = []
-    /// Nil if the job has no constraint.
-    package private(set) var answers: Answers?
+    /// The job's constraint on all answers; nil if it has none.
+    package private(set) var answers: CompiledAnswer?
     /// Number of lines with their own constraint, if the job has none.
     package private(set) var linesWithForm = 0
     /// Nil if there is one set of rotary factors.
@@ -80,29 +68,17 @@ package struct JobCheck {
         let preparer = try LinePreparer(job)
         let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
-        answers = try Answers(of: job.opening, grammars)
+        answers = try job.opening.compiledAnswer(grammars)
         var preview = try StepsPreview(job)
         steps = preview?.names ?? []
-        var reader = job.inputReader()
-        var seen = SeenIDs()
-        var (place, shownLines) = (0, 0)
-        while let line = try reader.next() {
-            if line.isHalf {
-                unfinished += 1
-                continue
-            }
-            let identity = LineIdentity(line, keys)
-            if identity.carriedError != nil, job.errorLines == .skip {
-                passedOver += 1
-                continue
-            }
-            place += 1
-            let isNew = seen.insert(identity.id)
-            guard job.selection.holds(place - 1) else { continue }
+        var input = JobLines(job, keys, reader: job.inputReader(), findsRepeats: true)
+        var shownLines = 0
+        while let line = try input.next() {
+            let identity = line.identity
             lines += 1
             do {
                 if let error = identity.carriedError { throw error }
-                guard isNew else {
+                guard line.isNew else {
                     throw LineError(.duplicateID, "The id \"\(identity.id)\" is used by an earlier line.")
                 }
                 let record = try identity.record.get()
@@ -145,33 +121,19 @@ package struct JobCheck {
                 codes[error.code, default: 0] += 1
                 if failures.count < failureCount {
                     failures.append(
-                        FailedLine(id: identity.id, file: line.file, line: line.number, error: error))
+                        FailedLine(
+                            id: identity.id, file: line.record.file, line: line.record.number, error: error))
                 }
             }
         }
         promptTokens.sort()
-        warnings = (preview?.warnings ?? []) + reader.warnings
+        (passedOver, unfinished) = (input.passedOver, input.unfinished.count)
+        warnings = (preview?.warnings ?? []) + input.warnings
         changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
     }
 
     /// Returns the length that so many percent of the prompts don't exceed.
     package func promptTokens(atPercent percent: Int) -> Int {
         promptTokens.isEmpty ? 0 : promptTokens[(promptTokens.count - 1) * percent / 100]
-    }
-}
-
-extension JobCheck.Answers {
-    /// Nil if the job has no constraint.
-    /// - Throws: `UserError` if no answer satisfies it.
-    fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
-        guard let form = job.answerFormat, form.isConstraint else { return nil }
-        do throws(SettingProblem) {
-            let compiled = try grammars.compilation(form, job.answerLayout).value()
-            self.init(
-                validated: compiled.validated, openObjects: compiled.openObjects,
-                leastTokens: compiled.grammars[0].leastTokens, example: compiled.grammars[0].example)
-        } catch {
-            throw job.answersCantBe(error)
-        }
     }
 }

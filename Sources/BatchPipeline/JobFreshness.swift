@@ -2,6 +2,7 @@ import BatchEngine
 import Errors
 import FoundationShim
 import Jobs
+import OperatingSystem
 import PhiModel
 
 /// State of earlier results, and whether a run would resume them: the rules of a run, read only.
@@ -84,31 +85,9 @@ package struct JobFreshness: Sendable, Equatable {
             changes = []
         }
         guard comparesLines, try job.canReadTwice() else { return }
-        try compareLines(job, claims, LineKeys(job, earlier: stored?.lines ?? []))
-    }
-
-    private mutating func compare(with old: RunFingerprint) {
-        guard let now else { return }
-        changes = now.changes(from: old)
-        concernsSteps = !changes.isEmpty && now.steps(of: old) != nil
-    }
-
-    /// Claims each result like a run.
-    private mutating func compareLines(
-        _ job: JobSettings, _ claims: ClaimTable, _ keys: LineKeys
-    ) throws {
-        var reader = job.inputReader()
-        var place = 0
-        var isCut = false
-        while let line = try reader.next() {
-            if line.isHalf {
-                isCut = true
-                continue
-            }
-            let identity = LineIdentity(line, keys)
-            if job.errorLines == .skip, identity.carriedError != nil { continue }
-            place += 1
-            guard job.selection.holds(place - 1) else { continue }
+        // Each result is claimed as a run does.
+        var lines = JobLines(job, try LineKeys(job, earlier: stored?.lines ?? []))
+        while let identity = try lines.next()?.identity {
             for sample in 0..<identity.samples(in: job) {
                 _ = claims.claim(identity.key(sample, filed: claims.hashes))
             }
@@ -116,6 +95,21 @@ package struct JobFreshness: Sendable, Equatable {
         let report = claims.report
         (new, changed, gone) = (report.new + report.redone, report.changed, report.gone)
         hasNoLines = claims.count == 0
-        losesTooMany = claims.earlier.losesTooMany || isCut && claims.earlier.gone > 0
+        losesTooMany = claims.earlier.losesTooMany || !lines.unfinished.isEmpty && claims.earlier.gone > 0
+    }
+
+    private mutating func compare(with old: RunFingerprint) {
+        guard let now else { return }
+        changes = now.changes(from: old)
+        concernsSteps = !changes.isEmpty && now.steps(of: old) != nil
+    }
+}
+
+extension JobSettings {
+    /// Returns the fingerprint of a run on this machine; nil if the model is no longer there.
+    /// - Throws: `UserError` if its folder can't be read.
+    func runFingerprint(cache: WeightCacheLocation) throws -> RunFingerprint? {
+        guard Files.kind(of: model) == .folder else { return nil }
+        return try RunFingerprint(job: self, engine: engine.identity(cache: cache), cache: cache)
     }
 }

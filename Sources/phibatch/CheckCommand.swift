@@ -153,7 +153,7 @@ struct JobCheckReport {
                 : "scored     \(counted(check.completionTokens, "token"))")
         if let answers = check.answers {
             lines.append(
-                "form       \(Self.told(answers)); the shortest answer has \(counted(answers.leastTokens, "token")): \(answers.example)"
+                "form       \(Self.told(answers)); the shortest answer has \(counted(answers.grammars[0].leastTokens, "token")): \(answers.grammars[0].example)"
             )
         }
         if let open = check.answers?.openObjects, !open.isEmpty {
@@ -212,7 +212,7 @@ struct JobCheckReport {
         return lines.map(\.text).joined(separator: "\n")
     }
 
-    private static func told(_ answers: JobCheck.Answers) -> Message {
+    private static func told(_ answers: CompiledAnswer) -> Message {
         guard !answers.validated.isEmpty else { return "masks enforce all of it" }
         return "masks enforce it, except these, which are checked on finished answers: "
             + list(answers.validated)
@@ -245,8 +245,8 @@ struct JobCheckReport {
                 writer.object("answers") { writer in
                     writer.array("validated", answers.validated) { $0.string($1) }
                     writer.array("open_objects", answers.openObjects) { $0.string($1) }
-                    writer.int("least_tokens", answers.leastTokens)
-                    writer.string("shortest", answers.example)
+                    writer.int("least_tokens", answers.grammars[0].leastTokens)
+                    writer.string("shortest", answers.grammars[0].example)
                 }
             }
             if let rope = check.rope {

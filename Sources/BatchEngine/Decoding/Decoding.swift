@@ -72,4 +72,10 @@ extension Decoding {
     package mutating func join(_ parts: [any Decoding]) {}
     package mutating func begin() {}
     package mutating func takeForced() -> PassOutcome { PassOutcome() }
+
+    /// Returns it as the decoding of a request of known kind.
+    package func of<Kind: Decoding>(_ kind: Kind.Type) -> Kind {
+        guard let decoding = self as? Kind else { preconditionFailure("the request has another goal") }
+        return decoding
+    }
 }

@@ -11,10 +11,12 @@ package struct Request: Sendable {
     package var asked: [UInt8]?
     /// Identity among requests; nil if it is unknown, or not needed.
     package var key: RequestKey?
-    /// Source's own object; the loop ignores it.
-    package var label: (any AnyObject & Sendable)?
+    /// Number by which its source knows it; the loop ignores it.
+    package var number: Int
 
-    package init(prompt: [Int32], kind: any RequestKind) { (self.prompt, self.kind) = (prompt, kind) }
+    package init(prompt: [Int32], kind: any RequestKind, number: Int = -1) {
+        (self.prompt, self.kind, self.number) = (prompt, kind, number)
+    }
 
     /// The most tokens of prompt and completion together.
     package var ceiling: Int { prompt.count + kind.maxTokens }

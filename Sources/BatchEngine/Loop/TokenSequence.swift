@@ -9,9 +9,6 @@ package struct TokenSequence {
     private(set) var count = 0
     package private(set) var clock = RequestClock()
 
-    /// Whether an equal request's outcome from another run was taken, so that nothing is computed.
-    package let isTaken: Bool
-
     let slot: SourceSlot
     /// The sequence that it computes a part of, or itself.
     let wholeID: RequestID
@@ -31,7 +28,6 @@ package struct TokenSequence {
         (self.id, wholeID) = (id, id)
         self.request = request
         self.slot = slot
-        isTaken = false
         let saved = request.saved.flatMap {
             request.kind.decoding($0, after: request.prompt, vocabularySize: vocabularySize)
         }
@@ -55,7 +51,7 @@ package struct TokenSequence {
 
     private init(_ id: RequestID, _ whole: TokenSequence, _ decoding: any Decoding) {
         (self.id, self.decoding, wholeID) = (id, decoding, whole.id)
-        (request, slot, isTaken) = (whole.request, whole.slot, false)
+        (request, slot) = (whole.request, whole.slot)
         open.isPart = true
         noteDecoding()
     }
@@ -75,24 +71,6 @@ package struct TokenSequence {
 
     /// Records that its first part begins.
     mutating func begin(with part: TokenSequence) { clock.admitted = part.clock.admitted }
-
-    /// Creates a sequence whose outcome is known, outside any loop.
-    /// - Parameter decoding: must have ended.
-    package init(_ request: Request, taken decoding: any Decoding, by source: any RequestSource) {
-        precondition(decoding.isDone)
-        (id, wholeID) = (RequestID(-1), RequestID(-1))
-        self.request = request
-        self.decoding = decoding
-        isTaken = true
-        slot = SourceSlot(source)
-        noteDecoding()
-    }
-
-    /// Returns the decoding of a request of known kind.
-    package func outcome<Kind: Decoding>(_ kind: Kind.Type) -> Kind {
-        guard let decoding = decoding as? Kind else { preconditionFailure("the request has another goal") }
-        return decoding
-    }
 
     /// Its clock, stopped now.
     package var stoppedClock: RequestClock {

@@ -14,18 +14,18 @@ struct EqualRequests {
     /// In tokens.
     private let weightLimit: Int
 
-    package enum Answer {
+    enum Answer {
         /// It is the first.
         case new
         /// An equal one is under way.
         case waits
-        case known(TokenSequence, provenance: [String: String])
+        case known(EndedRequest)
     }
 
     /// Running requests, and those that wait for each.
     private var open: [RequestKey: [any RequestOwner]] = [:]
     private var waiting = 0
-    private var outcomes: [RequestKey: (sequence: TokenSequence, provenance: [String: String])] = [:]
+    private var outcomes: [RequestKey: EndedRequest] = [:]
     /// Keys of `outcomes` that were used since they last were the oldest.
     private var used: Set<RequestKey> = []
     /// All of `outcomes`, oldest first.
@@ -38,12 +38,13 @@ struct EqualRequests {
     }
 
     var mayGrow: Bool { waiting < Self.waitingLimit }
+    var waitingOwners: [any RequestOwner] { open.values.flatMap(\.self) }
 
     /// Takes note of a request that is about to begin.
     mutating func answer(to key: RequestKey, for owner: any RequestOwner) -> Answer {
         if let outcome = outcomes[key] {
             used.insert(key)
-            return .known(outcome.sequence, provenance: outcome.provenance)
+            return .known(outcome)
         }
         if open[key]?.append(owner) == nil {
             open[key] = []
@@ -54,18 +55,17 @@ struct EqualRequests {
     }
 
     /// - Returns: who waited for it.
-    mutating func finished(
-        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey
-    ) -> [any RequestOwner] {
-        guard let others = close(key) else { return [] }
-        outcomes[key] = (sequence, provenance)
+    mutating func finished(_ ended: EndedRequest, _ key: RequestKey) -> [any RequestOwner] {
+        guard let others = open.removeValue(forKey: key) else { return [] }
+        waiting -= others.count
+        outcomes[key] = ended.copied
         order.append(key)
-        weight += sequence.weight
+        weight += ended.weight
         while order.count > countLimit || weight > weightLimit, let oldest = order.popFirst() {
             if used.remove(oldest) != nil {
                 order.append(oldest)
             } else if let gone = outcomes.removeValue(forKey: oldest) {
-                weight -= gone.sequence.weight
+                weight -= gone.weight
             }
         }
         return others
@@ -73,12 +73,38 @@ struct EqualRequests {
 
     /// Nothing comes of it.
     /// - Returns: who waited for it.
-    mutating func gaveUp(_ key: RequestKey) -> [any RequestOwner] { close(key) ?? [] }
-
-    private mutating func close(_ key: RequestKey) -> [any RequestOwner]? {
-        guard let others = open.removeValue(forKey: key) else { return nil }
+    mutating func gaveUp(_ key: RequestKey) -> [any RequestOwner] {
+        let others = open.removeValue(forKey: key) ?? []
         waiting -= others.count
         return others
+    }
+}
+
+/// A store of answers as a run uses it, which has one model.
+package struct StoredAnswers {
+    package let store: AnswerStore
+    /// Identity of the model, `RunFingerprint.model`.
+    let model: [UInt8]
+
+    /// Nothing is taken or added: all is computed, and compared with what is known.
+    let verifies: Bool
+
+    package init(_ store: AnswerStore, model: [UInt8], verifies: Bool = false) {
+        (self.store, self.model, self.verifies) = (store, model, verifies)
+    }
+
+    /// A request's outcome, if it is known.
+    func answer(to request: Request, _ key: RequestKey, _ models: ModelLoader) throws -> EndedRequest? {
+        guard let record = store.find(key) else { return nil }
+        let size = try models.loaded().engine.limits.vocabularySize
+        guard
+            let decoding = request.kind.decoding(record.outcome, after: request.prompt, vocabularySize: size),
+            decoding.isDone, decoding.fault == nil
+        else {
+            store.isUnfit(key)
+            return nil
+        }
+        return EndedRequest(request: request, decoding: decoding, provenance: record.provenance)
     }
 }
 
@@ -88,45 +114,44 @@ extension JobRun {
     }
 
     /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
-    func isShared(_ request: inout Request) throws -> Bool {
+    func isShared(_ owned: inout OwnedRequest) throws -> Bool {
         // One that was made anew, or has its constraint now.
-        if request.key == nil, let sharedModel { request.key = RequestKey(request, model: sharedModel) }
-        guard let key = request.key else { return false }
-        if mayBeShared(key, request.owner) {
-            switch equals.answer(to: key, for: request.owner) {
+        if owned.request.key == nil, let sharedModel {
+            owned.request.key = RequestKey(owned.request, model: sharedModel)
+        }
+        guard let key = owned.request.key else { return false }
+        if mayBeShared(key, owned.owner) {
+            switch equals.answer(to: key, for: owned.owner) {
             case .new: break
             case .waits: return true
-            case .known(let sequence, let provenance):
-                try take(sequence, as: request.owner, provenance)
+            case .known(let ended):
+                try take(ended, as: owned.owner)
                 return true
             }
         }
         guard let answers, !answers.verifies,
-            let (sequence, provenance) = try answers.answer(to: request, key, for: self)
+            let ended = try answers.answer(to: owned.request, key, models)
         else { return false }
         statistics.answersTaken += 1
-        try take(sequence, as: request.owner, provenance)
-        try share(sequence, provenance, key, request.owner)
+        try take(ended, as: owned.owner)
+        try share(ended, key, owned.owner)
         return true
     }
 
     /// Keeps what was computed for a request, and hands it to those who waited for it.
-    func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
-        guard let key = sequence.request.key else { return }
+    func share(_ ended: EndedRequest, _ owner: any RequestOwner) throws {
+        guard let key = ended.request.key else { return }
         if answers?.verifies == true {
-            verify(key, against: sequence.decoding.saved.map { AnswerRecord(key: key, $0, provenance) })
-        } else if answers?.store.add(sequence, provenance, key) == true {
+            verify(key, against: ended.decoding.saved.map { AnswerRecord(key: key, $0, ended.provenance) })
+        } else if answers?.store.add(ended, key) == true {
             statistics.answersAdded += 1
         }
-        try share(sequence, provenance, key, sequence.request.owner)
+        try share(ended, key, owner)
     }
 
-    private func share(
-        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey,
-        _ owner: any RequestOwner
-    ) throws {
+    private func share(_ ended: EndedRequest, _ key: RequestKey, _ owner: any RequestOwner) throws {
         guard mayBeShared(key, owner) else { return }
-        for owner in equals.finished(sequence, provenance, key) { try take(sequence, as: owner, provenance) }
+        for other in equals.finished(ended, key) { try take(ended.copied, as: other) }
     }
 
     /// Nothing comes of a request.
@@ -144,12 +169,7 @@ extension JobRun {
     }
 }
 
-extension TokenSequence {
-    /// Whether it was computed for this work, and not for an equal one.
-    func isOwn(_ label: RequestLabel) -> Bool { !isTaken && request.work.position == label.position }
-
+extension EndedRequest {
     /// Memory that it takes, in tokens.
-    fileprivate var weight: Int {
-        request.prompt.count + request.kind.weight + decoding.weight
-    }
+    fileprivate var weight: Int { request.prompt.count + request.kind.weight + decoding.weight }
 }

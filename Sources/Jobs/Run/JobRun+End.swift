@@ -3,31 +3,31 @@ import FoundationShim
 
 /// End of a job.
 extension JobRun {
+    /// The status, and the number of positions of an output that is to be put in place; nil leaves all resumable.
+    private typealias Ending = (status: RunOutcome.Status, endedEarly: Bool, positions: Int?)
+
     package func completed() {
         // Asked to stop at the last moment: then the next run puts the results in place.
         guard stopFlag.beginEnd() else { return abandoned([], error: nil) }
         end([]) {
             var count = feeder.count
-            forgetFailuresBeyondEnough()
-            if let end = gates?.end { (count.positions, count.lines) = (end, end / job.sampleCount) }
+            if let end = gates?.end {
+                (count.positions, count.lines) = (end, end / job.sampleCount)
+                // Lines that failed beyond those that are needed are none of the job's.
+                statistics.failed -= failedPositions.count { $0 >= end }
+            }
             let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
+            let hasFailed = statistics.failed > allowed
             if gates?.end == nil {
                 if !follows, let half = count.unfinished.first {
-                    guard statistics.failed > allowed else { throw UserError(half) }
-                    try store.close { try $0.suspend() }
-                    return outcome(.tooManyFailures(allowed: allowed), endedEarly: true)
+                    guard hasFailed else { throw UserError(half) }
+                    return (.tooManyFailures(allowed: allowed), true, nil)
                 }
                 if let wanted = gates?.wanted {
-                    try store.close { try $0.suspend() }
-                    return outcome(.tooFewAccepted(accepted: gates?.accepted ?? 0, wanted: wanted))
+                    return (.tooFewAccepted(accepted: gates?.accepted ?? 0, wanted: wanted), false, nil)
                 }
             }
-            try store.close { [statistics, job] store in
-                store.log?.failures = AllowedFailures(
-                    lines: statistics.failed, limit: job.maxFailures ?? .count(0))
-                try store.finish(count: count.positions)
-            }
-            return outcome(statistics.failed > allowed ? .tooManyFailures(allowed: allowed) : .complete)
+            return (hasFailed ? .tooManyFailures(allowed: allowed) : .complete, false, count.positions)
         }
     }
 
@@ -35,26 +35,32 @@ extension JobRun {
         end(live) {
             if let error { throw error }
             try save(live)
-            try store.close { try $0.suspend() }
             guard endsEarly, !stopFlag.isSet, let limit = job.maxFailures else {
-                return outcome(.interrupted)
+                return (.interrupted, false, nil)
             }
-            let lines = total.lines ?? feeder.count.lines
-            return outcome(.tooManyFailures(allowed: limit.allowed(of: lines)), endedEarly: true)
+            let lines = total.withLock(\.self) ?? feeder.count.lines
+            return (.tooManyFailures(allowed: limit.allowed(of: lines)), true, nil)
         }
     }
 
-    private func end(_ live: [TokenSequence], _ body: () throws -> RunOutcome) {
+    private func end(_ live: [TokenSequence], _ body: () throws -> Ending) {
         defer {
             queue.close()
-            total.stop()
-            // Remembered requests refer to their source, which is this job.
-            equals = EqualRequests()
             answers?.store.flush()
             if let result { ended(result) }
         }
         do {
-            result = .success(try body())
+            let ending = try body()
+            try store.close { store in
+                guard let positions = ending.positions else { return try store.suspend() }
+                store.log?.failures = AllowedFailures(
+                    lines: statistics.failed, limit: job.maxFailures ?? .count(0))
+                try store.finish(count: positions)
+            }
+            result = .success(
+                RunOutcome(
+                    status: ending.status, endedEarly: ending.endedEarly, statistics: currentStatistics,
+                    failures: failures, input: feeder.count, inputs: followed?.paths ?? job.input))
         } catch {
             // The first error is the one to tell; saving may well fail for the same reason.
             try? store.settle()
@@ -62,14 +68,5 @@ extension JobRun {
             try? store.close { try $0.suspend() }
             result = .failure(error)
         }
-    }
-
-    func outcome(_ status: RunOutcome.Status, endedEarly: Bool = false) -> RunOutcome {
-        let count = feeder.count
-        return RunOutcome(
-            status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
-            unfinished: count.unfinished, inputs: followed?.paths ?? job.input,
-            hasNumbered: count.numbered > 0,
-            missingFields: count.missingFields, inputWarnings: count.warnings)
     }
 }

@@ -27,8 +27,10 @@ extension JobRun {
 
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     func save(_ live: [TokenSequence]) throws {
-        let running = live.map { ($0.request.owner, $0.decoding.saved?.copied ?? SavedDecoding()) }
-        let others = (again + waiting.map(\.request)).map { ($0.owner, SavedDecoding()) }
+        let running = live.compactMap { sequence in
+            open[sequence.request.number].map { ($0, sequence.decoding.saved?.copied ?? SavedDecoding()) }
+        }
+        let others = queue.begun.map { ($0.owner, SavedDecoding()) }
         let records =
             (running + others).sorted { $0.0.label.position < $1.0.label.position }
             .compactMap { owner, saved in owner.record(saved) }
@@ -43,6 +45,24 @@ extension JobRun {
         }
         answers?.store.flush()
         lastSaving = .now
+    }
+
+    /// Counts lines for a fifth of a second on this thread, so that progress has the total of most inputs from the
+    /// beginning.
+    func countLines() {
+        guard !follows, piped == nil else { return }
+        let end = ContinuousClock.now + .milliseconds(200)
+        let count = (try? job.countLines { .now < end }) ?? nil
+        total.withLock { $0 = count }
+    }
+
+    /// Begins to count what takes longer. What goes wrong is left to the reader of the lines.
+    func countOtherLines() {
+        guard !follows, piped == nil, total.withLock(\.self) == nil else { return }
+        try? WorkerThread.start("count", stackSize: 1 << 20) { [total, job, queue] in
+            let count = try? job.countLines { !queue.isClosed }
+            total.withLock { $0 = count ?? nil }
+        }
     }
 
     func reportIfDue() {
@@ -60,7 +80,8 @@ extension JobRun {
         statistics.passedOver = count.passedOver
         statistics.covered = count.covered
         statistics.missing = count.missing
-        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
+        statistics.total =
+            count.isWhole ? count.positions : total.withLock(\.self).map { $0 * job.sampleCount }
         statistics.seconds = (.now - started).seconds
         statistics.joules = joules
         statistics.shortLines = gates?.quota?.shortLines ?? 0
@@ -81,30 +102,4 @@ extension SavedDecoding {
     fileprivate var copied: SavedDecoding {
         SavedDecoding(tokens: tokens.map(\.self), notes: notes.map(\.self))
     }
-}
-
-/// Number of lines that a run will take up, for progress only.
-final class InputTotal: Sendable {
-    private let state = AsyncValue<(total: Int?, isWanted: Bool)>((nil, true))
-
-    /// Nil while it isn't known, or if it can't be: the input can be read but once, or not now.
-    var lines: Int? { state.withState { $0.total } }
-
-    /// Counts for a fifth of a second on this thread, so that progress has the total of most inputs from the beginning.
-    func countSome(_ job: JobSettings) {
-        let end = ContinuousClock.now + .milliseconds(200)
-        state.change { $0.total = (try? job.countLines { .now < end }) ?? nil }
-    }
-
-    /// Begins to count what takes longer. What goes wrong is left to the reader of the lines.
-    func start(_ job: JobSettings) {
-        guard lines == nil else { return }
-        try? WorkerThread.start("count", stackSize: 1 << 20) { [self] in
-            let total = try? job.countLines { self.state.withState { $0.isWanted } }
-            state.change { $0.total = total ?? nil }
-        }
-    }
-
-    /// Nobody asks any more.
-    func stop() { state.change { $0.isWanted = false } }
 }

@@ -10,9 +10,6 @@ package final class ModelLoader: Sendable {
 
     package init(load: @escaping @Sendable () throws -> LoadedModel) { self.load = load }
 
-    /// Nil as long as no line needed it.
-    package var ifLoaded: LoadedModel? { model.withLock { $0 } }
-
     /// - Throws: what `load` throws.
     package func loaded() throws -> LoadedModel {
         try model.withLock { known in
@@ -39,14 +36,19 @@ package final class ModelLoader: Sendable {
                 throw UserError(.badJob, problem)
             }
         }
-        if let form = job.answerFormat, form.isConstraint {
-            do throws(SettingProblem) {
-                _ = try model.grammars.compilation(form, job.answerLayout).value()
-            } catch {
-                throw job.answersCantBe(error)
-            }
-        }
+        _ = try job.compiledAnswer(model.grammars)
         return model
+    }
+}
+
+extension JobSettings {
+    /// Returns the constraint on all answers; nil if there is none.
+    /// - Throws: `UserError` if no answer satisfies it.
+    package func compiledAnswer(_ grammars: AnswerGrammars) throws -> CompiledAnswer? {
+        guard let form = answerFormat, form.isConstraint else { return nil }
+        do throws(SettingProblem) { return try grammars.compilation(form, answerLayout).value() } catch {
+            throw answersCantBe(error)
+        }
     }
 }
 

@@ -6,30 +6,20 @@ import Synchronization
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. What waits for
 /// the form of its answer lets others go first. Once all that is left is in it, what takes longest may go first.
 final class RequestQueue: Sendable {
-    package enum Answer {
-        case request(Request)
-        case failure(RequestLabel, LineError)
-        case outcome(RequestLabel, RequestOutcome)
-        case past(PastRow)
+    enum Popped {
+        case work(PendingRequest)
         /// Nothing there yet.
         case wait
         /// All has been handed out.
         case end
-
-        /// Request that begins next; nil if none does.
-        var label: RequestLabel? {
-            switch self {
-            case .request(let request): request.work
-            case .failure(let label, _), .outcome(let label, _): label
-            case .past, .wait, .end: nil
-            }
-        }
     }
 
     fileprivate struct QueueState: Sendable {
         let countLimit: Int
         let weightLimit: Int
         var items: Deque<PendingRequest> = []
+        /// Work of lines that have begun, which comes before all other.
+        var begun: Deque<PendingRequest> = []
         var weight = 0
         var isFinished = false
         var failure: (any Error)?
@@ -39,11 +29,6 @@ final class RequestQueue: Sendable {
         var isFull: Bool { items.count >= countLimit || weight >= weightLimit }
         /// So that the feeder is not woken for each line.
         var hasMuchRoom: Bool { items.count <= countLimit / 4 * 3 && weight <= weightLimit / 4 * 3 }
-    }
-
-    private enum Popped {
-        case work(PendingRequest)
-        case end((any Error)?)
     }
 
     private let state: Condition<QueueState>
@@ -92,7 +77,7 @@ final class RequestQueue: Sendable {
         wake()
     }
 
-    private var isClosed: Bool { closed.load(ordering: .acquiring) }
+    var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     private func wake() { state.change { _ in } }
 
@@ -102,7 +87,19 @@ final class RequestQueue: Sendable {
     }
 
     /// The first line of which there is work; nil if there is none.
-    var lowestIndex: Int? { state.withLock { $0.items.lazy.compactMap(\.index).min() } }
+    var lowestIndex: Int? {
+        state.withLock { state in
+            [state.begun, state.items].joined().lazy.compactMap(\.label?.index).min()
+        }
+    }
+
+    // MARK: Lines that have begun: next steps, and requests to be generated anew
+
+    /// Puts in work of a line that has begun. Called by the thread that takes it.
+    func putBack(_ work: PendingRequest) { state.withLock { $0.begun.append(work) } }
+
+    var hasBegun: Bool { state.withLock { !$0.begun.isEmpty } }
+    var begun: [OwnedRequest] { state.withLock { $0.begun.compactMap(\.owned) } }
 
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
@@ -111,30 +108,22 @@ final class RequestQueue: Sendable {
     /// - Throws: what stopped the feeder, once all work before it is handed out.
     func pop(
         patience: Double, in turn: StartOrder = StartOrder(), cost: ((PendingRequest) -> Double)? = nil
-    ) throws -> Answer {
+    ) throws -> Popped {
         fill()
-        let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) { state -> Popped? in
-            if let work = state.pop(in: turn, cost) { return .work(work) }
-            return state.isFinished && state.items.isEmpty ? .end(state.failure) : nil
+        let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) {
+            state -> Result<Popped, any Error>? in
+            if let work = state.pop(in: turn, cost) { return .success(.work(work)) }
+            guard state.isFinished, state.items.isEmpty else { return nil }
+            if let failure = state.failure { return .failure(failure) }
+            return state.begun.isEmpty ? .success(.end) : nil
         }
-        switch popped {
-        case .work(.request(let request)): return .request(request)
-        case .work(.failure(let label, let error)): return .failure(label, error)
-        case .work(.outcome(let label, let outcome)): return .outcome(label, outcome)
-        case .work(.past(let row)): return .past(row)
-        case .work(.waiting(let waiting)):
-            do throws(LineError) { return .request(try waiting.begun()) } catch {
-                return .failure(waiting.request.work, error)
-            }
-        case .end(let failure?): throw failure
-        case .end(nil): return .end
-        case nil: return .wait
-        }
+        return try popped?.get() ?? .wait
     }
 }
 
 extension RequestQueue.QueueState {
     mutating func pop(in turn: StartOrder, _ cost: ((PendingRequest) -> Double)?) -> PendingRequest? {
+        if let place = begun.firstIndex(where: \.isReady) { return begun.remove(at: place) }
         guard let place = place(in: turn, cost) else { return nil }
         let work = items.remove(at: place)
         weight -= work.weight
@@ -162,45 +151,18 @@ struct ExpectedLength {
     private var (allowed, made) = (0, 0)
 
     /// Takes note of a request that was computed.
-    mutating func note(_ sequence: TokenSequence) {
-        allowed += sequence.request.kind.sampledTokens
-        made += sequence.decoding.sampled.count
+    mutating func note(_ ended: EndedRequest) {
+        allowed += ended.request.kind.sampledTokens
+        made += ended.decoding.sampled.count
     }
 
     /// In tokens of a completion. What needs no model is soon done, and out of the way.
     func cost(of work: PendingRequest) -> Double {
-        guard let request = work.request, case let kind = request.kind else { return .infinity }
+        guard let request = work.owned?.request, case let kind = request.kind else { return .infinity }
         let given = Double(work.weight) / Self.promptRowsPerToken
         guard kind.sampledTokens > 0 else { return given }
         let share = allowed > 0 ? Double(made) / Double(allowed) : 1
         let left = Double(kind.sampledTokens) * share - Double(request.saved?.tokens.count ?? 0)
         return given + max(1, left)
-    }
-}
-
-/// Whether a run whose input is followed waits for more of it.
-///
-/// Into a stream it does until it is stopped. An output is put in place from time to time: once all lines so far are
-/// done, or when some time has passed. Then the next run takes up what has come meanwhile.
-final class FollowedEnd: Sendable {
-    /// Seconds from which on an output is put in place although lines keep coming.
-    private static let patience = 60.0
-    private let endsWhenIdle: Bool
-    private let stopFlag: StopFlag
-    private let begun = ContinuousClock.now
-    private let running = Atomic<Int>(0)
-
-    init(endsWhenIdle: Bool, stopFlag: StopFlag) {
-        self.endsWhenIdle = endsWhenIdle
-        self.stopFlag = stopFlag
-    }
-
-    /// Lines of which the loop has requests.
-    func set(running count: Int) { running.store(count, ordering: .relaxed) }
-
-    func mayGrow() -> Bool {
-        if stopFlag.isSet { return false }
-        guard endsWhenIdle else { return true }
-        return running.load(ordering: .relaxed) > 0 && (.now - begun).seconds < Self.patience
     }
 }

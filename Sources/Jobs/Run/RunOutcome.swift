@@ -88,20 +88,17 @@ public struct RunStatistics: Sendable, Equatable {
     /// Adds up jobs that run together, so far as it shows while they run.
     package static func + (a: Self, b: Self) -> Self {
         var sum = a
-        sum.lines += b.lines
-        sum.done += b.done
-        sum.failedResults += b.failedResults
-        sum.passedOn += b.passedOn
-        sum.skipped += b.skipped
+        let numbers: [WritableKeyPath<Self, Int>] = [
+            \.lines, \.done, \.failedResults, \.passedOn, \.skipped, \.running, \.completionTokens,
+            \.scoringRows,
+        ]
+        for number in numbers { sum[keyPath: number] += b[keyPath: number] }
         // Nobody knows how many lines it takes until enough rows are accepted.
         let isCounted = a.wanted == nil && b.wanted == nil
         sum.total = isCounted ? a.total.flatMap { total in b.total.map { total + $0 } } : nil
         sum.accepted = a.accepted.flatMap { own in b.accepted.map { own + $0 } }
         sum.wanted = a.wanted.flatMap { own in b.wanted.map { own + $0 } }
         sum.tally = a.tally.merging(b.tally, uniquingKeysWith: +)
-        sum.running += b.running
-        sum.completionTokens += b.completionTokens
-        sum.scoringRows += b.scoringRows
         sum.seconds = max(a.seconds, b.seconds)
         return sum
     }
@@ -161,13 +158,8 @@ public struct RunOutcome: Sendable {
     /// The first few lines that failed.
     public var failures: [FailedLine]
     /// Half lines at the end of the input's files. They count nowhere else.
-    public var unfinished: [UnfinishedLine] = []
+    public var unfinished: [UnfinishedLine] { input.unfinished }
+    package var input: InputCount
     /// The files of the input, as they were read.
-    package var inputs: [String] = []
-    /// Some lines have no id of their own, and are known by their number.
-    package var hasNumbered = false
-    /// Kept fields that lines of this run lacked.
-    package var missingFields = MissingFields()
-    /// Warnings of the input's files.
-    package var inputWarnings: [String] = []
+    package var inputs: [String]
 }

@@ -38,9 +38,9 @@ final class SharedStore: @unchecked Sendable {
     /// Changes the store, after all that was handed over before.
     /// - Throws: what went wrong with that, or, where no thread writes, with this.
     func handOver(_ change: @escaping Change) throws {
-        startWriter()
         let isTaken: Result<Bool, any Error> = handed.wait { handed in
             if let failure = handed.takeFailure() { return .failure(failure) }
+            handed.isTaken = handed.isTaken ?? startWriter()
             guard handed.isTaken == true else { return .success(false) }
             guard handed.changes.count < Self.changeLimit else { return nil }
             handed.changes.append(change)
@@ -63,18 +63,9 @@ final class SharedStore: @unchecked Sendable {
         try check()
     }
 
-    private func startWriter() {
-        let isFirst = handed.withLock { handed in
-            defer { handed.isTaken = handed.isTaken ?? true }
-            return handed.isTaken == nil
-        }
-        guard isFirst else { return }
-        do throws(SystemError) {
-            try WorkerThread.start("results", stackSize: 1 << 20) { self.write() }
-        } catch {
-            // Without a thread the caller does it.
-            handed.withLock { $0.isTaken = false }
-        }
+    /// - Returns: false if there can be no thread; then the caller does it.
+    private func startWriter() -> Bool {
+        (try? WorkerThread.start("results", stackSize: 1 << 20) { self.write() }) != nil
     }
 
     private func write() {
@@ -97,14 +88,9 @@ final class SharedStore: @unchecked Sendable {
 
     // MARK: At once
 
-    /// - Returns: nil once the run is over.
-    func claim(_ key: ResultKey, position: Int) throws -> StoredState? {
-        try use { isClosed ? nil : try $0.claim(key, position: position) }
-    }
-
     /// - Returns: nil once the run is over, too.
-    func result(at position: Int) throws -> GenerationResult? {
-        try use { isClosed ? nil : try $0.result(at: position) }
+    func whileOpen<Value>(_ body: (any ResultStore) throws -> Value?) rethrows -> Value? {
+        try use { isClosed ? nil : try body($0) }
     }
 
     /// Results on a disk need not be held in memory; and the loop, which asks, waits for none.
@@ -112,15 +98,6 @@ final class SharedStore: @unchecked Sendable {
 
     func filedHashes(of key: ResultKey) throws -> [UInt64] {
         try use { try $0.log?.filedHashes(of: key) ?? [] }
-    }
-
-    /// - Returns: whether to go on: neither is the run over, nor is all known.
-    func lookAhead(at key: ResultKey) throws -> Bool {
-        try use { store in
-            guard !isClosed, let log = store.log else { return false }
-            try log.lookAhead(at: key)
-            return log.needsLookAhead
-        }
     }
 
     func use<Value>(_ body: (any ResultStore) throws -> Value) rethrows -> Value {

@@ -17,8 +17,8 @@ extension GenerationResult {
 extension GenerationResult.Timing {
     /// A completion computed for an equal request has no times but the wait.
     /// - Parameter tokens: the tokens that this run made; nil for those sampled.
-    init(_ completion: TokenSequence, _ label: RequestLabel, tokens: Int? = nil) {
-        var clock = completion.isOwn(label) ? completion.stoppedClock : RequestClock()
+    init(_ ended: EndedRequest, _ label: RequestLabel, tokens: Int? = nil) {
+        var clock = ended.clock ?? RequestClock()
         clock.ready = label.readyAt
         if let tokens { clock.tokens = tokens }
         self.init(clock)

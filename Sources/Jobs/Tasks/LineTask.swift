@@ -86,12 +86,11 @@ package struct RequestMaker: Sendable {
     func request(
         _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil,
         for owner: any RequestOwner
-    ) -> Request {
+    ) -> OwnedRequest {
         var request = Request(prompt: prompt, kind: kind)
-        (request.owner, request.rope) = (owner, rope)
-        (request.asked, request.saved) = (asked, saved?.saved)
+        (request.rope, request.asked, request.saved) = (rope, asked, saved?.saved)
         request.key = model.flatMap { RequestKey(request, model: $0) }
-        return request
+        return OwnedRequest(request: request, owner: owner)
     }
 }
 
@@ -109,8 +108,7 @@ protocol RequestOwner: Sendable {
     /// Whether other rows of its line make the same request, with the same random stream. By default none.
     var isCommon: Bool { get }
 
-    /// Returns the outcome of a complete sequence, which an equal request may have computed.
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome
+    func outcome(of ended: EndedRequest) -> RequestOutcome
     /// Returns the outcome of an error.
     /// - Parameter sequence: nil if none was admitted.
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome
@@ -139,7 +137,7 @@ package enum RequestOutcome: Sendable {
     /// - Parameter text: the answer with the error.
     case failed(LineError, text: String? = nil)
     /// To be repeated.
-    case again(Request)
+    case again(OwnedRequest)
     /// To be done next, before there is a result.
     case more([PendingRequest])
     /// Decided once all rows before it have come as far.

@@ -33,22 +33,48 @@ package struct RequestLabel: Sendable {
     var streamID: String { step.map { "\(key.id)\u{0}\($0)" } ?? key.id }
 }
 
+/// A request, and what becomes of its outcome.
+package struct OwnedRequest: Sendable {
+    var request: Request
+    var owner: any RequestOwner
+
+    var label: RequestLabel { owner.label }
+}
+
+/// A request that has ended, and its outcome.
+struct EndedRequest {
+    let request: Request
+    let decoding: any Decoding
+    /// Nil if it was computed for an equal request.
+    private(set) var clock: RequestClock?
+    let provenance: [String: String]
+
+    var isOwn: Bool { clock != nil }
+
+    /// The outcome of an equal request.
+    var copied: EndedRequest {
+        var copy = self
+        copy.clock = nil
+        return copy
+    }
+}
+
 /// A request that can't begin yet.
 package protocol WaitingRequest: Sendable {
     /// As far as known.
-    var request: Request { get }
+    var request: OwnedRequest { get }
     /// Memory that it needs besides the request, in tokens.
     var weight: Int { get }
     var isReady: Bool { get }
 
     /// Returns the request, once it is ready.
     /// - Throws: `LineError` if there is none.
-    func begun() throws(LineError) -> Request
+    func begun() throws(LineError) -> OwnedRequest
 }
 
 /// Work from the feeder for the job.
 package enum PendingRequest: Sendable {
-    case request(Request)
+    case request(OwnedRequest)
     case failure(RequestLabel, LineError)
     case waiting(any WaitingRequest)
     /// A row that needs no computation now.
@@ -58,14 +84,14 @@ package enum PendingRequest: Sendable {
 
     /// Memory that it needs, in tokens.
     var weight: Int {
-        guard let request else { return 0 }
+        guard let request = owned?.request else { return 0 }
         let own = request.prompt.count + request.kind.weight
         guard case .waiting(let waiting) = self else { return own }
         return own + waiting.weight
     }
 
     /// Nil if it needs no model.
-    var request: Request? {
+    var owned: OwnedRequest? {
         switch self {
         case .request(let request): request
         case .waiting(let waiting): waiting.request
@@ -73,19 +99,21 @@ package enum PendingRequest: Sendable {
         }
     }
 
-    /// The line's index; nil for one that is done.
-    var index: Int? {
+    /// Nil for one that is done.
+    var label: RequestLabel? {
         switch self {
-        case .failure(let label, _), .outcome(let label, _): label.index
-        case .request, .waiting: request?.work.index
+        case .failure(let label, _), .outcome(let label, _): label
+        case .request, .waiting: owned?.label
         case .past: nil
         }
     }
 
+    var isReady: Bool { if case .waiting(let waiting) = self { waiting.isReady } else { true } }
+
     func mayBegin(in turn: StartOrder) -> Bool {
         switch self {
-        case .request(let request): turn.holds(request.work)
-        case .waiting(let waiting): turn.holds(waiting.request.work) && waiting.isReady
+        case .request(let request): turn.holds(request.label)
+        case .waiting(let waiting): turn.holds(waiting.request.label) && waiting.isReady
         case .outcome(let label, _): turn.holds(label)
         case .failure(let label, _): turn.quota?.need(of: label.position) != .open
         case .past(let row): row.position < turn.limit
@@ -103,25 +131,4 @@ struct StartOrder {
     func holds(_ label: RequestLabel) -> Bool {
         label.position < limit && quota?.need(of: label.position) != .open
     }
-}
-
-extension Request {
-    /// Purpose of it in this run.
-    var owner: any RequestOwner {
-        get {
-            guard let label = label as? CarriedOwner else {
-                preconditionFailure("a request of another source")
-            }
-            return label.owner
-        }
-        set { label = CarriedOwner(newValue) }
-    }
-    var work: RequestLabel { owner.label }
-}
-
-/// The owner of a request as a loop carries it. A class, as a cast to it costs next to nothing.
-private final class CarriedOwner: Sendable {
-    let owner: any RequestOwner
-
-    init(_ owner: any RequestOwner) { self.owner = owner }
 }

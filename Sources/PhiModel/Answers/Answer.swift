@@ -53,7 +53,7 @@ extension Answer {
     }
 
     init(_ sequence: TokenSequence, _ reasoning: RequestSettings.ReasoningUse?) {
-        let (completion, clock) = (sequence.outcome(SamplingDecoding.self), sequence.stoppedClock)
+        let (completion, clock) = (sequence.decoding.of(SamplingDecoding.self), sequence.stoppedClock)
         self.init(
             text: reasoning == .keep ? completion.reasoning + completion.text : completion.text,
             reasoning: reasoning == .separate ? completion.reasoningContent : nil,

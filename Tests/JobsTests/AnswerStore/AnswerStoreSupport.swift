@@ -8,7 +8,7 @@ import Testing
 struct MadeAnswer {
     let request: Request
     let key: RequestKey
-    let sequence: TokenSequence
+    let ended: EndedRequest
 
     init(_ number: Int, length: Int = 3) throws {
         var request = Request(
@@ -20,15 +20,15 @@ struct MadeAnswer {
         let decoding = try #require(
             request.kind.decoding(
                 SavedDecoding(logprobs: logprobs), after: request.prompt, vocabularySize: 9))
-        sequence = TokenSequence(request, taken: decoding, by: OneRequest(request))
+        ended = EndedRequest(request: request, decoding: decoding, provenance: ["rope": "\"short\"\n"])
     }
 
     var record: AnswerRecord {
-        AnswerRecord(key: key, sequence.decoding.saved ?? SavedDecoding(), ["rope": "\"short\"\n"])
+        AnswerRecord(key: key, ended.decoding.saved ?? SavedDecoding(), ended.provenance)
     }
 
     @discardableResult
-    func add(to store: AnswerStore) -> Bool { store.add(sequence, record.provenance, key) }
+    func add(to store: AnswerStore) -> Bool { store.add(ended, key) }
 }
 
 extension AnswerStore {

@@ -121,21 +121,16 @@ import Testing
             text: model.makeTextStream())
         func part(_ position: Int) -> GenerationPart {
             GenerationPart(
-                label: RequestLabel(
-                    position: position, index: position, sample: 0,
-                    key: ResultKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
-                    lineNumber: position + 1), seed: 0, keepsTokens: false, retries: 0)
+                label: .test(position), seed: 0, keepsTokens: false, retries: 0)
         }
-        func request(_ position: Int) -> Request {
-            var request = Request(prompt: [1], kind: kind)
-            request.owner = part(position)
-            return request
+        func request(_ position: Int) -> OwnedRequest {
+            OwnedRequest(request: Request(prompt: [1], kind: kind), owner: part(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
-            guard case .request(let request) = try queue.pop(patience: 0, in: StartOrder(limit: limit)) else {
+            guard case .work(let work) = try queue.pop(patience: 0, in: StartOrder(limit: limit)) else {
                 return nil
             }
-            return request.work.position
+            return work.label?.position
         }
         let answer = GenerateTask.Answer(
             form: AnswerFormat(.regex("yes|no")), maxTokens: 9, layout: .compact, grammars: grammars)

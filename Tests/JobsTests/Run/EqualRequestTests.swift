@@ -149,41 +149,17 @@ import Testing
     @Test(arguments: [1, 2, 3, 4]) func stoppedRunsEndWithTheSameResults(seed: UInt64) throws {
         let path = try folder.write(Self.lines(25), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(Self.job(path) { $0.computesEqualsOnce = false })
-        var random = FixedRandom(seed)
-        let store = MemoryStore()
-        var (runs, copied) = (0, 0)
-        while store.output == nil, runs < 200 {
-            let model = ScriptedModel()
-            let flag = StopFlag()
-            let crashes = Bool.random(using: &random)
-            let last = Int.random(in: 1...12, using: &random)
-            model.beforeStep = { step in
-                guard step == last else { return }
-                if crashes { throw UserError(.resources, "out of luck") }
-                flag.set()
-            }
-            let workers = Int.random(in: 1...9, using: &random)
-            let job = Self.job(path) { $0.engine.workers = .count(workers) }
-            do {
-                copied += try Runner(job: job, model: model, store: store, stopFlag: flag).run().statistics
-                    .copied
-            } catch { #expect(crashes) }
-            runs += 1
+        var copied = 0
+        let lines = try ScriptedRun.stopped(Self.job(path), seed: seed, steps: 12) { outcome, _ in
+            copied += outcome.statistics.copied
         }
-        #expect(runs > 2 && copied > 0)
-        #expect(store.output?.map(withoutTiming) == expected)
+        #expect(copied > 0 && lines == expected)
     }
 
     /// What is kept of finished ones is bounded, and those used again stay.
     @Test func theOldestAreForgotten() throws {
-        let model = ScriptedModel()
         func request(_ number: Int) -> Request {
             var request = Request(prompt: [Int32(number)], kind: Scoring([1]))
-            request.owner = GenerationPart(
-                label: RequestLabel(
-                    position: number, index: number, sample: 0,
-                    key: ResultKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0,
-                keepsTokens: false, retries: 0)
             request.asked = []
             return request
         }
@@ -192,17 +168,16 @@ import Testing
         }
         var equals = EqualRequests(countLimit: 4, weightLimit: 100)
         func isKnown(_ number: Int) throws -> Bool {
-            if case .known = equals.answer(to: try key(number), for: request(number).owner) { return true }
+            let owner = GenerationPart(label: .test(number), seed: 0, keepsTokens: false, retries: 0)
+            if case .known = equals.answer(to: try key(number), for: owner) { return true }
             return false
         }
         func finish(_ number: Int) throws {
             #expect(try !isKnown(number))
-            let loop = BatchLoop(engine: model, workers: 1, prefillChunk: 1)
-            let source = OneRequest(request(number))
-            loop.add(source)
-            loop.run()
-            let key = try key(number)
-            source.take().map { _ = equals.finished($0, [:], key) }
+            let request = request(number)
+            let ended = EndedRequest(
+                request: request, decoding: request.kind.decoding(after: request.prompt), provenance: [:])
+            _ = equals.finished(ended, try key(number))
         }
         for number in 1...4 { try finish(number) }
         #expect(try isKnown(1) && isKnown(3))

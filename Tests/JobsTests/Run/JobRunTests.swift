@@ -93,7 +93,9 @@ import Testing
         let outcomes = try together(jobs, folder, model, flags: flags) { loop, runs in
             let live = loop.live(of: runs[0])
             if runs[0].statistics.done > 0,
-                live.count(where: { $0.request.work.position >= 8 && $0.decoding.progress > 2 }) > 1
+                live.count(where: {
+                    runs[0].open[$0.request.number]?.label.position ?? 0 >= 8 && $0.decoding.progress > 2
+                }) > 1
             {
                 flags[0].set()
             }

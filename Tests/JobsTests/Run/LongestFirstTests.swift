@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Those that an earlier run has nearly done, and those with short prompts, come later.
-    @Test func costIsWhatIsLeft() {
+    @Test func costIsWhatIsLeft() throws {
         let model = ScriptedModel()
         func request(_ prompt: Int, _ most: Int, saved: Int = 0) -> Request {
             var request = Request(
@@ -65,17 +65,20 @@ import Testing
         }
         var expected = ExpectedLength()
         func cost(_ prompt: Int, _ most: Int, saved: Int = 0) -> Double {
-            expected.cost(of: .request(request(prompt, most, saved: saved)))
+            let owner = GenerationPart(label: .test(0), seed: 0, keepsTokens: false, retries: 0)
+            return expected.cost(
+                of: .request(OwnedRequest(request: request(prompt, most, saved: saved), owner: owner)))
         }
         #expect(cost(10, 100) > cost(10, 99) && cost(11, 100) > cost(10, 100))
         #expect(cost(10, 100, saved: 50) < cost(10, 60))
         #expect(cost(200, 50) < cost(10, 100))
-        let loop = BatchLoop(engine: model, workers: 1, prefillChunk: 64)
-        model.endOdds = .max
-        let source = OneRequest(request(5, 20))
-        loop.add(source)
-        loop.run()
-        source.take().map { expected.note($0) }
+        let whole = request(5, 20, saved: 20)
+        let decoding = try #require(
+            whole.saved.flatMap {
+                whole.kind.decoding(
+                    $0, after: whole.prompt, vocabularySize: model.limits.vocabularySize)
+            })
+        expected.note(EndedRequest(request: whole, decoding: decoding, provenance: [:]))
         #expect(cost(160, 90) == 10 + 90, "it had all that it might")
     }
 
@@ -90,17 +93,6 @@ import Testing
             job.engine.workers = .count(6)
         }
         let (_, expected) = try ScriptedRun.run(job)
-        let store = MemoryStore()
-        store.samples = 2
-        var runs = 0
-        while store.output == nil, runs < 100 {
-            let (model, flag) = (ScriptedModel(), StopFlag())
-            let last = Int.random(in: 1...60, using: &random)
-            model.beforeStep = { if $0 == last { flag.set() } }
-            _ = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
-            #expect(model.faults.isEmpty && model.liveSequences == 0)
-            runs += 1
-        }
-        #expect(runs > 2 && store.output?.map(withoutTiming) == expected)
+        #expect(try ScriptedRun.stopped(job, seed: 7, steps: 60) == expected)
     }
 }

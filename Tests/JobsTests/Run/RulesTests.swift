@@ -24,9 +24,10 @@ import Testing
         var found: [LogitRules] = []
         while true {
             switch try queue.pop(patience: 10) {
-            case .request(let request): found.append(try #require(request.kind as? Sampling).sampling.rules)
-            case .failure(_, let error): throw error
-            case .outcome, .past: Issue.record("there are no steps")
+            case .work(.request(let owned)):
+                found.append(try #require(owned.request.kind as? Sampling).sampling.rules)
+            case .work(.failure(_, let error)): throw error
+            case .work: Issue.record("there are no steps")
             case .end: return found
             case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")
             }

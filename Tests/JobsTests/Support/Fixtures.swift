@@ -1,6 +1,8 @@
 import BatchPipeline
 import Foundation
 
+@testable import Jobs
+
 /// A folder that is gone when the test is.
 final class TemporaryFolder {
     let path: String
@@ -32,6 +34,15 @@ extension JobSettings {
         job.engine.speculation = .off
         change(&job)
         return job
+    }
+}
+
+extension RequestLabel {
+    static func test(_ position: Int) -> RequestLabel {
+        RequestLabel(
+            position: position, index: position, sample: 0,
+            key: ResultKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
+            lineNumber: position + 1)
     }
 }
 

@@ -34,8 +34,8 @@ import Testing
                     requests, on: engine, workers: workers, chunk: chunk
                 ) { sequence, _ in
                     (sequence.request.kind is Scoring
-                        ? sequence.outcome(ScoringDecoding.self).logprobs
-                        : sequence.outcome(LabelTreeScoring.self).answers).map(\.bitPattern)
+                        ? sequence.decoding.of(ScoringDecoding.self).logprobs
+                        : sequence.decoding.of(LabelTreeScoring.self).answers).map(\.bitPattern)
                 }
                 return (list.endings, preemptions)
             }

@@ -45,7 +45,7 @@ import Testing
                 ) { sequence, _ in
                     Ending(
                         tokens: sequence.decoding.sampled,
-                        reason: sequence.outcome(SamplingDecoding.self).finishReason,
+                        reason: sequence.decoding.of(SamplingDecoding.self).finishReason,
                         notes: sequence.decoding.saved?.notes ?? [])
                 }
             }

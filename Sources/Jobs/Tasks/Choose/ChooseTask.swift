@@ -168,7 +168,7 @@ struct PreparedChoice: PreparedLine {
     /// - Parameter reasoning: the model's reasoning, and its use in the result.
     func request(
         _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
-    ) -> Request {
+    ) -> OwnedRequest {
         let owner = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
             seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
@@ -194,9 +194,9 @@ private struct ChoicePart: RequestOwner {
     /// The reasoning had it.
     var sharesPrompt: Bool { reasoning != nil }
 
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
+    func outcome(of ended: EndedRequest) -> RequestOutcome {
         let weights = ChoiceWeights(
-            tree, count: texts.count, answers: sequence.outcome(LabelTreeScoring.self).answers)
+            tree, count: texts.count, answers: ended.decoding.of(LabelTreeScoring.self).answers)
         let chosen = weights.chosen(
             temperature: temperature,
             stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
@@ -206,15 +206,15 @@ private struct ChoicePart: RequestOwner {
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
             tokens: keepsTokens ? reasoningTokens + tokens : nil,
-            provenance: GenerationResult.values(provenance))
+            provenance: GenerationResult.values(ended.provenance))
         // The text is one of the choices, even where reasoning is kept in it.
         if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
         let probabilities = zip(texts, weights.probabilities).map {
             ChosenResult.Probability(text: $0, value: $1)
         }
         return .made(
-            ChosenResult(answer, probabilities), .init(sequence, label, tokens: tokens.count),
-            isOwn: sequence.isOwn(label))
+            ChosenResult(answer, probabilities), .init(ended, label, tokens: tokens.count), isOwn: ended.isOwn
+        )
     }
 }
 
@@ -310,9 +310,9 @@ private struct ReasoningPart: RequestOwner {
     /// The choice follows.
     var mayComeAgain: Bool { true }
 
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
+    func outcome(of ended: EndedRequest) -> RequestOutcome {
         .more([
-            .request(choice.request(label, after: (sequence.outcome(SamplingDecoding.self), use), maker))
+            .request(choice.request(label, after: (ended.decoding.of(SamplingDecoding.self), use), maker))
         ])
     }
 }

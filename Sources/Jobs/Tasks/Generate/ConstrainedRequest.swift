@@ -82,7 +82,7 @@ extension RequestSettings {
 /// A request that begins once its constraint is compiled.
 struct ConstrainedRequest: WaitingRequest {
     /// Without its constraint.
-    let request: Request
+    let request: OwnedRequest
     let kind: Sampling
     let owner: GenerationPart
     let answer: GenerateTask.Answer
@@ -95,9 +95,9 @@ struct ConstrainedRequest: WaitingRequest {
     var isReady: Bool { compilation.isReady }
 
     /// Returns the request with its compiled constraint.
-    func begun() throws(LineError) -> Request {
+    func begun() throws(LineError) -> OwnedRequest {
         let compiled = try answer.compiled(compilation)
-        var (request, kind, owner) = (request, kind, owner)
+        var (kind, owner) = (kind, owner)
         owner.rule = compiled.rule
         if let reasoning {
             kind.reasoning = try reasoning.formed(
@@ -106,8 +106,8 @@ struct ConstrainedRequest: WaitingRequest {
         } else {
             kind.constraint = compiled.constraint(maxTokens: answer.maxTokens)
         }
-        request.owner = owner
+        var request = request.request
         request.kind = kind
-        return request
+        return OwnedRequest(request: request, owner: owner)
     }
 }

@@ -119,7 +119,7 @@ struct GenerationPart: RequestOwner {
     var isCertain: Bool { !mayComeAgain && reasoning != .keep && echo == nil && !asksNothing }
 
     func reasoning(of sequence: TokenSequence) -> String? {
-        reasoning == .separate ? sequence.outcome(SamplingDecoding.self).reasoningContent : nil
+        reasoning == .separate ? sequence.decoding.of(SamplingDecoding.self).reasoningContent : nil
     }
 
     /// The key of the completion's random stream.
@@ -127,24 +127,24 @@ struct GenerationPart: RequestOwner {
         RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: label.attempt)
     }
 
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
-        let completion = sequence.outcome(SamplingDecoding.self)
+    func outcome(of ended: EndedRequest) -> RequestOutcome {
+        let completion = ended.decoding.of(SamplingDecoding.self)
         let (text, calls, problem) = read(completion.text)
         if let problem {
-            return turnedDown(sequence, completion.text, problem)
+            return turnedDown(ended.request, completion.text, problem)
         }
-        var provenance = provenance
+        var provenance = ended.provenance
         if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
         let reason = completion.finishReason == .stopSequence ? .stop : completion.finishReason
         var result = GeneratedResult(
             text: text, finishReason: calls == nil ? reason : .toolCalls,
-            promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
+            promptTokens: ended.request.prompt.count, completionTokens: completion.sampled.count,
             seed: seed, tokens: keepsTokens ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
             provenance: GenerationResult.values(provenance))
         result.toolCalls = calls.map { calls in
             // Of prompt and random stream, as a job's templates and kept fields make no other request.
-            let own = sequence.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
+            let own = ended.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
             var id: [UInt8] = []
             JSONBytes.appendHex(own, to: &id)
             return ToolCall.list(calls, id: String(decoding: id, as: UTF8.self))
@@ -164,7 +164,7 @@ struct GenerationPart: RequestOwner {
                 [echo.first] + completion.promptNotes.map(Self.entry) + $0 + end.map(Self.entry)
             }
         }
-        return .made(result, .init(sequence, label), isOwn: sequence.isOwn(label))
+        return .made(result, .init(ended, label), isOwn: ended.isOwn)
     }
 
     /// Returns the words of an answer, the calls after them, nil if there are none, and an error in either.
@@ -190,10 +190,8 @@ struct GenerationPart: RequestOwner {
 
     /// Returns a request to generate the answer again, or an error.
     /// - Parameter problem: a part of a sentence.
-    private func turnedDown(
-        _ sequence: TokenSequence, _ answer: String, _ problem: String
-    ) -> RequestOutcome {
-        guard var kind = sequence.request.kind as? Sampling else {
+    private func turnedDown(_ request: Request, _ answer: String, _ problem: String) -> RequestOutcome {
+        guard var kind = request.kind as? Sampling else {
             preconditionFailure("a request that generates")
         }
         let draws = kind.sampling.draws
@@ -202,10 +200,9 @@ struct GenerationPart: RequestOwner {
             owner.label.attempt += 1
             owner.label.readyAt = .now
             kind.stream = owner.stream
-            var request = sequence.request
+            var request = request
             (request.kind, request.saved) = (kind, nil)
-            request.owner = owner
-            return .again(request)
+            return .again(OwnedRequest(request: request, owner: owner))
         }
         let text: String
         if !draws {

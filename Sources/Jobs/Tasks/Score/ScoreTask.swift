@@ -169,18 +169,18 @@ private struct ScorePart: RequestOwner {
 
     var sharesPrompt: Bool { number > 0 }
 
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
-        guard let kind = sequence.request.kind as? Scoring else {
+    func outcome(of ended: EndedRequest) -> RequestOutcome {
+        guard let kind = ended.request.kind as? Scoring else {
             preconditionFailure("a request that scores")
         }
         let score = Score(
-            sequence.outcome(ScoringDecoding.self).logprobs, tokens: scores.keepsTokens ? kind.tokens : nil,
-            provenance: GenerationResult.values(provenance))
-        return scores.add(.success(score), number, label, sequence.isOwn(label) ? sequence : nil)
+            ended.decoding.of(ScoringDecoding.self).logprobs, tokens: scores.keepsTokens ? kind.tokens : nil,
+            provenance: GenerationResult.values(ended.provenance))
+        return scores.add(.success(score), number, label, admitted: ended.clock?.admitted)
     }
 
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {
-        scores.add(.failure(error), number, label, sequence)
+        scores.add(.failure(error), number, label, admitted: sequence?.clock.admitted)
     }
 }
 
@@ -202,12 +202,11 @@ private final class OpenScores: Sendable {
         state = Mutex(CollectedParts(parts: Array(repeating: nil, count: count), missing: count))
     }
 
-    /// - Parameter sequence: nil if none was computed for this line.
+    /// - Parameter admitted: nil if nothing was computed for this line.
     /// - Returns: the line's result once complete. If completions can't be scored, it is the first one's error.
     func add(
-        _ part: Result<Score, LineError>, _ number: Int, _ label: RequestLabel, _ sequence: TokenSequence?
+        _ part: Result<Score, LineError>, _ number: Int, _ label: RequestLabel, admitted: Moment?
     ) -> RequestOutcome {
-        let admitted = sequence?.clock.admitted
         let state = state.withLock { state in
             state.parts[number] = part
             state.missing -= 1

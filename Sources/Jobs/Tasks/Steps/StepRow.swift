@@ -179,10 +179,8 @@ struct StepRow: Sendable {
         }
     }
 
-    func wrapped(_ request: Request) -> Request {
-        var request = request
-        request.owner = StepPart(owner: request.owner, row: self)
-        return request
+    func wrapped(_ request: OwnedRequest) -> OwnedRequest {
+        OwnedRequest(request: request.request, owner: StepPart(owner: request.owner, row: self))
     }
 
     func error(_ error: any Error) -> LineError {
@@ -236,11 +234,11 @@ private struct WaitingStep: WaitingRequest {
     let waiting: any WaitingRequest
     let row: StepRow
 
-    var request: Request { row.wrapped(waiting.request) }
+    var request: OwnedRequest { row.wrapped(waiting.request) }
     var weight: Int { waiting.weight }
     var isReady: Bool { waiting.isReady }
 
-    func begun() throws(LineError) -> Request {
+    func begun() throws(LineError) -> OwnedRequest {
         do throws(LineError) { return row.wrapped(try waiting.begun()) } catch { throw row.error(error) }
     }
 }
@@ -259,8 +257,8 @@ private struct StepPart: RequestOwner {
     var mayComeAgain: Bool { true }
     var isCommon: Bool { row.step.fork.below > 1 }
 
-    func outcome(of sequence: TokenSequence, _ provenance: [String: String]) -> RequestOutcome {
-        goOn(owner.outcome(of: sequence, provenance))
+    func outcome(of ended: EndedRequest) -> RequestOutcome {
+        goOn(owner.outcome(of: ended))
     }
 
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {

@@ -1,0 +1,128 @@
+/// Lines of a job's input that its run takes up, each with its identity.
+package struct JobLines {
+    package struct Line {
+        /// The record, without its bytes: a long line need not be in memory twice.
+        package let record: InputRecord
+        package var identity: LineIdentity
+        /// Its place among the lines that count, whether they are taken up or not.
+        package let place: Int
+        /// Whether no line that counts has its id before, or nobody asks.
+        package let isNew: Bool
+    }
+
+    let keys: LineKeys
+    private let job: JobSettings
+    private var reader: InputReader
+    private var ids: SeenIDs?
+    /// The overall number of the last record that is left out.
+    private let start: Int
+    /// Lines that count so far: neither blank nor passed over.
+    package private(set) var count: Int
+    /// Lines passed over, as they carry the error of an earlier step.
+    package private(set) var passedOver = 0
+    /// Half lines at the end of the input, or of one of its files.
+    package private(set) var unfinished: [UnfinishedLine] = []
+    /// All of the input so far; nil if nobody asks.
+    private(set) var seen: InputSeen?
+
+    package var warnings: [String] { reader.warnings }
+
+    /// - Parameters:
+    ///   - reader: by default of the fields by which lines are known.
+    ///   - findsRepeats: whether `isNew` is asked for.
+    ///   - line: the last line that is left out; nil if none is.
+    package init(
+        _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, findsRepeats: Bool = false,
+        after line: Line? = nil, seen: InputSeen? = nil
+    ) {
+        (self.job, self.keys, self.seen) = (job, keys, seen)
+        self.reader = reader ?? job.inputReader(columns: keys.fields(of: job))
+        ids = findsRepeats ? SeenIDs() : nil
+        (start, count) = (line?.record.overallNumber ?? 0, line.map { $0.place + 1 } ?? 0)
+    }
+
+    /// - Throws: `UserError` if a file can't be opened or read.
+    package mutating func next() throws -> Line? {
+        while var record = try reader.next() {
+            guard record.overallNumber > start else { continue }
+            if record.isHalf {
+                unfinished.append(
+                    UnfinishedLine(
+                        file: record.file, line: record.number, bytes: record.bytes.count,
+                        what: record.whatIsBroken))
+                continue
+            }
+            seen?.add(record)
+            let identity = LineIdentity(record, keys)
+            if job.errorLines == .skip, identity.carriedError != nil {
+                passedOver += 1
+                continue
+            }
+            count += 1
+            seen?.lines = count
+            let isNew = ids?.insert(identity.id) ?? true
+            guard job.selection.holds(count - 1) else { continue }
+            record.bytes = []
+            return Line(record: record, identity: identity, place: count - 1, isNew: isNew)
+        }
+        return nil
+    }
+}
+
+extension JobSettings {
+    /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
+    /// - Throws: `UserError` if input or log can't be read.
+    package func linesWithResults() throws -> [Int] {
+        guard try OutputLog.find(of: output)?.isOpen == true else { return [] }
+        var found: [UInt64: Int] = [:]
+        try ReportSource(output).visit { result in
+            found[ReportPrompts.hash(result.id), default: 0] += 1
+            return true
+        }
+        var lines = JobLines(self, try LineKeys(self))
+        var places: [Int] = []
+        while let line = try lines.next() {
+            if found[ReportPrompts.hash(line.identity.id)] ?? 0 >= line.identity.samples(in: self) {
+                places.append(line.place)
+            }
+        }
+        return places
+    }
+
+    /// Counts the lines of the input that a run would take up: all that are not blank, and no half line at an end.
+    /// - Parameter goesOn: asked from time to time.
+    /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once, or if the count
+    ///   was not to go on.
+    /// - Throws: `UserError` if a file can't be read.
+    package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
+        if let rows { return selection.count(of: rows) }
+        guard try canReadTwice() else { return nil }
+        var reader = inputReader(columns: ["error"])
+        var count = 0
+        while let line = try reader.next() {
+            if line.isHalf { continue }
+            if errorLines == .skip, carriesError(line) { continue }
+            count += 1
+            if count % 16 == 0, !goesOn() { return nil }
+        }
+        return selection.count(of: count)
+    }
+
+    private func carriesError(_ line: InputRecord) -> Bool {
+        guard line.has("\"error\"") else { return false }
+        return (try? line.content()).flatMap { PreviousStep.error(in: $0.fields) } != nil
+    }
+
+    /// Whether the input is files alone, or made.
+    package func canReadTwice() throws -> Bool {
+        try input.allSatisfy { path in
+            try path != "-" && FileSystem.real.infoIfPresent(path).map { $0.kind == .regular } ?? true
+        }
+    }
+}
+
+extension InputRecord {
+    fileprivate func has(_ text: StaticString) -> Bool {
+        bytes.withUnsafeBytes { text.firstOffset(in: $0) != nil }
+    }
+}

@@ -1,0 +1,174 @@
+import BatchEngine
+
+/// Outcomes of requests, and decisions on rows in the input's order.
+extension JobRun {
+    package func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
+        let owner = closed(sequence.request)
+        let ended = EndedRequest(
+            request: sequence.request, decoding: sequence.decoding, clock: sequence.stoppedClock,
+            provenance: provenance)
+        expected.note(ended)
+        try take(ended, as: owner)
+        try share(ended, owner)
+    }
+
+    package func refused(_ request: Request, _ refusal: UserError, room: Int?) throws {
+        let most = job.maxTokens ?? RequestSettings.defaultMaxTokens
+        if piped == nil, let room, min(most, request.ceiling - request.prompt.count) >= room {
+            throw UserError(
+                .badJob,
+                "max_tokens: \(most) alone is more than the KV cache has room for: \(room) tokens. Raise kv_budget, or lower max_tokens."
+            )
+        }
+        let code = refusal.kind == .resources ? LineError.Code.noRoom : .badPrompt
+        let error = LineError(code, refusal.message)
+        for owner in [closed(request)] + gaveUp(request) {
+            try settle(owner.outcome(of: error, nil), of: owner.label)
+        }
+    }
+
+    package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
+        let error = LineError(fault, after: sequence.decoding.progress)
+        for owner in [closed(sequence.request)] + gaveUp(sequence.request) {
+            try settle(owner.outcome(of: error, sequence), of: owner.label)
+        }
+    }
+
+    /// - Parameter owner: the work that it is the outcome of; it may have been computed for an equal request.
+    func take(_ ended: EndedRequest, as owner: any RequestOwner) throws {
+        try settle(owner.outcome(of: ended), of: owner.label)
+    }
+
+    func settle(_ outcome: RequestOutcome, of label: RequestLabel) throws {
+        try take(outcome, of: label)
+        try decide()
+    }
+
+    /// Acts on what was decided. That may decide more.
+    func decide() throws {
+        guard !isDeciding else { return }
+        isDeciding = true
+        defer { isDeciding = false }
+        while let decision = gates?.nextDecision() {
+            try settle(decision.row.decided(decision.original), of: decision.row.label)
+        }
+    }
+
+    private func take(_ outcome: RequestOutcome, of label: RequestLabel) throws {
+        switch outcome {
+        case .made(let made, let timing, let isOwn):
+            statistics.done += 1
+            if !isOwn { statistics.copied += 1 }
+            note(made, timing, isOwn: isOwn)
+            try put(GenerationResult(made, timing: timing, kept: label.kept), label)
+        case .held(let row):
+            // A verified row stands beside other rows than it did, so it is decided as it was.
+            if let known = try store.use({ try $0.log?.verified(row.label.key) }) {
+                return try settle(row.decided(as: known.made), of: row.label)
+            }
+            gates?.hold(row)
+        case .failed(let error, let text): try fail(label, error, text: text)
+        case .again(let request):
+            statistics.turnedDown += 1
+            queue.putBack(.request(request))
+        case .more(let works): works.forEach(queue.putBack)
+        case .open: break
+        }
+    }
+
+    private func note(_ made: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) {
+        if let tally = made.tally { statistics.tally[tally, default: 0] += 1 }
+        guard let completion = made.completion else { return }
+        statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
+        guard isOwn else { return }
+        statistics.firstTokenTimes.add(timing.prefill ?? 0)
+        statistics.requestTimes.add(timing.running)
+    }
+
+    private func put(_ result: GenerationResult, _ label: RequestLabel) throws {
+        gates?.ended(
+            label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
+        try tellEnd()
+        if label.isDone { return }
+        if let end = gates?.end, label.position >= end { return }
+        let (key, position) = (label.key, label.position)
+        try store.handOver { try $0.append(result, key: key, position: position) }
+    }
+
+    func tellEnd() throws {
+        guard !knowsEnd, let end = gates?.end else { return }
+        knowsEnd = true
+        try store.handOver { $0.endsEarly(at: end) }
+    }
+
+    // MARK: Failures
+
+    /// Puts out an error of a line. The line counts as failed once, whichever of its samples fail.
+    /// - Parameter text: the answer that is at fault.
+    private func fail(_ label: RequestLabel, _ error: LineError, text: String? = nil) throws {
+        // The step that failed with it has counted it.
+        if error.code != .earlierError, faulty.insert(label.index) {
+            statistics.failed += 1
+            if gates?.wanted != nil { failedPositions.append(label.position) }
+            statistics.errors[error.code, default: 0] += 1
+            if failures.count < Self.failuresReported {
+                failures.append(
+                    FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
+            }
+        }
+        statistics.failedResults += 1
+        endsEarly = endsEarly || failsForCertain
+        if error.code == .earlierError { statistics.passedOn += 1 }
+        try put(GenerationResult(error, label, job: job, text: text), label)
+    }
+
+    /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
+    /// end, so that all that is wrong shows at once.)
+    private var failsForCertain: Bool {
+        // Failed lines may be beyond what is needed.
+        guard let limit = job.maxFailures, gates?.wanted == nil else { return false }
+        switch limit {
+        case .count(let count): return statistics.failed > count
+        case .percent:
+            let count = feeder.count
+            guard let lines = count.isWhole ? count.lines : total.withLock(\.self) else { return false }
+            return statistics.failed > limit.allowed(of: lines)
+        }
+    }
+}
+
+/// Lines of which a sample has failed: each sample may, or may not, and the line counts once.
+struct FaultyLines {
+    private static let leastLimit = 1024
+    private var indexes: Set<Int> = []
+    private var limit = leastLimit
+
+    /// - Returns: whether this line's first failure is this one.
+    mutating func insert(_ index: Int) -> Bool { indexes.insert(index).inserted }
+
+    /// Forgets lines of which no sample is to come: those before the first that is under way. A line's samples come one
+    /// after the other.
+    /// - Parameter lowest: nil if none is under way.
+    mutating func prune(lowest: () -> Int?) {
+        guard indexes.count >= limit, let lowest = lowest() ?? indexes.max() else { return }
+        indexes = indexes.filter { $0 >= lowest }
+        limit = max(Self.leastLimit, 2 * indexes.count)
+    }
+}
+
+extension LineError {
+    /// - Parameter count: tokens of the completion before.
+    init(_ fault: ChoiceFault, after count: Int) {
+        switch fault {
+        case .notFinite:
+            self.init(
+                .notFinite,
+                "The model's logits are not finite after \(count) tokens of the completion: its weights are damaged, "
+                    + "or drive this prompt out of range.")
+        case .nothingAllowed:
+            self.init(
+                .nothingAllowed,
+                "The constraint allows no token after \(count) tokens of the completion.")
+        }
+    }
+}
