@@ -14,68 +14,53 @@ package final class RequestLines: Sendable {
     private static let knownLimit = 256
 
     package let base: BatchJob
-    package let models: ModelLoader
+    package let model: LoadedModel
+    private let models: ModelLoader
     private let engine: [(name: String, value: String)]
     private let stopFlag: StopFlag
-    private let tell: @Sendable (Int, PipedLines.Event) -> Void
-    private let failed: @Sendable (any Error) -> Void
+    private let failure = Mutex<(any Error)?>(nil)
     private let sources = Queue<any RequestSource>()
-    /// State of the thread that adds requests.
-    private let known = Mutex(KnownSettings())
-
-    /// Indexed by the settings' text.
-    private struct KnownSettings {
-        /// The latest lines with these settings.
-        var lines: [[UInt8]: PipedLines] = [:]
-        /// Parsed settings, and the digest of their fingerprint.
-        var jobs: [[UInt8]: (settings: JobSettings, digest: String)] = [:]
-    }
+    /// The latest lines of each settings, by their text.
+    private let known = Mutex<[[UInt8]: PipedLines]>([:])
 
     /// - Parameters:
     ///   - base: defaults of requests; its model is loaded now.
-    ///   - engine: its identity.
+    ///   - models, engine: of the base, unless they are known already.
     ///   - stopFlag: once set, unfinished requests are answered with that, and the run ends.
-    ///   - tell: called on several threads with a request's number and its event.
-    ///   - failed: receives an error that ends all requests.
     /// - Throws: `UserError` if the model can't be found.
     package init(
-        _ base: BatchJob, models: ModelLoader, engine: [(name: String, value: String)], stopFlag: StopFlag,
-        tell: @escaping @Sendable (Int, PipedLines.Event) -> Void,
-        failed: @escaping @Sendable (any Error) -> Void
+        _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
+        stopFlag: StopFlag
     ) throws {
-        (self.base, self.models, self.engine, self.stopFlag) = (base, models, engine, stopFlag)
-        (self.tell, self.failed) = (tell, failed)
-        _ = try models.loaded(for: base.settings)
+        (self.base, self.stopFlag) = (base, stopFlag)
+        if engine == nil { try JobSession.checkModelFolder(base.settings) }
+        self.engine = try engine ?? base.settings.engine.identity(cache: base.cache)
+        self.models = models ?? base.makeModelLoader()
+        model = try self.models.loaded(for: base.settings)
     }
-
-    /// Returns the identity of a job's engine, once the model is found.
-    /// - Throws: `UserError`.
-    package static func engine(of base: BatchJob) throws -> [(name: String, value: String)] {
-        try JobSession.checkModelFolder(base.settings)
-        return try base.settings.engine.identity(cache: base.cache)
-    }
-
-    /// The most tokens of a prompt and its completion; nil if the model is not loaded.
-    package var contextLength: Int? { models.ifLoaded?.engine.limits.contextLength }
-
-    package var modelName: String { base.settings.modelName ?? base.settings.model }
 
     // MARK: The loop's thread
 
     /// Answers until `close` is called and all is done, or until stopped.
-    /// - Throws: an error of the engine.
+    /// - Throws: the error that has ended all requests.
     package func run() throws {
-        let model = try models.loaded()
         let engine = base.settings.engine
         let loop = BatchLoop(
             scheduler: Scheduler(
                 workers: engine.workerCount, prefillChunk: engine.prefillChunk)
-        ) { model.engine }
+        ) { [model] in model.engine }
         while !stopFlag.isSet, let some = sources.wait(Self.runLimit, seconds: 0.1) {
             for source in some { loop.add(source) }
             loop.run { [sources] in sources.take(Self.runLimit - loop.sourceCount) }
         }
         while let source = sources.take(1).first { source.abandoned([], error: nil) }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Ends all requests, because of an error.
+    package func fail(_ error: any Error) {
+        failure.withLock { $0 = $0 ?? error }
+        stopFlag.set()
     }
 
     // MARK: Threads of callers
@@ -83,32 +68,34 @@ package final class RequestLines: Sendable {
     /// Adds a request, whose number no running request has. Called by one thread.
     /// - Parameter settings: a JSON object of a job's settings; empty for the base's own.
     package func put(_ line: PipedLines.Line, _ settings: [UInt8] = []) {
-        if lines[settings]?.put(line) == true { return }
+        let last = known.withLock { $0[settings] }
+        if last?.put(line) == true { return }
         do {
-            let (job, digest) = try job(settings)
-            let fresh = PipedLines(job, digest: digest, tell: tell)
+            let fresh = try last.map { PipedLines($0.job, digest: $0.digest) } ?? lines(settings)
             _ = fresh.put(line)
             let run = try JobRun(
-                job: job, models: models, store: fresh, stopFlag: StopFlag(of: stopFlag), piped: fresh,
-                ended: { [failed] result in
+                job: fresh.job, models: models, store: fresh, stopFlag: StopFlag(of: stopFlag), piped: fresh,
+                ended: { [self] result in
                     guard case .failure(let error) = result else { return fresh.end(nil) }
                     fresh.end(error)
-                    if (error as? UserError)?.isOfSettings != true { failed(error) }
+                    if (error as? UserError)?.isOfSettings != true { fail(error) }
                 })
             known.withLock { known in
-                known.lines = known.lines.filter { !$0.value.hasEnded }
-                known.lines[settings] = fresh
+                if known.count >= Self.knownLimit { known = known.filter { !$0.value.hasEnded } }
+                known[settings] = fresh
             }
             sources.put(run)
         } catch {
-            tell(line.request, .failure(error))
+            line.tell(.failure(error))
         }
     }
 
-    package func holds(_ request: Int) -> Bool { lines.values.contains { $0.holds(request) } }
+    private var all: [PipedLines] { known.withLock { Array($0.values) } }
+
+    package func holds(_ request: Int) -> Bool { all.contains { $0.holds(request) } }
 
     /// Cancels a request if it is running.
-    package func cancel(_ request: Int) { _ = lines.values.contains { $0.cancel(request) } }
+    package func cancel(_ request: Int) { _ = all.contains { $0.cancel(request) } }
 
     /// Adds a job beside the requests, on the loaded model. It may still run on return.
     /// - Parameters:
@@ -126,11 +113,8 @@ package final class RequestLines: Sendable {
     /// Declares that no more requests will come.
     package func close() { sources.close() }
 
-    private var lines: [[UInt8]: PipedLines] { known.withLock { $0.lines } }
-
-    /// Returns the job of a request's settings, and the digest of its fingerprint.
-    private func job(_ text: [UInt8]) throws -> (JobSettings, String) {
-        if let known = known.withLock({ $0.jobs[text] }) { return known }
+    /// Returns lines with a request's settings.
+    private func lines(_ text: [UInt8]) throws -> PipedLines {
         var settings = base.settings
         if !text.isEmpty {
             try JobSettings.refuseWhatIsNoRequests(text)
@@ -142,12 +126,7 @@ package final class RequestLines: Sendable {
         // Each line is answered, even one with an error, and alone, so that it can be cancelled.
         job.settings.errorLines = .pass
         job.settings.computesEqualsOnce = false
-        let made = (job.settings, digest)
-        known.withLock { known in
-            if known.jobs.count >= Self.knownLimit { known.jobs = [:] }
-            known.jobs[text] = made
-        }
-        return made
+        return PipedLines(job.settings, digest: digest)
     }
 }
 

@@ -1,3 +1,4 @@
+import BatchEngine
 import FoundationShim
 import JSON
 import Jobs
@@ -5,10 +6,21 @@ import OperatingSystem
 import PhiModel
 
 /// Answers requests in JSON lines, each with a line as in a job's input and settings of a job. All share one model and
-/// its steps, and each result is the same as in such a job.
+/// its steps, and each result is the same as in such a job. Its own messages are a JSON object a line, too:
+///
+///     {"phibatch":"1.0","protocol":1,"model":"…","context_length":4096,"vocabulary_size":…,"tokenizer":true}
+///     {"request":7,"text":"…"[,"sample":1][,"attempt":1]}
+///     {"request":7,"left":0,"result":{…}}
+///     {"request":7,"error":{"code":"…","message":"…"}}
+///     {"request":7,"cancelled":true}
 package final class RequestPipe: Sendable {
-    private let output: PipeOutput
+    /// The version of the protocol between callers and the pipe.
+    private static let version = 1
+    private static let members: Set = ["request", "cancel", "index", "stream", "line", "settings"]
+
     private let requests: RequestLines
+    /// Nil once it has failed. Held while a message is written.
+    private let write: Mutex<(@Sendable ([UInt8]) throws -> Void)?>
 
     /// - Parameters:
     ///   - base: defaults of requests; its model is loaded now.
@@ -20,11 +32,8 @@ package final class RequestPipe: Sendable {
         _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
         stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
     ) throws {
-        let output = PipeOutput(stopFlag: stopFlag, write: write)
-        self.output = output
-        requests = try RequestLines(
-            base, models: models ?? base.makeModelLoader(), engine: engine ?? RequestLines.engine(of: base),
-            stopFlag: stopFlag, tell: { output.tell($0, $1) }, failed: { output.fail($0) })
+        self.write = Mutex(write)
+        requests = try RequestLines(base, models: models, engine: engine, stopFlag: stopFlag)
     }
 
     // MARK: The loop's thread
@@ -32,11 +41,17 @@ package final class RequestPipe: Sendable {
     /// Writes a description of the model, and answers until `close` is called and all is done, or until stopped.
     /// - Throws: an error of the engine, or of `write`.
     package func run() throws {
-        let model = try requests.models.loaded()
-        output.greet(
-            model: requests.modelName, model.engine.limits, hasTokenizer: model.text.hasTokenizer)
+        let (model, settings) = (requests.model, requests.base.settings)
+        let limits = model.engine.limits
+        say { writer in
+            writer.string("phibatch", ProgramVersion.current)
+            writer.int("protocol", Self.version)
+            writer.string("model", settings.modelName ?? settings.model)
+            writer.int("context_length", limits.contextLength)
+            writer.int("vocabulary_size", limits.vocabularySize)
+            writer.bool("tokenizer", model.text.hasTokenizer)
+        }
         try requests.run()
-        try output.end()
     }
 
     // MARK: The reader's thread
@@ -49,30 +64,129 @@ package final class RequestPipe: Sendable {
             let limit = InputReader.defaultLimit + JobFile.sizeLimit
             while let line = try bytes.nextLine(limit: limit)?.text {
                 guard !line.isTooLong else {
-                    output.refuse(nil, "The message is longer than \(limit) bytes.")
+                    refuse(nil, "The message is longer than \(limit) bytes.")
                     continue
                 }
                 if line.bytes.contains(where: { $0 > 0x20 }) { take(line.bytes) }
             }
         } catch {
-            output.fail(error)
+            requests.fail(error)
         }
         close()
     }
 
-    /// Takes one message.
-    package func take(_ message: [UInt8]) {
-        switch PipeMessage(message) {
-        case .request(let line, _) where requests.holds(line.request):
-            output.refuse(nil, "The request \(line.request) is already running.")
-        case .request(let line, let settings): requests.put(line, settings)
-        case .cancel(let request): requests.cancel(request)
-        case .invalid(let request, let problem): output.refuse(request, problem)
+    /// Takes one message: a request, or a cancellation.
+    /// - Parameter bytes: a JSON object.
+    package func take(_ bytes: [UInt8]) {
+        let message: JSONValue
+        do throws(JSONFault) { message = try JSONValue(parsing: bytes, limits: .ownLine) } catch {
+            return refuse(nil, "The message is no JSON of a request: \(error).")
         }
+        do throws(SettingProblem) { try take(message) } catch {
+            refuse(message.int("request"), error.message)
+        }
+    }
+
+    private func take(_ message: JSONValue) throws(SettingProblem) {
+        func known<Value>(
+            _ name: String, _ right: String, _ read: (JSONValue) -> Value?
+        ) throws(SettingProblem) -> Value? {
+            guard let value = message[name] else { return nil }
+            guard let known = read(value) else { throw SettingProblem("`\(name)` must be \(right).") }
+            return known
+        }
+        func object(_ value: JSONValue) -> [UInt8]? {
+            if case .object = value { Array(JSONWriter.text(of: value).utf8) } else { nil }
+        }
+        if case .object(let members) = message,
+            let other = members.first(where: { !Self.members.contains($0.name) })
+        {
+            throw SettingProblem(
+                "A message has no member `\(other.name.prefix(64))`; it has request, line, settings, index and stream, or cancel."
+            )
+        }
+        let line = try known("line", "an object", object)
+        let settings = try known("settings", "an object", object)
+        let index = try known("index", "a number, counted from 0") {
+            $0.integer.flatMap { $0 < 0 ? nil : $0 }
+        }
+        let streams = try known("stream", "true or false") {
+            if case .bool(let flag) = $0 { flag } else { nil }
+        }
+        if let cancelled = message.int("cancel") { return requests.cancel(cancelled) }
+        guard let request = message.int("request"), let line else {
+            throw SettingProblem("A message has `request` and `line`, or `cancel`.")
+        }
+        guard !requests.holds(request) else {
+            return refuse(nil, "The request \(request) is already running.")
+        }
+        requests.put(
+            PipedLines.Line(request: request, index: index ?? 0, bytes: line, streams: streams ?? false) {
+                [weak self] in self?.tell(request, $0)
+            }, settings ?? [])
     }
 
     /// Declares that no more messages will come.
     package func close() { requests.close() }
+
+    // MARK: Messages to the caller
+
+    private func tell(_ request: Int, _ event: PipedLines.Event) {
+        say { writer in
+            writer.int("request", request)
+            switch event {
+            case .text(let text, let sample, let attempt):
+                writer.string("text", text)
+                if sample > 0 { writer.int("sample", sample) }
+                if attempt > 0 { writer.int("attempt", attempt) }
+            case .result(let bytes, let left):
+                writer.int("left", left)
+                writer.raw("result", String(decoding: bytes, as: UTF8.self))
+            // Only OpenAI's requests have these, and a pipe has none.
+            case .reasoning, .answers: break
+            case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
+            case .stopped:
+                Self.write("stopped", "phibatch was asked to stop before the request was done.", &writer)
+            case .cancelled:
+                writer.bool("cancelled", true)
+            }
+        }
+    }
+
+    /// Answers an invalid message.
+    private func refuse(_ request: Int?, _ problem: String) {
+        say { writer in
+            if let request { writer.int("request", request) }
+            Self.write("bad_message", problem, &writer)
+        }
+    }
+
+    private static func write(_ code: String, _ message: String, _ writer: inout JSONWriter) {
+        writer.object("error") { writer in
+            writer.string("code", code)
+            writer.string("message", message)
+        }
+    }
+
+    private static func code(of error: any Error) -> String {
+        guard let error = error as? UserError else { return "failed" }
+        switch error.kind {
+        case _ where error.isOfSettings: return "bad_settings"
+        case .missing, .malformed, .unsupported, .badRequest, .promptTooLong, .resources:
+            return "model_failed"
+        default: return "failed"
+        }
+    }
+
+    private func say(_ members: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        writer.object(members)
+        let bytes = writer.bytes
+        do { try write.withLock { try $0?(bytes) } } catch {
+            write.withLock { $0 = nil }
+            requests.fail(error)
+        }
+    }
 }
 
 extension JobSettings {

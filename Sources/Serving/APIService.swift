@@ -157,7 +157,7 @@ final class APIService: Sendable {
     private func model(_ name: String) -> JSONValue {
         [
             "id": .string(name), "object": "model", "created": 0, "owned_by": "phibatch",
-            "max_model_len": requests.contextLength.map { .int($0) } ?? .null,
+            "max_model_len": .int(requests.model.engine.limits.contextLength),
         ]
     }
 
@@ -183,7 +183,8 @@ final class APIService: Sendable {
         ]
         requests.put(
             PipedLines.Line(
-                request: number, index: 0, bytes: Array(JSONWriter.text(of: line).utf8), streams: streams))
+                request: number, index: 0, bytes: Array(JSONWriter.text(of: line).utf8), streams: streams
+            ) { [answers] in answers.take($0, of: number) })
     }
 
     /// - Parameter options: options of the stream; only `include_usage` has an effect.

@@ -11,7 +11,6 @@ package final class ModelServer: Sendable {
     private let service: APIService
     private let http: HTTPServer
     private let answers: ClientAnswers
-    private let failure: Mutex<(any Error)?>
     /// Set to end the server.
     private let stopFlag: StopFlag
     /// Set when everything has stopped.
@@ -36,21 +35,13 @@ package final class ModelServer: Sendable {
         let listening = try Sockets.listening(
             options.host, port: options.port, onlyLoopback: !access.needsKey)
         listens(listening.address)
-        let failure = Mutex<(any Error)?>(nil)
         answers = ClientAnswers()
         (self.stopFlag, grace, port) = (stopFlag, options.grace, listening.port)
-        let (models, engine) = try model?() ?? (base.makeModelLoader(), RequestLines.engine(of: base))
-        requests = try RequestLines(
-            base, models: models, engine: engine, stopFlag: endFlag,
-            tell: { [answers] in answers.take($1, of: $0) },
-            failed: { [endFlag] error in
-                failure.withLock { $0 = $0 ?? error }
-                endFlag.set()
-            })
+        let known = try model?()
+        requests = try RequestLines(base, models: known?.0, engine: known?.1, stopFlag: endFlag)
         let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
         service = APIService(requests, answers, batches, access, options)
         http = try HTTPServer(service, on: listening.descriptor)
-        self.failure = failure
     }
 
     /// Answers until the flag is set that the server was created with.
@@ -66,6 +57,5 @@ package final class ModelServer: Sendable {
             endFlag.set()
         }
         try requests.run()
-        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }

@@ -12,7 +12,7 @@ package struct SettingProblem: Error, Equatable {
     /// The line at fault, where it is not the setting's own.
     var line: Int?
 
-    init(_ message: String, line: Int? = nil) {
+    package init(_ message: String, line: Int? = nil) {
         (self.message, self.line) = (message, line)
     }
 }

@@ -9,15 +9,21 @@ import OperatingSystem
 package final class PipedLines: ResultStore, Sendable {
     /// A request's line.
     package struct Line: Sendable {
-        package var request: Int
+        let request: Int
         /// Its place among the caller's lines, from 0.
-        var index: Int
-        var bytes: [UInt8]
+        let index: Int
+        let bytes: [UInt8]
         /// Its text is wanted as it comes.
-        var streams: Bool
+        let streams: Bool
+        /// Receives what becomes of it, on several threads.
+        package let tell: @Sendable (Event) -> Void
 
-        package init(request: Int, index: Int, bytes: [UInt8], streams: Bool) {
+        package init(
+            request: Int, index: Int, bytes: [UInt8], streams: Bool,
+            tell: @escaping @Sendable (Event) -> Void
+        ) {
             (self.request, self.index, self.bytes, self.streams) = (request, index, bytes, streams)
+            self.tell = tell
         }
     }
 
@@ -39,13 +45,11 @@ package final class PipedLines: ResultStore, Sendable {
     private final class OpenLine {
         let line: Line
         var left: Int
-        var isDropped = false
-        /// Results that are claimed and still to come.
-        var claimed = 0
         /// Finished samples of one of OpenAI's requests, until all are there.
         var held: [(sample: Int, result: GenerationResult)] = []
         /// Samples of which the reasoning is told.
         var reasoning: Set<Int> = []
+        var isDropped = false
 
         init(_ line: Line, results: Int) { (self.line, left) = (line, results) }
     }
@@ -54,26 +58,18 @@ package final class PipedLines: ResultStore, Sendable {
         var waiting: Deque<OpenLine> = []
         /// By their requests.
         var open: [Int: OpenLine] = [:]
-        /// Results to come, by their places in the run.
+        /// Results that are claimed and still to come, by their places in the run.
         var places: [Int: OpenLine] = [:]
+        /// The places of those that are not wanted any more.
+        var dropped: Set<Int> = []
         /// The line that was read last, of which results are claimed.
         var current: OpenLine?
         var isClosed = false
-        /// Results that are claimed, and not wanted any more.
-        var dropped = 0
 
-        mutating func claim(_ position: Int) {
-            guard let current else { return }
-            places[position] = current
-            current.claimed += 1
-            if current.isDropped { dropped += 1 }
-        }
-
+        /// - Returns: nil if the result isn't wanted.
         mutating func close(_ position: Int) -> OpenLine? {
-            guard let one = places.removeValue(forKey: position) else { return nil }
-            one.claimed -= 1
-            if one.isDropped { dropped -= 1 }
-            return one
+            let one = places.removeValue(forKey: position)
+            return dropped.remove(position) == nil ? one : nil
         }
 
         /// The number may be another request's by now.
@@ -82,18 +78,15 @@ package final class PipedLines: ResultStore, Sendable {
         }
     }
 
-    let job: JobSettings
+    package let job: JobSettings
+    package var digest: String { run.digest }
     private let run: ResultRun
-    private let tell: @Sendable (Int, Event) -> Void
     private let isByLine: Bool
     private let state = Condition(OpenLines())
 
-    /// - Parameters:
-    ///   - digest: of the run's fingerprint, which results name.
-    ///   - tell: called on several threads, with the number of a request.
-    package init(_ job: JobSettings, digest: String, tell: @escaping @Sendable (Int, Event) -> Void) {
+    /// - Parameter digest: of the run's fingerprint, which results name.
+    package init(_ job: JobSettings, digest: String) {
         self.job = job
-        self.tell = tell
         isByLine = job.outputFormat.format.isByLine
         run = job.resultRun(digest: digest)
     }
@@ -118,9 +111,9 @@ package final class PipedLines: ResultStore, Sendable {
                 state.waiting.remove(at: place)
             } else {
                 one.isDropped = true
-                state.dropped += one.claimed
+                state.dropped.formUnion(state.places.filter { $0.value === one }.keys)
             }
-            tell(request, .cancelled)
+            one.line.tell(.cancelled)
             return true
         }
     }
@@ -137,7 +130,10 @@ package final class PipedLines: ResultStore, Sendable {
         state.wait { state -> Line?? in
             // Dropped ones are left to the loop, too.
             if state.waiting.isEmpty, state.open.isEmpty, state.places.isEmpty { state.isClosed = true }
-            if state.isClosed { return .some(nil) }
+            if state.isClosed {
+                state.current = nil
+                return .some(nil)
+            }
             guard let one = state.waiting.popFirst() else { return nil }
             state.current = one
             return one.line
@@ -145,7 +141,10 @@ package final class PipedLines: ResultStore, Sendable {
     }
 
     package func claim(_ key: ResultKey, position: Int) -> StoredState {
-        state.withLock { $0.claim(position) }
+        state.withLock { state in
+            state.places[position] = state.current
+            if state.current?.isDropped == true { state.dropped.insert(position) }
+        }
         return .new
     }
 
@@ -153,7 +152,7 @@ package final class PipedLines: ResultStore, Sendable {
 
     package func append(_ result: GenerationResult, key: ResultKey, position: Int) {
         state.change { state in
-            guard let one = state.close(position), !one.isDropped else { return }
+            guard let one = state.close(position) else { return }
             guard !isByLine else { return hold(result, key.sample, of: one, &state) }
             one.left -= 1
             if one.left == 0 { state.end(one) }
@@ -161,7 +160,7 @@ package final class PipedLines: ResultStore, Sendable {
             var bytes: [UInt8] = []
             encoder.append(result, at: ResultPlace(key: key), to: &bytes)
             bytes.removeLast()
-            tell(one.line.request, .result(bytes, left: one.left))
+            one.line.tell(.result(bytes, left: one.left))
         }
     }
 
@@ -170,8 +169,7 @@ package final class PipedLines: ResultStore, Sendable {
         one.held.append((sample, result))
         guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }
         state.end(one)
-        let results = one.held.sorted { $0.sample < $1.sample }.map(\.result)
-        tell(one.line.request, .answers(results, run: run.digest))
+        one.line.tell(.answers(one.held.sorted { $0.sample < $1.sample }.map(\.result), run: run.digest))
     }
 
     /// - Parameters:
@@ -183,18 +181,16 @@ package final class PipedLines: ResultStore, Sendable {
                 isCertain || !isByLine
             else { return }
             if isByLine, one.reasoning.insert(label.sample).inserted, let reasoning = reasoning() {
-                tell(one.line.request, .reasoning(reasoning, sample: label.sample))
+                one.line.tell(.reasoning(reasoning, sample: label.sample))
             }
-            tell(one.line.request, .text(text, sample: label.sample, attempt: label.attempt))
+            one.line.tell(.text(text, sample: label.sample, attempt: label.attempt))
         }
     }
 
     /// Whether some requests are not to be answered any more.
-    var drops: Bool { state.withLock { $0.dropped > 0 } }
+    var drops: Bool { state.withLock { !$0.dropped.isEmpty } }
 
-    func drops(_ label: RequestLabel) -> Bool {
-        state.withLock { $0.places[label.position].map(\.isDropped) ?? false }
-    }
+    func drops(_ label: RequestLabel) -> Bool { state.withLock { $0.dropped.contains(label.position) } }
 
     /// A request that was cancelled is gone. Of several of one result only the first counts.
     func gone(_ label: RequestLabel) { state.change { _ = $0.close(label.position) } }
@@ -204,8 +200,8 @@ package final class PipedLines: ResultStore, Sendable {
     package func end(_ error: (any Error)?) {
         state.change { state in
             state.isClosed = true
-            for request in state.open.keys.sorted() {
-                tell(request, error.map { .failure($0) } ?? .stopped)
+            for (_, one) in state.open.sorted(by: { $0.key < $1.key }) {
+                one.line.tell(error.map { .failure($0) } ?? .stopped)
             }
             state.open = [:]
             state.waiting = []
