@@ -24,57 +24,37 @@ package struct Manifest: Sendable {
         guard status.state == .complete, let settings = OutputLog.header(of: job.output) else {
             throw UserError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }
-        let parts = Parts(
-            output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
+        var members = try Self.members(
+            job, output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
             results: status.done, failed: status.failed, completionTokens: status.completionTokens)
-        var members = try Self.members(job, parts)
         if let energy {
-            members.append(("energy", ["joules_per_1000_tokens": .double((1000 * energy).rounded() / 1000)]))
-        } else if let old = try? Manifest(ofOutput: job.output)?.json, let known = old["energy"],
-            old["output"] == members.first(where: { $0.0 == "output" })?.1
-        {
+            members["energy"] = ["joules_per_1000_tokens": .double((1000 * energy).rounded() / 1000)]
+        } else if let old = try? Manifest(ofOutput: job.output)?.json, old["output"] == members["output"] {
             // From the run that made it.
-            members.append(("energy", known))
+            members["energy"] = old["energy"]
         }
-        json = .object(JSONObject(members))
+        json = .object(members)
     }
 
-    /// Its members besides the job.
-    private struct Parts {
-        var output: String
-        var errors: String?
-        /// Nil if the model is not on this machine.
-        var made: RunFingerprint?
-        /// Nil if unknown.
-        var kept: [AcceptedRun]?
-        var results: Int
-        var failed: Int
-        var completionTokens: Int
-    }
-
-    private static func members(_ job: JobSettings, _ parts: Parts) throws -> [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [
-            ("phibatch_manifest", .int(version)),
-            ("program", .string(program)),
+    /// - Parameters:
+    ///   - made: nil if the model is not on this machine.
+    ///   - kept: nil if unknown.
+    private static func members(
+        _ job: JobSettings, output: String, errors: String?, made: RunFingerprint?, kept: [AcceptedRun]?,
+        results: Int, failed: Int, completionTokens: Int
+    ) throws -> JSONObject {
+        var members: JSONObject = ["phibatch_manifest": .int(version), "program": .string(program)]
+        members["run"] = made.map { .string($0.digest) }
+        members["output"] = try file(output)
+        members["errors"] = try errors.map { try file($0) }
+        members["input"] = .array(try input(job))
+        members["model"] = model(job)
+        members["made_with"] = made.map(parts)
+        let others = kept?.compactMap { $0.fingerprint.map(parts) } ?? []
+        if !others.isEmpty { members["some_results_made_with"] = .array(others) }
+        members["counts"] = [
+            "results": .int(results), "failed": .int(failed), "completion_tokens": .int(completionTokens),
         ]
-        if let made = parts.made { members.append(("run", .string(made.digest))) }
-        members.append(("output", try file(parts.output)))
-        if let errors = parts.errors { members.append(("errors", try file(errors))) }
-        members += [
-            ("input", .array(try input(job))),
-            ("model", model(job)),
-        ]
-        if let made = parts.made { members.append(("made_with", Self.parts(made))) }
-        let kept = parts.kept?.compactMap { $0.fingerprint.map(Self.parts) } ?? []
-        if !kept.isEmpty { members.append(("some_results_made_with", .array(kept))) }
-        members.append(
-            (
-                "counts",
-                [
-                    "results": .int(parts.results), "failed": .int(parts.failed),
-                    "completion_tokens": .int(parts.completionTokens),
-                ]
-            ))
         return members
     }
 
@@ -106,10 +86,11 @@ package struct Manifest: Sendable {
     /// - Parameter origin: address of a downloaded file.
     private static func file(_ path: String, from origin: DistantInput.File? = nil) throws -> JSONValue {
         let (size, sha256) = try hash(path)
-        var members: [(String, JSONValue)] = [("file", .string(Paths.name(of: path)))]
-        if let origin { members.append(("source", .string(origin.source))) }
-        if let version = origin?.version { members.append(("version", .string(version))) }
-        return .object(JSONObject(members + [("bytes", .int(size)), ("sha256", .string(sha256))]))
+        var members: JSONObject = ["file": .string(Paths.name(of: path))]
+        members["source"] = (origin?.source).map { .string($0) }
+        members["version"] = (origin?.version).map { .string($0) }
+        (members["bytes"], members["sha256"]) = (.int(size), .string(sha256))
+        return .object(members)
     }
 
     private static func hash(_ path: String) throws -> (size: Int, sha256: String) {
@@ -123,34 +104,30 @@ package struct Manifest: Sendable {
 
     /// Returns its name, and for a model from Hugging Face's cache its repository and commit.
     private static func model(_ job: JobSettings) -> JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("name", .string(job.modelName ?? Paths.name(of: job.model)))
-        ]
+        var members: JSONObject = ["name": .string(job.modelName ?? Paths.name(of: job.model))]
         let parts = (Files.canonicalPath(job.model) ?? job.model).split(at: "/").map(String.init)
         if let place = parts.lastIndex(of: "snapshots"), place > 0, place + 1 < parts.count,
             parts[place - 1].hasPrefix("models--")
         {
             let repository = parts[place - 1].dropFirst("models--".count).replacing(each: "--", with: "/")
-            members.append(("repository", .string(String(repository))))
-            members.append(("revision", .string(parts[place + 1])))
+            members["repository"] = .string(String(repository))
+            members["revision"] = .string(parts[place + 1])
         }
-        if let adapter = job.adapter { members.append(("adapter", .string(Paths.name(of: adapter)))) }
-        return .object(JSONObject(members))
+        members["adapter"] = job.adapter.map { .string(Paths.name(of: $0)) }
+        return .object(members)
     }
 
     /// Groups values by prefix: `model.config.json` becomes `config.json` in `model`.
     private static func parts(_ fingerprint: RunFingerprint) -> JSONValue {
-        var groups: [(name: String, members: [(String, JSONValue)])] = []
+        var groups = JSONObject()
         for (name, value) in fingerprint.parts {
             let group = String(name.prefix(until: "."))
-            let member = (String(name.dropFirst(group.count + 1)), JSONValue.string(value))
-            if let known = groups.firstIndex(where: { $0.name == group }) {
-                groups[known].members.append(member)
-            } else {
-                groups.append((group, [member]))
-            }
+            var members = JSONObject()
+            if case .object(let known)? = groups[group] { members = known }
+            members[String(name.dropFirst(group.count + 1))] = .string(value)
+            groups[group] = .object(members)
         }
-        return .object(JSONObject(groups.map { ($0.name, .object(JSONObject($0.members))) }))
+        return .object(groups)
     }
 
     // MARK: Comparing
@@ -191,11 +168,10 @@ package struct Manifest: Sendable {
         with job: JobSettings, output: String, errors: String?, check: OutputCheck, cache: WeightCacheLocation
     ) throws -> Comparison {
         let settings = OutputLog.header(of: output)
-        let parts = Parts(
-            output: output, errors: errors, made: try job.runFingerprint(cache: cache), kept: settings?.kept,
+        let here = try Self.members(
+            job, output: output, errors: errors, made: job.runFingerprint(cache: cache), kept: settings?.kept,
             results: check.results, failed: check.failed, completionTokens: check.completionTokens)
-        let here = JSONValue.object(JSONObject(try Self.members(job, parts)))
-        let (old, new) = (Self.values(in: json), Self.values(in: here))
+        let (old, new) = (Self.values(in: json), Self.values(in: .object(here)))
         let now = Dictionary(new, uniquingKeysWith: { first, _ in first })
         let names = Set(old.map(\.0))
         var (differences, unseen): ([Message], [Message]) = ([], [])

@@ -69,18 +69,24 @@ package struct Verification {
         again.settings.computesEqualsOnce = false
         again.settings.maxFailures = .percent(100)
         let statistics = try run(again)
-        let made = try MadeResults(again.settings, places)
-        var (compared, different, first) = (0, 0, Message?.none)
+        let made = places.isEmpty ? nil : try FinishedOutput(again.settings.output)
+        let chosen = Set(places)
+        var (number, different, first) = (0, 0, Message?.none)
         check = try OutputCheck(job.settings, output: results, errors: errors) { spot, record in
-            guard let difference = try made?.difference(at: spot, record, in: results) else { return }
-            compared += 1
-            guard let difference else { return }
+            guard let made, chosen.contains(spot.place), number < made.count else { return }
+            let again = try made.record(number)
+            number += 1
+            let found: Message? =
+                if let record {
+                    Self.difference(record, again, in: results)
+                } else { "\(results) has no result of this line." }
+            guard let difference = found else { return }
             different += 1
             first =
                 first
                 ?? "the result \(spot.key.id), line \(spot.place + 1) of those that count: \(difference)"
         }
-        (self.compared, self.different) = (compared, different)
+        (compared, self.different) = (number, different)
         faults = check.faults.map { "\(results): \($0)" }
         if check.faultCount > check.faults.count {
             faults.append("and \(check.faultCount - check.faults.count) more")
@@ -138,34 +144,6 @@ package struct Verification {
         unseen +=
             manifest?.unseen.map { "the manifest's \($0)" } ?? ["a manifest, as none lies beside the output"]
         return "not looked at: \(unseen.joined(separator: "; "))"
-    }
-}
-
-/// Results that were made again, in the input's order.
-private final class MadeResults {
-    private let places: [Int]
-    private let output: FinishedOutput
-    private var place = 0
-    private var number = 0
-
-    /// - Returns: nil if there are none.
-    init?(_ job: JobSettings, _ places: [Int]) throws {
-        guard !places.isEmpty, let output = try FinishedOutput(job.output) else { return nil }
-        (self.places, self.output) = (places, output)
-    }
-
-    /// Compares a result of the output with the new one. Called for all places in order.
-    /// - Parameter there: nil if the output has none.
-    /// - Returns: the difference; nil if there is none, or no new result.
-    func difference(
-        at spot: OutputCheck.Spot, _ there: ResultRecord?, in path: String
-    ) throws -> Message?? {
-        while place < places.count, places[place] < spot.place { place += 1 }
-        guard place < places.count, places[place] == spot.place, number < output.count else { return nil }
-        defer { number += 1 }
-        let made = try output.record(number)
-        guard let there else { return "\(path) has no result of this line." }
-        return .some(Self.difference(there, made, in: path))
     }
 
     private static func difference(

@@ -26,68 +26,27 @@ package struct OutputCheck: Sendable, Equatable {
         package var key: ResultKey
     }
 
-    /// Checks a job's output against the input, unless that can be read but once.
+    /// Checks an output: against its job's input, unless the job is not known, or its input can be read but once; then
+    /// what must hold in itself.
     /// - Parameters:
     ///   - path: the output, which need not be where the job says.
     ///   - errors: the file of failed lines, likewise.
+    ///   - visit: gets each result that there should be, if it is there.
     /// - Throws: `UserError` if there is no such output, or it has no log, or if the input can't be read.
-    package init(_ job: JobSettings, output path: String, errors: String?) throws {
-        if try job.canReadTwice() {
-            try self.init(job, output: path, errors: errors) { _, _ in }
-        } else {
-            try self.init(output: path)
-        }
-    }
-
-    /// - Parameter visit: gets each result that there should be, if it is there.
     package init(
-        _ job: JobSettings, output path: String, errors: String?,
-        visit: (Spot, ResultRecord?) throws -> Void
+        _ job: JobSettings? = nil, output path: String, errors: String? = nil,
+        visit: (Spot, ResultRecord?) throws -> Void = { _, _ in }
     ) throws {
-        let output = try Self.output(path)
-        let (job, format) = (try job.asFinished(in: path), job.outputFormat)
-        let header = output.header
-        if header.format != format.name || header.layout != format.layout {
-            func shown(_ name: String, _ layout: String) -> String {
-                layout.isEmpty ? name : "\(name) (\(layout.prefix(until: "\n")))"
-            }
-            add(
-                "the format is \(shown(header.format, header.layout)), and should be \(shown(format.name, format.layout))"
-            )
-        }
-        let run = job.resultRun(digest: header.fingerprint.digest)
-        var rows = try RenderedFile(path, output.format().makeEncoder(for: run))
-        var failedLines = try errors.flatMap {
-            try RenderedFile($0, format.format.makeEncoder(for: run, .failures))
-        }
-        if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
-        noteLog(output)
-        try walk(job, output, &rows, &failedLines, visit)
-        finish(&rows, output)
-        if let fault = try failedLines?.end() { add("the file of failed lines \(fault)") }
-    }
-
-    /// Checks an output of which the job is not known: what must hold in itself.
-    package init(output path: String) throws {
-        let output = try Self.output(path)
-        let header = output.header
-        let selection = header.shard.flatMap(LineSelection.init(name:)) ?? .all
-        unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
-        if header.format.hasSuffix(OutputFormat.omittingEnd) {
-            unseen.append("the file of failed lines, which only the job names")
-        }
-        noteLog(output)
-        let count = try walk(output)
-        guard let input = header.input, faultCount == 0 else { return }
-        let wanted = selection.count(of: input.lines)
-        if count != wanted { add("there are results of \(count) lines, and the input had \(wanted)") }
-    }
-
-    private static func output(_ path: String) throws -> FinishedOutput {
         guard let output = try FinishedOutput(path), Files.kind(of: path) != nil else {
             throw UserError(.missingInput, at: path, "there are no such results.")
         }
-        return output
+        madeBy = output.index.countByRun()
+        if output.lost > 0 { add("\(output.lost) results are damaged in the log, or missing") }
+        if let job, try job.canReadTwice() {
+            try check(output, of: job.asFinished(in: path), errors, visit)
+        } else {
+            try check(output)
+        }
     }
 
     private mutating func add(_ fault: Message) {
@@ -98,11 +57,6 @@ package struct OutputCheck: Sendable, Equatable {
     private mutating func add(_ number: Int, _ key: ResultKey, _ fault: Message) {
         let sample = key.sample > 0 ? ", sample \(key.sample)" as Message : ""
         add("result \(number + 1) (\(key.id)\(sample)) \(fault)")
-    }
-
-    private mutating func noteLog(_ output: FinishedOutput) {
-        madeBy = output.index.countByRun()
-        if output.lost > 0 { add("\(output.lost) results are damaged in the log, or missing") }
     }
 
     /// The end of the rows, and what else shows that the output is another one.
@@ -125,29 +79,49 @@ package struct OutputCheck: Sendable, Equatable {
 // MARK: With its job
 
 extension OutputCheck {
+    private mutating func check(
+        _ output: FinishedOutput, of job: JobSettings, _ errors: String?,
+        _ visit: (Spot, ResultRecord?) throws -> Void
+    ) throws {
+        let (header, format) = (output.header, job.outputFormat)
+        if header.format != format.name || header.layout != format.layout {
+            func shown(_ name: String, _ layout: String) -> String {
+                layout.isEmpty ? name : "\(name) (\(layout.prefix(until: "\n")))"
+            }
+            add(
+                "the format is \(shown(header.format, header.layout)), and should be \(shown(format.name, format.layout))"
+            )
+        }
+        let run = job.resultRun(digest: header.fingerprint.digest)
+        var rows = try RenderedFile(output.path, output.format().makeEncoder(for: run))
+        var failedLines = try errors.flatMap {
+            try RenderedFile($0, format.format.makeEncoder(for: run, .failures))
+        }
+        if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
+        try walk(job, output, &rows, &failedLines, visit)
+        finish(&rows, output)
+        if let fault = try failedLines?.end() { add("the file of failed lines \(fault)") }
+    }
+
     private mutating func walk(
         _ job: JobSettings, _ output: FinishedOutput, _ rows: inout RenderedFile?,
         _ failedLines: inout RenderedFile?, _ visit: (Spot, ResultRecord?) throws -> Void
     ) throws {
         let index = output.index
         let keys = try LineKeys(job, earlier: output.lines)
-        var reader = job.inputReader()
+        var lines = JobLines(job, keys)
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var decisions = try RowDecisions(job)
         let carried = job.results.carried.map { _ in Conversations.member }
-        var (place, next, wanted) = (0, 0, 0)
-        while let line = try reader.next() {
-            if line.isHalf { continue }
-            let identity = LineIdentity(line, keys)
-            if job.errorLines == .skip, identity.carriedError != nil { continue }
-            place += 1
-            guard job.selection.holds(place - 1) else { continue }
+        var (next, wanted) = (0, 0)
+        while let line = try lines.next() {
+            let (identity, place) = (line.identity, line.place)
             let kept = identity.fields.map { job.keep.values(of: $0, for: job.task) }
             let isNew = seen.insert(identity.id)
             for sample in 0..<identity.samples(in: job) {
                 let key = identity.key(sample, filed: output.hashes)
-                let spot = Spot(place: place - 1, key: key)
+                let spot = Spot(place: place, key: key)
                 var name = ResultIndex.nameHash(key, repetition: 0)
                 if !isNew {
                     repetitions[name, default: 0] += 1
@@ -155,7 +129,7 @@ extension OutputCheck {
                 }
                 wanted += 1
                 guard let number = index.find(name) else {
-                    add("there is no result of line \(place) (\(key.id))")
+                    add("there is no result of line \(place + 1) (\(key.id))")
                     try visit(spot, nil)
                     continue
                 }
@@ -177,7 +151,7 @@ extension OutputCheck {
                 if let fault = try failedLines?.append(record) {
                     add(number, key, "in the file of failed lines \(fault)")
                 }
-                if let fault = decisions?.fault(in: record.result, wanted - 1, of: identity, at: place - 1) {
+                if let fault = decisions?.fault(in: record.result, wanted - 1, of: identity, at: place) {
                     add(number, key, fault)
                 }
                 try visit(spot, record)
@@ -195,8 +169,12 @@ extension OutputCheck {
 // MARK: Without its job
 
 extension OutputCheck {
-    /// - Returns: the number of lines.
-    private mutating func walk(_ output: FinishedOutput) throws -> Int {
+    private mutating func check(_ output: FinishedOutput) throws {
+        let header = output.header
+        unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
+        if header.format.hasSuffix(OutputFormat.omittingEnd) {
+            unseen.append("the file of failed lines, which only the job names")
+        }
         func result(_ number: Int) throws -> ResultKey? {
             try number < output.count ? output.record(number).key : nil
         }
@@ -206,7 +184,7 @@ extension OutputCheck {
         var rows = try RenderedFile(
             output.path,
             format.makeEncoder(
-                for: ResultRun(digest: output.header.fingerprint.digest, samples: samples)))
+                for: ResultRun(digest: header.fingerprint.digest, samples: samples)))
         var seen = SeenIDs()
         var line = -1
         var (ahead, number) = (try result(0), 0)
@@ -235,7 +213,9 @@ extension OutputCheck {
             number += 1
         }
         finish(&rows, output)
-        return line + 1
+        guard let input = header.input, faultCount == 0 else { return }
+        let wanted = (header.shard.flatMap(LineSelection.init(name:)) ?? .all).count(of: input.lines)
+        if line + 1 != wanted { add("there are results of \(line + 1) lines, and the input had \(wanted)") }
     }
 }
 
@@ -284,5 +264,80 @@ private struct RenderedFile {
         if same == bytes.count { return nil }
         isOff = true
         return "is not as phibatch writes it from byte \(same + 1) of the row on"
+    }
+}
+
+/// Decisions on rows of a finished output, made again: each follows from the rows before it.
+struct RowDecisions {
+    /// Decisions on the rows of a shard, or on all where there are none, and how many are wanted.
+    private struct Part {
+        var gates: AcceptFilter
+        var wanted: Int?
+        /// Number of rows accepted before the last line.
+        var before = 0
+    }
+
+    private var parts: [Part]
+    private let plan: StepPlan
+    private let samples: Int
+    private let perLine: Int?
+    private var acceptedOfLine = 0
+    /// Rows that got past a comparison may have failed after it. Their texts nobody knows.
+    private var failed: Set<String> = []
+
+    /// - Returns: nil if nothing is decided so.
+    init?(_ job: JobSettings) throws {
+        guard let gates = AcceptFilter(job) else { return nil }
+        if let lines = job.selection.lines, job.selection.isJoined {
+            parts = lines.indices.map { index in
+                let shard = LineSelection.Shard(index: index, count: lines.count)
+                return Part(gates: gates, wanted: job.selection.wanted.map(shard.share))
+            }
+        } else {
+            parts = [Part(gates: gates, wanted: gates.wanted)]
+        }
+        (plan, samples, perLine) = (try StepPlan(job), job.sampleCount, job.untilPerLine)
+    }
+
+    /// Returns the fault in the decisions of a row; nil if there is none. Rows come in their order.
+    /// - Parameter place: the line's, in the input.
+    mutating func fault(
+        in result: GenerationResult, _ position: Int, of line: LineIdentity, at place: Int
+    ) -> Message? {
+        let part = place % parts.count
+        if position % samples == 0 { (parts[part].before, acceptedOfLine) = (parts[part].gates.accepted, 0) }
+        guard !result.isFailed else {
+            failed.insert(line.id)
+            return nil
+        }
+        let isNotNeeded = (result.made as? StepsResult)?.isNotNeeded ?? false
+        if isNotNeeded != (perLine.map { acceptedOfLine >= $0 } ?? false) {
+            return isNotNeeded
+                ? "is said not to be needed, and only \(acceptedOfLine) rows of its line are accepted (until)"
+                : "is made, and enough rows of its line are accepted without it (until)"
+        }
+        let row = PastRow(result.made, plan, id: line.id, position: position, fields: line.fields)
+        if row.isAccepted { acceptedOfLine += 1 }
+        guard let (found, right) = parts[part].gates.fault(in: row, failed: failed) else { return nil }
+        switch (found, right) {
+        case (let found?, let right?): return "is said to be a duplicate of \(found), and is one of \(right)"
+        case (let found?, nil): return "is said to be a duplicate of \(found), and is of none"
+        default: return "is a duplicate of \(right ?? ""), and not dropped as one"
+        }
+    }
+
+    /// The fault in the output's end; nil if there is none.
+    var faultAtEnd: Message? {
+        for (accepted, before, wanted) in parts.map({ ($0.gates.accepted, $0.before, $0.wanted) }) {
+            guard let wanted else { continue }
+            let ofShard: Message = parts.count > 1 ? " of a shard" : ""
+            if accepted < wanted {
+                return "only \(accepted) of \(wanted) rows\(ofShard) are accepted (until)"
+            }
+            if before >= wanted {
+                return "there are rows\(ofShard) after as many as are wanted were accepted (until)"
+            }
+        }
+        return nil
     }
 }

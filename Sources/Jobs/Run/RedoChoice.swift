@@ -17,35 +17,34 @@ package struct RedoChoice: Sendable {
     /// By this a redo that was interrupted is known again.
     private let hash: UInt64
 
+    private init(_ rule: Rule, _ text: String) {
+        (self.rule, hash) = (rule, LineHash.value(of: Array(text.utf8)))
+    }
+
     /// To go on with a redo that was interrupted.
-    package init() { (rule, hash) = (.earlier, 0) }
+    package init() { self.init(.earlier, "") }
 
     /// - Parameter condition: in the templates' language, over the members of a result.
     /// - Throws: `UserError` if it is malformed.
     package init(where condition: String) throws {
         do {
-            rule = .condition(try TextTemplate("{% if \(condition) %}1{% endif %}", name: "--where"))
+            let template = try TextTemplate("{% if \(condition) %}1{% endif %}", name: "--where")
+            self.init(.condition(template), "where \(condition)")
         } catch let error as UserError {
             throw UserError(.usage, "\(error)")
         }
-        hash = LineHash.value(of: Array("where \(condition)".utf8))
     }
-
-    /// Failed results, which are made again with the same seed.
-    package static var failed: RedoChoice {
-        RedoChoice(.failed, hash: LineHash.value(of: Array("failed".utf8)))
-    }
-
-    private init(_ rule: Rule, hash: UInt64) { (self.rule, self.hash) = (rule, hash) }
-
-    package var keepsSeed: Bool { if case .failed = rule { true } else { false } }
 
     /// - Parameter list: an id a line. Empty lines count for nothing.
     package init(ids list: String) {
         let lines = list.utf8.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }
-        rule = .ids(Set(lines.filter { !$0.isEmpty }))
-        hash = LineHash.value(of: Array("ids \(list)".utf8))
+        self.init(.ids(Set(lines.filter { !$0.isEmpty })), "ids \(list)")
     }
+
+    /// Failed results, which are made again with the same seed.
+    package static var failed: RedoChoice { RedoChoice(.failed, "failed") }
+
+    package var keepsSeed: Bool { if case .failed = rule { true } else { false } }
 
     /// The keys of a job's results that are chosen, and how many results there are.
     /// - Throws: `UserError` if the output is not there, an id is none of a result, or the condition asks of a result what

@@ -36,7 +36,7 @@ package struct ShardMerge {
                 "is of another job than \(shards[0].path): model or settings differ.")
         }
         let total = try Self.checkLengths(shards)
-        let joined = try Self.joined(shards)
+        let joined = Self.joined(shards)
         var settings = LogHeader(fingerprint: first.fingerprint, kept: first.kept)
         settings.shard = joined.name
         settings.pins = first.pins
@@ -53,11 +53,10 @@ package struct ShardMerge {
         }
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
-        let samples = try shards.compactMap { try $0.samples() }.first ?? 1
+        let samples = shards.first { $0.samples > 0 }?.samples ?? 1
         let run = ResultRun(digest: settings.fingerprint.digest, samples: samples)
         let writer = try OutputWriter(
             at: place, settings, replacing: lock.log, format: format, run: run)
-        var keptName: String?
         try writer.cleaningUp {
             var ids = SeenIDs()
             while lines < total {
@@ -76,25 +75,25 @@ package struct ShardMerge {
             }
         }
         (lock.log, lock.isNew) = (writer.log, false)
-        (self.keptName, warnings) = (keptName, writer.warnings)
+        warnings = writer.warnings
     }
 
     // MARK: What must hold between them
 
     /// Returns the lines that they have together. Each has decided of its rows by itself.
-    private static func joined(_ shards: [Shard]) throws -> LineSelection {
+    private static func joined(_ shards: [Shard]) -> LineSelection {
         let wanted = shards[0].selection.wanted
         guard wanted != nil || shards[0].header.fingerprint.comparesRows else { return .all }
-        return .joined(lines: try shards.map { try $0.countLines() }, accepted: wanted)
+        return .joined(lines: shards.map(\.lines), accepted: wanted)
     }
 
     /// All shards have the same number of lines, the first ones perhaps one more; or each has those that it took until
     /// its share of rows was accepted.
     /// - Returns: the number of all lines.
     private static func checkLengths(_ shards: [Shard]) throws -> Int {
-        let total = try shards.reduce(0) { try $0 + $1.countLines() }
+        let total = shards.reduce(0) { $0 + $1.lines }
         for (index, shard) in shards.enumerated() {
-            let count = try shard.countLines()
+            let count = shard.lines
             guard shard.selection.wanted == shards[0].selection.wanted else {
                 throw UserError(
                     .mismatch, at: shard.path,
@@ -156,8 +155,10 @@ private final class Shard {
     let output: FinishedOutput
     let failures: AllowedFailures
     let selection: LineSelection
+    private(set) var lines = 0
+    /// Results of the first line.
+    private(set) var samples = 0
     private var next = 0
-    private var lineCount: Int?
 
     init(_ output: String, _ number: Int, of count: Int, in system: FileSystem) throws {
         path = OutputPaths.shard(number, of: count, output: output)
@@ -188,23 +189,10 @@ private final class Shard {
             throw UserError(
                 .mismatch, at: path, "is not as it was written. Run this shard again.")
         }
-    }
-
-    private func startsLine(_ number: Int) throws -> Bool { try output.record(number).key.sample == 0 }
-
-    /// Results of the first line; nil if there is none.
-    func samples() throws -> Int? {
-        guard output.count > 0 else { return nil }
-        var count = 1
-        while count < output.count, try !startsLine(count) { count += 1 }
-        return count
-    }
-
-    func countLines() throws -> Int {
-        if let lineCount { return lineCount }
-        let count = try (0..<output.count).reduce(0) { try $0 + (startsLine($1) ? 1 : 0) }
-        lineCount = count
-        return count
+        for number in 0..<self.output.count {
+            if try self.output.record(number).key.sample == 0 { lines += 1 }
+            if lines == 1 { samples += 1 }
+        }
     }
 
     /// Hands all results of the next line over.
