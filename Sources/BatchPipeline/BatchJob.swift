@@ -67,8 +67,10 @@ public struct BatchJob: Sendable {
     public func run(on model: ModelContainer) -> RunningJob {
         RunningJob { run in
             try checkFit(model)
-            let session = try JobSession(self, engine: model.engine.identity, stopFlag: run.stopFlag)
-            try session.join(model, run)
+            let loaded = LoadedModel(model.engine)
+            try JobSession(self, engine: model.engine.identity, stopFlag: run.stopFlag).join(
+                ModelLoader { loaded }, stopFlag: run.stopFlag, progress: run.publish, ended: run.end,
+                add: model.join)
         }
     }
 

@@ -11,6 +11,7 @@ package final class JobSession {
     private let fingerprint: RunFingerprint
     private let job: BatchJob
     private var settings: JobSettings { job.settings }
+    private var stores: AnswerStores?
 
     /// - Parameters:
     ///   - engine: identity of a loaded engine.
@@ -60,79 +61,64 @@ package final class JobSession {
         progress: @escaping (Int, RunStatistics) -> Void,
         ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
     ) {
-        var jobs: [JobRun] = []
-        var answers: [FileInfo.Identity: AnswerStore] = [:]
+        let engines = sessions.map(\.session.settings.engine)
+        let scheduler = Scheduler(
+            workers: engines.map(\.workerCount).max() ?? 1,
+            prefillChunk: engines.map(\.prefillChunk).max() ?? 1)
+        let loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
+        let stores = AnswerStores()
         for (number, (session, stopFlag)) in sessions.enumerated() {
             do {
-                try session.suspendedOnError {
-                    jobs.append(
-                        try JobRun(
-                            job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
-                            follows: follows, answers: try session.answers(among: &answers),
-                            progress: { progress(number, $0) },
-                            ended: { ended(number, session.closed($0)) }))
-                }
+                try session.join(
+                    models, stopFlag: stopFlag, follows: follows, answers: stores,
+                    progress: { progress(number, $0) }, ended: { ended(number, $0) }
+                ) { loop.add($0) }
             } catch {
                 ended(number, .failure(error))
             }
         }
-        let scheduler = Scheduler(
-            workers: jobs.map(\.workers).max() ?? 1, prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
-        let loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
-        for job in jobs { loop.add(job) }
         loop.run()
-        for store in answers.values { store.close() }
     }
 
-    /// Adds the job to a model's loop. It may still run on return.
-    func join(_ model: ModelContainer, _ run: RunningJob.RunState) throws {
-        let loaded = LoadedModel(model.engine)
-        try join(
-            ModelLoader { loaded }, stopFlag: run.stopFlag, progress: run.publish, ended: run.end,
-            add: model.join)
-    }
-
-    /// Adds the job to a loop.
+    /// Adds the job to a loop. It may still run on return.
     /// - Parameters:
     ///   - progress: called from time to time, on the loop's thread.
     ///   - ended: called once, on the loop's thread.
     ///   - add: adds the job's source to the loop.
     func join(
-        _ models: ModelLoader, stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void,
+        _ models: ModelLoader, stopFlag: StopFlag, follows: Bool = false,
+        answers stores: AnswerStores = AnswerStores(), progress: @escaping (RunStatistics) -> Void,
         ended: @escaping (Result<RunOutcome, any Error>) -> Void,
         add: (sending any RequestSource) throws -> Void
     ) throws {
-        try suspendedOnError {
-            _ = try models.loaded(for: settings)
-            var stores: [FileInfo.Identity: AnswerStore] = [:]
-            let answers = try self.answers(among: &stores)
+        self.stores = stores
+        do {
             // The session uses the store again only if the run is refused or over.
             nonisolated(unsafe) let source: any RequestSource = try JobRun(
-                job: settings, models: models, store: store, stopFlag: stopFlag, answers: answers,
-                progress: progress,
-                ended: {
-                    answers?.store.close()
-                    ended(self.closed($0))
-                })
+                job: settings, models: models, store: store, stopFlag: stopFlag, follows: follows,
+                answers: answers(among: stores), progress: progress, ended: { ended(self.closed($0)) })
             try add(source)
+        } catch {
+            // The first error is reported; this may fail for the same reason.
+            try? store.suspend()
+            throw error
         }
     }
 
-    /// Returns the job's store of answers, shared by jobs that run together; nil if it has none.
+    /// Returns the job's store of answers; nil if it has none.
     /// - Throws: `UserError` if the folder can't be created or read.
-    private func answers(among stores: inout [FileInfo.Identity: AnswerStore]) throws -> StoredAnswers? {
+    private func answers(among stores: AnswerStores) throws -> StoredAnswers? {
         guard let folder = settings.answers else { return nil }
         // Answers that are the same only to within rounding can't verify each other.
         if job.verified != nil, !settings.engine.kind.entry.isReproducible { return nil }
-        let place = Files.identity(of: folder)
-        if let store = place.flatMap({ stores[$0] }) {
-            store.limit = min(store.limit, settings.answersLimit)
-            return StoredAnswers(store, model: fingerprint.model, verifies: job.verified != nil)
-        }
-        let store = try AnswerStore(folder: folder, limit: settings.answersLimit) { [job] in
-            job.log.notice("\($0.text)")
-        }
-        if let place = Files.identity(of: folder) { stores[place] = store }
+        let known = Files.identity(of: folder).flatMap { stores.all[$0] }
+        let store =
+            try known
+            ?? AnswerStore(folder: folder, limit: settings.answersLimit) { [job] in
+                job.log.notice("\($0.text)")
+            }
+        store.limit = min(store.limit, settings.answersLimit)
+        if let place = Files.identity(of: folder) { stores.all[place] = store }
         return StoredAnswers(store, model: fingerprint.model, verifies: job.verified != nil)
     }
 
@@ -147,14 +133,6 @@ package final class JobSession {
             let energy = outcome.statistics.joulesPerThousandTokens
             try Manifest(settings, cache: job.cache, energy: energy).put(besideOutput: settings.output)
             return outcome
-        }
-    }
-
-    private func suspendedOnError<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch {
-            // The first error is reported; this may fail for the same reason.
-            try? store.suspend()
-            throw error
         }
     }
 
@@ -232,20 +210,24 @@ package final class JobSession {
     }
 }
 
-extension BatchJob {
-    fileprivate var engineOptions: EngineOptions {
-        var options = settings.engine.options(cache: cache)
-        options.adapter = settings.adapter
-        return options
-    }
+/// Stores of answers that jobs share that run together.
+final class AnswerStores {
+    fileprivate var all: [FileInfo.Identity: AnswerStore] = [:]
 
+    deinit { for store in all.values { store.close() } }
+}
+
+extension BatchJob {
     /// Returns a loader that loads the job's model once, however many runs use it.
     package func makeModelLoader() -> ModelLoader {
         ModelLoader {
             let entry = settings.engine.kind.entry
             let device = (try? entry.library?()).map { " with \(entry.title), on \($0.device)" } ?? ""
             log.info("loading the model \(settings.model)\(device)")
-            return try loadModel()
+            let engine = try loadEngine()
+            for note in engine.notes { log.warning("\(note)") }
+            for advice in engine.advice { log.notice("\(advice)") }
+            return LoadedModel(engine)
         }
     }
 
@@ -280,13 +262,8 @@ extension BatchJob {
 
     /// Loads the engine alone, for measurements.
     package func loadEngine() throws -> any ModelEngine {
-        try settings.engine.kind.entry.load(settings.model, engineOptions)
-    }
-
-    fileprivate func loadModel() throws -> LoadedModel {
-        let engine = try loadEngine()
-        for note in engine.notes { log.warning("\(note)") }
-        for advice in engine.advice { log.notice("\(advice)") }
-        return LoadedModel(engine)
+        var options = settings.engine.options(cache: cache)
+        options.adapter = settings.adapter
+        return try settings.engine.kind.entry.load(settings.model, options)
     }
 }

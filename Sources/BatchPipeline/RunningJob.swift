@@ -16,12 +16,11 @@ public final class RunningJob: AsyncSequence, Sendable {
 
         /// Returns the newest numbers once they have changed; nil once the run has ended.
         public mutating func next() async throws -> RunStatistics? {
-            guard let (version, statistics) = await run.state.next(after: seen) else {
-                _ = try await run.outcome
-                return nil
-            }
-            seen = version
-            return statistics
+            let news = await run.state.next(after: seen)
+            seen = news.version
+            guard let ended = news.ended else { return news.statistics }
+            _ = try ended.get()
+            return nil
         }
     }
 
@@ -55,10 +54,11 @@ public final class RunningJob: AsyncSequence, Sendable {
         get async throws {
             // Releasing the last reference stops the run.
             defer { withExtendedLifetime(self) {} }
-            var version = 0
-            while let (next, _) = await state.next(after: version) { version = next }
-            guard let result = state.result else { preconditionFailure("no more progress means an end") }
-            return try result.get()
+            var news = RunState.News()
+            while true {
+                news = await state.next(after: news.version)
+                if let ended = news.ended { return try ended.get() }
+            }
         }
     }
 }
@@ -66,7 +66,7 @@ public final class RunningJob: AsyncSequence, Sendable {
 extension RunningJob {
     /// State shared by the run's thread and its readers.
     final class RunState: Sendable {
-        private struct News {
+        struct News {
             var version = 0
             var statistics = RunStatistics()
             var ended: Result<RunOutcome, any Error>?
@@ -74,8 +74,6 @@ extension RunningJob {
 
         let stopFlag = StopFlag()
         private let news = AsyncValue(News())
-
-        var result: Result<RunOutcome, any Error>? { news.withState { $0.ended } }
 
         func publish(_ statistics: RunStatistics) {
             news.change {
@@ -86,13 +84,10 @@ extension RunningJob {
 
         func end(_ result: Result<RunOutcome, any Error>) { news.change { $0.ended = $0.ended ?? result } }
 
-        /// - Returns: nil once the run has ended.
-        func next(after seen: Int) async -> (Int, RunStatistics)? {
+        /// Waits for newer numbers, or for the end.
+        func next(after seen: Int) async -> News {
             await withTaskCancellationHandler {
-                await news.next { news in
-                    if news.ended != nil { return .some(nil) }
-                    return news.version > seen ? (news.version, news.statistics) : nil
-                }
+                await news.next { $0.ended != nil || $0.version > seen ? $0 : nil }
             } onCancel: {
                 stopFlag.set()
             }

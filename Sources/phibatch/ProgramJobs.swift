@@ -43,8 +43,8 @@ final class ProgramJobs {
     private let signals: SignalWatch
     private let progress: ProgressReport
     private var members: [Member] = []
-    /// Each model with the indices of all jobs that share it.
-    private var models: [(members: [Int], loader: ModelLoader)] = []
+    /// Each model with all jobs that share it.
+    private var models: [(members: [Member], loader: ModelLoader)] = []
     /// Exit codes of jobs that could not begin.
     private var refusals: [Int32] = []
 
@@ -67,12 +67,12 @@ final class ProgramJobs {
     /// - Parameter isOneOfSeveral: whether its lines name the job.
     func add(_ job: BatchJob, name: Message, isOneOfSeveral: Bool) {
         let console = isOneOfSeveral ? Console(options.console, label: name) : options.console
-        members.append(Member(name, job, console))
-        let place = members.count - 1
-        if let group = models.firstIndex(where: { members[$0.members[0]].job.sharesModel(with: job) }) {
-            models[group].members.append(place)
+        let member = Member(name, job, console)
+        members.append(member)
+        if let group = models.firstIndex(where: { $0.members[0].job.sharesModel(with: job) }) {
+            models[group].members.append(member)
         } else {
-            models.append(([place], members[place].job.makeModelLoader()))
+            models.append(([member], member.job.makeModelLoader()))
         }
     }
 
@@ -86,10 +86,10 @@ final class ProgramJobs {
     /// - Returns: the exit code of the first job that failed, or 0.
     func run() -> Int32 {
         repeat {
-            let seen = InputState(members.map(\.job.settings))
+            let seen = inputs
             for member in members where options.follows && !member.isOver { checkInputs(of: member) }
             for (group, loader) in models where !signals.stopFlag.isSet {
-                run(group.map { members[$0] }.filter { !$0.isOver }, on: loader)
+                run(group.filter { !$0.isOver }, on: loader)
             }
             if !options.follows || members.allSatisfy(\.isOver) { break }
             waitForChange(since: seen)
@@ -100,18 +100,24 @@ final class ProgramJobs {
 
     private var stopped: Int32 { 128 + (signals.received ?? SIGINT) }
 
-    private func waitForChange(since seen: InputState) {
+    /// State of all inputs, to detect growth.
+    private var inputs: [String: FileInfo?] {
+        let paths = members.flatMap(\.job.settings.input)
+        return Dictionary(paths.map { ($0, Files.info(of: $0)) }) { first, _ in first }
+    }
+
+    private func waitForChange(since seen: [String: FileInfo?]) {
         while !signals.stopFlag.isSet {
             WorkerThread.sleep(seconds: 0.2)
             for member in members { member.job.settings.findInputs() }
-            if InputState(members.map(\.job.settings)) != seen { return }
+            if inputs != seen { return }
         }
     }
 
     /// Checks between two rounds that no file comes before others, or is gone, if lines are known by number.
     private func checkInputs(of member: Member) {
         let now = member.job.settings.input
-        if let outcome = member.outcome, outcome.hasNumbered, member.job.settings.output != "-",
+        if let outcome = member.outcome, outcome.input.hasNumbered, member.job.settings.output != "-",
             let reason = Self.shift(from: outcome.inputs, to: now)
         {
             let error = UserError(
@@ -259,19 +265,5 @@ final class ProgramJobs {
         case .tooManyFailures, .tooFewAccepted: 3
         case .interrupted: stopped
         }
-    }
-}
-
-/// State of all inputs, to detect growth.
-private struct InputState: Equatable {
-    private struct Entry: Equatable {
-        var path: String
-        var state: FileInfo?
-    }
-
-    private let entries: [Entry]
-
-    init(_ jobs: [JobSettings]) {
-        entries = jobs.flatMap(\.input).map { Entry(path: $0, state: Files.info(of: $0)) }
     }
 }
