@@ -14,23 +14,12 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
-        var random = FixedRandom(seed)
-        let store = MemoryStore()
-        var runs = 0
         var resumed = 0
-        while store.output == nil {
-            let (model, flag, crashes, workers) = ScriptedRun.unlucky(&random)
-            let job = ScriptedRun.job(path) { $0.engine.workers = .count(workers) }
-            do {
-                let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
-                resumed += outcome.statistics.resumed
-                #expect((outcome.status == .complete) == (store.output != nil))
-            } catch { #expect(crashes) }
-            runs += 1
-            guard runs < 200 else { break }
+        let lines = try ScriptedRun.stopped(ScriptedRun.job(path), seed: seed) { outcome, store in
+            resumed += outcome.statistics.resumed
+            #expect((outcome.status == .complete) == (store.output != nil))
         }
-        #expect(runs > 3 && resumed > 0)
-        #expect(store.output?.map(withoutTiming) == expected)
+        #expect(resumed > 0 && lines == expected)
     }
 
     @Test func statusCountsSamples() throws {
@@ -58,25 +47,9 @@ import Testing
 
     /// A stop that is asked for while the output is put in place comes too late, and is told so.
     @Test func aRunThatEndsDoesNotStop() throws {
-        final class Slow: ResultStore {
-            let inner = MemoryStore()
-            var atFinish: () -> Void = {}
-            func claim(_ key: ResultKey, position: Int) throws -> StoredState {
-                try inner.claim(key, position: position)
-            }
-            func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
-                try inner.append(result, key: key, position: position)
-            }
-            func saveInFlight(_ records: [InFlightRecord]) throws {}
-            func finish(count: Int) throws {
-                atFinish()
-                try inner.finish(count: count)
-            }
-            func suspend() throws { try inner.suspend() }
-        }
         let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
-        let store = Slow()
+        let store = MemoryStore()
         let flag = StopFlag()
         var wasTaken: Bool?
         store.atFinish = { wasTaken = flag.set() }
@@ -84,41 +57,29 @@ import Testing
             job: ScriptedRun.job(path), model: ScriptedModel(), store: store, stopFlag: flag
         )
         .run()
-        #expect(outcome.status == .complete && wasTaken == false && !flag.isSet && store.inner.output != nil)
+        #expect(outcome.status == .complete && wasTaken == false && !flag.isSet && store.output != nil)
         // Asked for before, it is heeded.
         let early = StopFlag()
         #expect(early.set() && early.isSet && early.set())
         let stopped = try Runner(
-            job: ScriptedRun.job(path), model: ScriptedModel(), store: Slow(), stopFlag: early
+            job: ScriptedRun.job(path), model: ScriptedModel(), store: MemoryStore(), stopFlag: early
         )
         .run()
         #expect(stopped.status == .interrupted)
     }
 
     @Test func savedTokensThatCannotBeOursAreNotUsed() throws {
-        final class Liar: ResultStore {
-            let inner = MemoryStore()
-            let tokens: [Int32]
-            init(_ tokens: [Int32]) { self.tokens = tokens }
-            func claim(_ key: ResultKey, position: Int) throws -> StoredState {
-                _ = try inner.claim(key, position: position)
-                let saved = SavedDecoding(tokens: tokens, notes: tokens.map { _ in "{}" })
-                return .inFlight(InFlightRecord(key: key, saved: saved))
-            }
-            func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
-                try inner.append(result, key: key, position: position)
-            }
-            func saveInFlight(_ records: [InFlightRecord]) throws {}
-            func finish(count: Int) throws { try inner.finish(count: count) }
-            func suspend() throws { try inner.suspend() }
-        }
         let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
         for tokens: [Int32] in [[-1], [1_000_000], [0], [259], Array(repeating: 261, count: 60)] {
-            let store = Liar(tokens)
+            let store = MemoryStore()
+            store.known = { key in
+                let saved = SavedDecoding(tokens: tokens, notes: tokens.map { _ in "{}" })
+                return .inFlight(InFlightRecord(key: key, saved: saved))
+            }
             _ = try Runner(job: ScriptedRun.job(path), model: ScriptedModel(), store: store).run()
-            #expect(store.inner.output?.map(withoutTiming) == expected)
+            #expect(store.output?.map(withoutTiming) == expected)
         }
     }
 }

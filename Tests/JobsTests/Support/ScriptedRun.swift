@@ -70,18 +70,21 @@ enum ScriptedRun {
 
     /// What a job comes to that is stopped over and over, each time with another number of workers.
     static func stopped(
-        _ job: JobSettings, seed: UInt64, steps: Int, reasonings: ReasoningText? = nil
+        _ job: JobSettings, seed: UInt64, steps: Int = 25, reasonings: ReasoningText? = nil,
+        each: (RunOutcome, MemoryStore) -> Void = { _, _ in }
     ) throws -> [String]? {
         var random = FixedRandom(seed)
         let store = MemoryStore()
         store.samples = job.sampleCount
         var runs = 0
         while store.output == nil, runs < 200 {
-            let (model, flag, _, workers) = unlucky(&random, steps: steps)
+            let (model, flag, crashes, workers) = unlucky(&random, steps: steps)
             model.reasonings = reasonings
             var job = job
             job.engine.workers = .count(workers)
-            _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
+            do {
+                each(try Runner(job: job, model: model, store: store, stopFlag: flag).run(), store)
+            } catch { #expect(crashes) }
             runs += 1
         }
         #expect(runs > 2)
