@@ -40,41 +40,37 @@ package final class JobSession {
     /// - Throws: errors of input, model or store; the job can then be resumed.
     package func run(stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void) throws -> RunOutcome {
         var outcome: Result<RunOutcome, any Error>?
-        Self.run([(self, stopFlag)], on: job.makeModelLoader()) {
-            progress($1)
-        } ended: {
-            outcome = $1
-        }
+        Self.run([(self, stopFlag, progress, { outcome = $0 })], on: job.makeModelLoader())
         guard let outcome else { preconditionFailure("each job ends") }
         return try outcome.get()
     }
 
-    /// Runs jobs to their ends on this thread, with one model, their lines batched together.
+    /// A job of several; `progress` is called from time to time, `ended` once.
+    package typealias Member = (
+        session: JobSession, stopFlag: StopFlag, progress: (RunStatistics) -> Void,
+        ended: (Result<RunOutcome, any Error>) -> Void
+    )
+
+    /// Runs jobs to their ends on this thread, with one model, their lines batched together. An error of one doesn't
+    /// affect the others.
     /// - Parameters:
     ///   - models: their model, loaded when a line first needs it. Its error ends all jobs.
     ///   - follows: whether to keep reading their inputs while these grow.
-    ///   - progress: called from time to time with a job's index.
-    ///   - ended: called once for each job when it ends. An error of one doesn't affect the others.
-    package static func run(
-        _ sessions: [(session: JobSession, stopFlag: StopFlag)], on models: ModelLoader,
-        follows: Bool = false,
-        progress: @escaping (Int, RunStatistics) -> Void,
-        ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
-    ) {
-        let engines = sessions.map(\.session.settings.engine)
+    package static func run(_ jobs: [Member], on models: ModelLoader, follows: Bool = false) {
+        let engines = jobs.map(\.session.settings.engine)
         let scheduler = Scheduler(
             workers: engines.map(\.workerCount).max() ?? 1,
             prefillChunk: engines.map(\.prefillChunk).max() ?? 1)
         let loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
         let stores = AnswerStores()
-        for (number, (session, stopFlag)) in sessions.enumerated() {
+        for job in jobs {
             do {
-                try session.join(
-                    models, stopFlag: stopFlag, follows: follows, answers: stores,
-                    progress: { progress(number, $0) }, ended: { ended(number, $0) }
+                try job.session.join(
+                    models, stopFlag: job.stopFlag, follows: follows, answers: stores, progress: job.progress,
+                    ended: job.ended
                 ) { loop.add($0) }
             } catch {
-                ended(number, .failure(error))
+                job.ended(.failure(error))
             }
         }
         loop.run()

@@ -150,26 +150,27 @@ final class ProgramJobs {
     }
 
     private func run(_ group: [Member], on models: ModelLoader) {
-        var running: [(member: Member, session: JobSession, stopFlag: StopFlag)] = []
+        var running: [Member] = []
+        var jobs: [JobSession.Member] = []
         for member in group {
             guard let session = open(member) else { continue }
+            running.append(member)
             // A single job handles late signals itself.
             let isAlone = members.count == 1 && !options.follows
-            running.append((member, session, isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag)))
+            jobs.append(
+                (
+                    session, isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag),
+                    { [progress] statistics in
+                        member.statistics = statistics
+                        let all = running.map(\.statistics)
+                        progress.update(all.dropFirst().reduce(all[0], +), of: member.name, statistics)
+                    }, { [self] in ended(member, session, $0) }
+                ))
         }
         guard !running.isEmpty else { return }
-        for (member, _, _) in running { progress.begin(member.name) }
+        for member in running { progress.begin(member.name) }
         // On this thread, which works even if no thread can be created.
-        JobSession.run(running.map { ($0.session, $0.stopFlag) }, on: models, follows: options.follows) {
-            [progress] number, statistics in
-            let member = running[number].member
-            member.statistics = statistics
-            let all = running.map(\.member.statistics)
-            progress.update(all.dropFirst().reduce(all[0], +), of: member.name, statistics)
-        } ended: { [self] number, result in
-            let (member, session, _) = running[number]
-            ended(member, session, result)
-        }
+        JobSession.run(jobs, on: models, follows: options.follows)
     }
 
     private func open(_ member: Member) -> JobSession? {
