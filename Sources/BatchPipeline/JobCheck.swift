@@ -77,10 +77,6 @@ package struct JobCheck {
             let identity = line.identity
             lines += 1
             do {
-                if let error = identity.carriedError { throw error }
-                guard line.isNew else {
-                    throw LineError(.duplicateID, "The id \"\(identity.id)\" is used by an earlier line.")
-                }
                 let record = try identity.record.get()
                 preview?.note(record)
                 if lines <= Self.settingsLineLimit, record.request == nil {

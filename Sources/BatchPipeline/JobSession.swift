@@ -118,7 +118,7 @@ package final class JobSession {
         return StoredAnswers(store, model: fingerprint.model, verifies: job.verified != nil)
     }
 
-    /// Completes a finished job: closes the store.
+    /// Writes the manifest of a job that is complete, if it is to have one.
     private func closed(_ result: Result<RunOutcome, any Error>) -> Result<RunOutcome, any Error> {
         guard settings.provenance, case .success(let outcome) = result, outcome.status == .complete else {
             return result

@@ -161,7 +161,8 @@ struct Summary {
 
     /// Lines that are shown even if the run is quiet.
     var warnings: [LogLine] {
-        ((log?.warnings ?? []) + outcome.input.warnings + outcome.input.missingFields.warnings(job.keep)).map {
+        ((log?.warnings ?? []) + outcome.input.warnings + outcome.input.missingFields.warnings(job.keep)).map
+        {
             LogLine("\($0)")
         }
             + coveredTokens

@@ -79,14 +79,7 @@ final class InputProducer: @unchecked Sendable {
     /// - Throws: `UserError` of kind `resources` if there can be no thread.
     func start(ahead: Bool) throws {
         guard ahead else { return queue.setSource { [unowned self] in step() } }
-        do throws(SystemError) {
-            try WorkerThread.start("lines") { while self.step() {} }
-        } catch {
-            throw UserError(
-                .resources,
-                "the thread that reads the input can't be made: \(error.reason). "
-                    + "Raise the limit on processes (ulimit -u, or pids.max of the control group).")
-        }
+        try WorkerThread.startOrExplain("lines") { while self.step() {} }
     }
 
     /// Reads one line.
@@ -115,12 +108,7 @@ final class InputProducer: @unchecked Sendable {
 
     /// - Returns: false if the run is over.
     private func feed(_ line: JobLines.Line) throws -> Bool {
-        var (identity, record) = (line.identity, line.record)
-        if let error = identity.carriedError { identity.record = .failure(error) }
-        // An id that has come before belongs to the line that came first.
-        if !line.isNew {
-            identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
-        }
+        let (identity, record) = (line.identity, line.record)
         let samples = identity.samples(in: job)
         var kept = identity.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
         if job.outputFormat.format.isByLine {
@@ -156,7 +144,7 @@ final class InputProducer: @unchecked Sendable {
                     failure.line == label.lineNumber, failure.file ?? label.file == label.file
                 {
                     label.isDone = true
-                    guard queue.push(.failure(label, failure.error)) else { return false }
+                    guard queue.push(.outcome(label, .failed(failure.error))) else { return false }
                     continue
                 }
             }
@@ -185,7 +173,7 @@ final class InputProducer: @unchecked Sendable {
                     RequestMaker(
                         text: model.text, limits: model.engine.limits,
                         rope: job.engine.longRope.engineValue, model: sharedModel, waiter: queue.waiter))
-            case .failure(let error): works = [.failure(label, error)]
+            case .failure(let error): works = [.outcome(label, .failed(error))]
             }
             for work in works { guard queue.push(work) else { return false } }
         }

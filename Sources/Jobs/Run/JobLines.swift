@@ -3,11 +3,9 @@ package struct JobLines {
     package struct Line {
         /// The record, without its bytes: a long line need not be in memory twice.
         package let record: InputRecord
-        package var identity: LineIdentity
+        package let identity: LineIdentity
         /// Its place among the lines that count, whether they are taken up or not.
         package let place: Int
-        /// Whether no line that counts has its id before, or nobody asks.
-        package let isNew: Bool
     }
 
     let keys: LineKeys
@@ -29,7 +27,7 @@ package struct JobLines {
 
     /// - Parameters:
     ///   - reader: by default of the fields by which lines are known.
-    ///   - findsRepeats: whether `isNew` is asked for.
+    ///   - findsRepeats: whether a line whose id has come before is an error.
     ///   - line: the last line that is left out; nil if none is.
     package init(
         _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, findsRepeats: Bool = false,
@@ -53,17 +51,24 @@ package struct JobLines {
                 continue
             }
             seen?.add(record)
-            let identity = LineIdentity(record, keys)
-            if job.errorLines == .skip, identity.carriedError != nil {
-                passedOver += 1
-                continue
+            var identity = LineIdentity(record, keys)
+            if let error = identity.carriedError {
+                guard job.errorLines != .skip else {
+                    passedOver += 1
+                    continue
+                }
+                identity.record = .failure(error)
             }
             count += 1
             seen?.lines = count
-            let isNew = ids?.insert(identity.id) ?? true
+            // The id belongs to the line that came first.
+            if ids?.insert(identity.id) == false {
+                identity.record = .failure(
+                    LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
+            }
             guard job.selection.holds(count - 1) else { continue }
             record.bytes = []
-            return Line(record: record, identity: identity, place: count - 1, isNew: isNew)
+            return Line(record: record, identity: identity, place: count - 1)
         }
         return nil
     }

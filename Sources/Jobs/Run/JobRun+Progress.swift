@@ -83,7 +83,7 @@ extension JobRun {
         statistics.total =
             count.isWhole ? count.positions : total.withLock(\.self).map { $0 * job.sampleCount }
         statistics.seconds = (.now - started).seconds
-        statistics.joules = joules
+        statistics.joules = energy?.joules()
         statistics.shortLines = gates?.quota?.shortLines ?? 0
         if let gates, let wanted = gates.wanted {
             (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)

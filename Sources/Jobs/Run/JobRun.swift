@@ -41,8 +41,6 @@ package final class JobRun: RequestSource {
     let followed: FollowedInput?
     let piped: PipedLines?
     private let readsAhead: Bool
-    /// Somebody waits for each result, in order.
-    private var flows: Bool { job.output == "-" }
     var expected = ExpectedLength()
     private var hasStarted = false
     /// More lines have failed than may.
@@ -53,8 +51,6 @@ package final class JobRun: RequestSource {
     /// Nil where nothing is decided in the input's order.
     var gates: AcceptFilter?
     var isDeciding = false
-    /// The store knows where what is needed ends.
-    var knowsEnd = false
     /// Positions of failed lines, while it is not known which are needed.
     var failedPositions: [Int] = []
     /// Equal requests, which are computed once.
@@ -68,9 +64,8 @@ package final class JobRun: RequestSource {
     private var hasBegun = false
     /// The engine's times until then.
     var timesBefore: ComputeTimes?
-    private var energy: EnergyMeter?
-    /// Energy of the processors since then, in joules; nil if they don't tell.
-    var joules: Double? { energy?.joules() }
+    /// Energy of the processors since then.
+    var energy: EnergyMeter?
     var started = ContinuousClock.now
     var startedAt = Date().timeIntervalSince1970
     var lastSaving = ContinuousClock.now
@@ -143,9 +138,9 @@ package final class JobRun: RequestSource {
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
             let turn = StartOrder(
                 limit: min(store.positionLimit, gates?.positionLimit ?? .max), quota: gates?.quota)
-            switch try queue.pop(
-                patience: patience, in: turn, cost: flows ? nil : { [expected] in expected.cost(of: $0) })
-            {
+            // Who waits for the results of a stream wants them in order.
+            let cost = job.output == "-" ? nil : expected.cost
+            switch try queue.pop(patience: patience, in: turn, cost: cost) {
             case .work(let work):
                 if let label = work.label, turn.quota?.need(of: label.position) == .notNeeded {
                     try settle(
@@ -195,7 +190,6 @@ package final class JobRun: RequestSource {
             case .success(let request): return try begun(.request(request))
             case .failure(let error): try settle(.failed(error), of: waiting.request.label)
             }
-        case .failure(let label, let error): try settle(.failed(error), of: label)
         case .outcome(let label, let outcome): try settle(outcome, of: label)
         case .past(let row):
             gates?.take(row)

@@ -75,7 +75,6 @@ package protocol WaitingRequest: Sendable {
 /// Work from the feeder for the job.
 package enum PendingRequest: Sendable {
     case request(OwnedRequest)
-    case failure(RequestLabel, LineError)
     case waiting(any WaitingRequest)
     /// A row that needs no computation now.
     case outcome(RequestLabel, RequestOutcome)
@@ -95,14 +94,14 @@ package enum PendingRequest: Sendable {
         switch self {
         case .request(let request): request
         case .waiting(let waiting): waiting.request
-        case .failure, .outcome, .past: nil
+        case .outcome, .past: nil
         }
     }
 
     /// Nil for one that is done.
     var label: RequestLabel? {
         switch self {
-        case .failure(let label, _), .outcome(let label, _): label
+        case .outcome(let label, _): label
         case .request, .waiting: owned?.label
         case .past: nil
         }
@@ -115,7 +114,6 @@ package enum PendingRequest: Sendable {
         case .request(let request): turn.holds(request.label)
         case .waiting(let waiting): turn.holds(waiting.request.label) && waiting.isReady
         case .outcome(let label, _): turn.holds(label)
-        case .failure(let label, _): turn.quota?.need(of: label.position) != .open
         case .past(let row): row.position < turn.limit
         }
     }

@@ -26,7 +26,7 @@ import Testing
             switch try queue.pop(patience: 10) {
             case .work(.request(let owned)):
                 found.append(try #require(owned.request.kind as? Sampling).sampling.rules)
-            case .work(.failure(_, let error)): throw error
+            case .work(.outcome(_, .failed(let error, _))): throw error
             case .work: Issue.record("there are no steps")
             case .end: return found
             case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")

@@ -174,7 +174,6 @@ struct StepRow: Sendable {
         switch work {
         case .request(let request): .request(wrapped(request))
         case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
-        case .failure(let label, let failure): .failure(label, error(failure))
         case .outcome, .past: work
         }
     }
