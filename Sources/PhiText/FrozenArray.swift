@@ -1,12 +1,12 @@
 /// An immutable table for the innermost loops: one pointer, without bounds checks in release.
 ///
 /// Indices must come from our own tables, never unchecked from a file or a text.
-final class FrozenArray<Element: BitwiseCopyable & Sendable>: Sendable {
+package final class FrozenArray<Element: BitwiseCopyable & Sendable>: Sendable {
     // C memory, never written after init.
-    nonisolated(unsafe) let base: UnsafePointer<Element>
-    let count: Int
+    package nonisolated(unsafe) let base: UnsafePointer<Element>
+    package let count: Int
 
-    init(_ elements: [Element]) {
+    package init(_ elements: [Element]) {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(1, elements.count))
         _ = memory.initialize(from: elements)
         // `allocate` returns a base address for any capacity above 0.

@@ -19,8 +19,8 @@ struct InspectReport {
     private var shape: ModelShape { model.shape }
     private var requests: Int { workers ?? Scheduler.automaticWorkers(threads: threads) }
     private var tokens: Int { min(length ?? 4096, shape.contextLength) }
-    private var cacheBytes: Int { requests * model.memory.cacheBytes(tokens: tokens) }
-    private var totalBytes: Int { model.memory.weights + model.memory.work + cacheBytes }
+    private var cacheBytes: Int { requests * model.cacheBytes(tokens: tokens) }
+    private var totalBytes: Int { model.memory.weightBytes + model.memory.workingBytes + cacheBytes }
 
     private func named(_ id: Int32) -> String {
         guard let text = model.codec?.tokenizer.text(of: id) else { return "\(id)" }
@@ -55,7 +55,7 @@ struct InspectReport {
         let attention = shape.attention
         return "\(shape.layerCount) layers of \(shape.hiddenSize), \(attention.headCount) heads of "
             + "\(attention.headDimension) (\(attention.keyValueHeadCount) of keys and values), feed-forward "
-            + "\(model.intermediateSize)"
+            + "\(shape.intermediateSize)"
     }
 
     private var positions: String {
@@ -92,8 +92,9 @@ struct InspectReport {
 
     private var memory: String {
         let need = model.memory
-        return "\(ModelFetch.size(need.weights)) of weights, \(ModelFetch.size(need.work)) to work, "
-            + "\(need.cacheBytesPerToken) bytes of KV cache a token: \(ModelFetch.size(totalBytes)) for \(requests) "
+        return
+            "\(ModelFetch.size(need.weightBytes)) of weights, \(ModelFetch.size(need.workingBytes)) to work, "
+            + "\(model.cacheBytesPerToken) bytes of KV cache a token: \(ModelFetch.size(totalBytes)) for \(requests) "
             + "requests of \(tokens) tokens"
     }
 
@@ -101,9 +102,9 @@ struct InspectReport {
         let choice =
             "kernels \(kernels), \(threads) thread\(threads == 1 ? "" : "s"), "
             + "\(Scheduler.automaticWorkers(threads: threads)) workers"
-        switch model.memory.budget {
+        switch model.budget {
         case .success(let bytes):
-            let fitting = bytes / max(1, model.memory.cacheBytes(tokens: tokens))
+            let fitting = bytes / max(1, model.cacheBytes(tokens: tokens))
             return choice
                 + ", KV cache \(ModelFetch.size(bytes)): \(fitting) requests of \(tokens) tokens at a time"
         case .failure(let error): return choice + "; it can't run: \(error.message)"
@@ -125,7 +126,7 @@ extension InspectReport {
             string("model_type", model.modelType)
             number("layers", shape.layerCount)
             number("hidden_size", shape.hiddenSize)
-            number("intermediate_size", model.intermediateSize)
+            number("intermediate_size", shape.intermediateSize)
             number("heads", shape.attention.headCount)
             number("key_value_heads", shape.attention.keyValueHeadCount)
             number("head_dimension", shape.attention.headDimension)
@@ -150,9 +151,9 @@ extension InspectReport {
             number("weight_bytes", model.byteCount)
             number("weight_files", model.fileCount)
             writer.object("memory") { writer in
-                writer.int("weights", model.memory.weights)
-                writer.int("work", model.memory.work)
-                writer.int("kv_bytes_per_token", model.memory.cacheBytesPerToken)
+                writer.int("weights", model.memory.weightBytes)
+                writer.int("work", model.memory.workingBytes)
+                writer.int("kv_bytes_per_token", model.cacheBytesPerToken)
                 writer.int("workers", requests)
                 writer.int("length", tokens)
                 writer.int("kv_cache", cacheBytes)
@@ -162,7 +163,7 @@ extension InspectReport {
                 writer.string("kernels", kernels)
                 writer.int("threads", threads)
                 writer.int("workers", Scheduler.automaticWorkers(threads: threads))
-                switch model.memory.budget {
+                switch model.budget {
                 case .success(let bytes): writer.int("kv_budget", bytes)
                 case .failure(let error): writer.string("error", error.message)
                 }

@@ -3,7 +3,6 @@ import CPhiKernels
 
 /// Attention of a pass's rows over the KV cache: everything between a layer's first two matmuls.
 final class Attention {
-    /// The shape of each layer's attention, as the cache has it.
     private let shapes: [AttentionShape]
     /// The fewest of a layer's queries that read the same keys.
     private let queriesPerGroup: Int
@@ -28,7 +27,7 @@ final class Attention {
         pool: ComputePool
     ) {
         self.slots = slots
-        self.shapes = shapes.map(\.stored)
+        self.shapes = shapes
         queriesPerGroup =
             shapes.filter { $0.keyValueHeadCount > 0 }.map { $0.headCount / $0.keyValueHeadCount }.min() ?? 1
         self.rope = rope
@@ -67,7 +66,7 @@ final class Attention {
         let shape: AttentionShape
         let softmaxScale: Float
         /// The norms of each head's queries and keys.
-        let norms: HeadNorms<NormNumbers>?
+        let norms: HeadNorms<Norm>?
         /// [rows][stride]: queries, keys, values, each by heads.
         let qkv: UnsafeMutablePointer<Float>
         let stride: Int
@@ -75,6 +74,7 @@ final class Attention {
         let cache: PhiKVHead
         let headBytes: Int
         let precision: KVPrecision
+        let storesKeys: Bool
         let runs: [RowRun]
         /// The runs' blocks in which this layer's keys and values are.
         let blockLists: UnsafeMutablePointer<Int32>
@@ -83,26 +83,18 @@ final class Attention {
     }
 
     /// out [rows][heads * n] = attention of the queries in `qkv` [rows][stride] over the cache, into which the
-    /// rows' own keys and values are written first, unless they are another layer's.
+    /// rows' own keys and values are written first, unless there are none.
     func attend(
         _ qkv: UnsafeMutablePointer<Float>, stride: Int, norms: HeadNorms<Norm>?, layer number: Int,
-        cache: borrowing KVCache, runs: [RowRun], out: UnsafeMutablePointer<Float>
+        storesKeys: Bool = true, cache: borrowing KVCache, runs: [RowRun], out: UnsafeMutablePointer<Float>
     ) {
         let shape = shapes[number]
-        let (head, headBytes) = (cache.head(0, layer: number), cache.layers[number].headBytes)
-        let precision = cache.precision
         let lists = blockLists.pointer + (cache.layers[number].keepsWindow ? windowLists : 0)
-        func run(_ norms: HeadNorms<NormNumbers>?) {
-            attend(
-                Layer(
-                    shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv,
-                    stride: stride, cache: head, headBytes: headBytes, precision: precision, runs: runs,
-                    blockLists: lists, out: out))
-        }
-        guard let norms else { return run(nil) }
-        norms.query.lend { query in
-            norms.key.lend { key in run(HeadNorms(query: query, key: key)) }
-        }
+        attend(
+            Layer(
+                shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv, stride: stride,
+                cache: cache.head(0, layer: number), headBytes: cache.layers[number].headBytes,
+                precision: cache.precision, storesKeys: storesKeys, runs: runs, blockLists: lists, out: out))
     }
 
     private func attend(_ layer: Layer) {
@@ -139,7 +131,7 @@ final class Attention {
     }
 
     /// Norms and rotates the queries and keys of a row for some of the cache's heads, and writes its keys and values to
-    /// the cache, unless they are another layer's.
+    /// the cache, unless there are none.
     private func store(_ place: AttentionPlan.Row, _ groups: Range<Int>, _ layer: Layer) {
         let shape = layer.shape
         let (heads, n) = (shape.headCount, shape.headDimension)
@@ -166,7 +158,7 @@ final class Attention {
             case .float16, .float32: queryScales.pointer[at] = layer.softmaxScale
             }
         }
-        if shape.keysLayer != nil { return }
+        guard layer.storesKeys else { return }
         for head in groups {
             layer.norms?.key.apply(k + head * n, n, k + head * n, kernels)
             kernels.rotate(k + head * n, cosines, sines, table.half)

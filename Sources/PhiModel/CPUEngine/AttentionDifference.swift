@@ -20,11 +20,14 @@ extension DifferenceTensors: RowMixerTensors {
 /// It is computed by ordinary attention. The cache stores two adjacent heads of keys as one, and their values too: a
 /// query that is zero in one half gets the scores of the other half's keys, and the values of both.
 private struct AttentionDifference: RowMixer {
-    let width: Int
+    private let shape: AttentionShape
+    private let sharedLayer: Int?
     private let lambda: Float
     /// RMSNorm [2 * head dimension], with the last factor, 1 - the initial lambda, in its weight.
     private let norm: Norm
     private let buffers: DifferenceBuffers
+
+    var width: Int { shape.queryWidth }
 
     init(_ tensors: DifferenceTensors, _ weights: inout WeightReader) throws {
         let (path, n) = (tensors.path, tensors.shape.headDimension)
@@ -38,12 +41,13 @@ private struct AttentionDifference: RowMixer {
         lambda = Float(phi_exp(exponents[0]) - phi_exp(exponents[1]) + initial)
         let weight = try weights.vector(path + ".subln.weight", 2 * n)
         norm = Norm(weight: weight.map { $0 * Float(1 - initial) }, bias: nil, epsilon: 1e-5)
-        (width, buffers) = (tensors.shape.queryWidth, weights.shared(DifferenceBuffers()))
+        (shape, sharedLayer) = (tensors.shape, tensors.sharedLayer)
+        buffers = weights.shared(DifferenceBuffers())
     }
 
     func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError) {
-        let (heads, n) = (rows.shape.headCount, rows.shape.headDimension)
-        let keysAndValues = rows.shape.keysLayer == nil ? 2 * rows.shape.keyWidth : 0
+        let (heads, n) = (shape.headCount, shape.headDimension)
+        let keysAndValues = sharedLayer == nil ? 2 * shape.keyWidth : 0
         let (narrow, wide) = (width, 2 * width)
         let length = wide + keysAndValues
         try buffers.widened.reserve(rows.count * length)
@@ -58,16 +62,14 @@ private struct AttentionDifference: RowMixer {
             }
             (to + wide).update(from: from + narrow, count: keysAndValues)
         }
-        rows.attend(widened, length, attended)
-        norm.lend { norm in
-            rows.pool.runRows(rows.count) { row in
-                for pair in 0..<heads / 2 {
-                    let first = attended + row * wide + 4 * pair * n
-                    let second = first + 2 * n
-                    // Each operation rounds once, without fused multiply-adds.
-                    for i in 0..<2 * n { first[i] -= lambda * second[i] }
-                    norm.apply(first, 2 * n, out + row * narrow + 2 * pair * n, rows.kernels)
-                }
+        rows.attend(widened, length, attended, sharedLayer)
+        rows.pool.runRows(rows.count) { row in
+            for pair in 0..<heads / 2 {
+                let first = attended + row * wide + 4 * pair * n
+                let second = first + 2 * n
+                // Each operation rounds once, without fused multiply-adds.
+                for i in 0..<2 * n { first[i] -= lambda * second[i] }
+                norm.apply(first, 2 * n, out + row * narrow + 2 * pair * n, rows.kernels)
             }
         }
     }

@@ -43,7 +43,7 @@ struct KVCache: ~Copyable {
         /// Whether it is in blocks of a window.
         let keepsWindow: Bool
         /// Offset of the layer's state.
-        var stateOffset = 0
+        let stateOffset: Int
     }
 
     /// Offsets of all layers.
@@ -58,11 +58,7 @@ struct KVCache: ~Copyable {
 
         init(_ shapes: [AttentionShape], _ precision: KVPrecision) {
             usesSlots = shapes.contains { $0.stateWidth > 0 }
-            for shape in shapes.map(\.stored) {
-                if let other = shape.keysLayer {
-                    layers.append(layers[other])
-                    continue
-                }
+            for shape in shapes {
                 let headBytes = phi_kv_head_bytes(
                     precision.kernelKind, UInt32(KVCache.dims(shape.headDimension)))
                 let bytes = 4 * shape.keyValueHeadCount * headBytes
@@ -71,17 +67,14 @@ struct KVCache: ~Copyable {
                     Layer(
                         offset: ownWindow != nil ? windowBytes : blockBytes, heads: shape.keyValueHeadCount,
                         headDimension: shape.headDimension, headBytes: headBytes,
-                        keepsWindow: ownWindow != nil))
+                        keepsWindow: ownWindow != nil, stateOffset: stateBytes))
+                stateBytes += 4 * shape.stateWidth
                 if let ownWindow {
                     windowBytes += bytes
                     window = max(window, ownWindow)
                 } else {
                     blockBytes += bytes
                 }
-            }
-            for (number, shape) in shapes.enumerated() {
-                layers[number].stateOffset = stateBytes
-                stateBytes += 4 * shape.stateWidth
             }
             blockBytes = blockBytes.rounded(up: 64)
         }

@@ -5,11 +5,11 @@ import OperatingSystem
 
 /// Compares the memory that a model needs with the available memory, from its configuration and tensor headers alone:
 /// better a message now than a process killed in an hour.
-struct MemoryCheck {
+package struct MemoryCheck: Sendable {
     /// The packed weights.
-    let weightBytes: Int
+    package let weightBytes: Int
     /// Activations, logits, the tokenizer and the program itself.
-    let workingBytes: Int
+    package let workingBytes: Int
     /// The compute threads' stacks, mostly untouched address space.
     var stackBytes = 0
     /// Whether the weights are mapped from a file of the cache, and so are not data of this process.

@@ -16,7 +16,6 @@ protocol RowMixerTensors: MixerTensors {
 
 /// Rows of a pass for a mixer.
 package struct MixerRows {
-    let shape: AttentionShape
     /// [rows][stride]: the last product's results.
     let values: UnsafePointer<Float>
     let stride: Int
@@ -28,8 +27,9 @@ package struct MixerRows {
     /// Returns the layer's state after a run's block.
     let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
     /// Computes attention of rows of queries, keys and values in the cache's shape: [rows][stride] to [rows][heads *
-    /// head dimension].
-    let attend: (UnsafeMutablePointer<Float>, _ stride: Int, UnsafeMutablePointer<Float>) -> Void
+    /// head dimension]; with another layer's keys and values the rows have queries alone.
+    let attend:
+        (UnsafeMutablePointer<Float>, _ stride: Int, UnsafeMutablePointer<Float>, _ other: Int?) -> Void
 
     var count: Int { numbers.count }
 }

@@ -147,13 +147,13 @@ package final class RowOps: RowOperations {
             isPrepared = true
         }
         let rows = MixerRows(
-            shape: shape.layers[layer], values: UnsafePointer(projected.pointer), stride: projectedWidth,
-            runs: runs, numbers: kept, kernels: kernels, pool: pool,
+            values: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs, numbers: kept,
+            kernels: kernels, pool: pool,
             state: { self.cache.state(of: $0, place: $1, layer: layer) },
-            attend: { qkv, stride, out in
+            attend: { qkv, stride, out, other in
                 self.attention.attend(
-                    qkv, stride: stride, norms: nil, layer: layer, cache: self.cache, runs: self.runs,
-                    out: out)
+                    qkv, stride: stride, norms: nil, layer: other ?? layer, storesKeys: other == nil,
+                    cache: self.cache, runs: self.runs, out: out)
             })
         try mixer.run(rows, into: attended.pointer)
         matmuls.tally.countAttention()
@@ -216,11 +216,9 @@ package final class RowOps: RowOperations {
         case .norm(let norm):
             try normed.reserve(rowCount * shape.hiddenSize)
             let (normed, width) = (normed.pointer, shape.hiddenSize)
-            norm.lend { norm in
-                setInput(matrix, width) { row, hidden, _ in
-                    norm.apply(hidden, width, normed + row * width, kernels)
-                    return UnsafePointer(normed + row * width)
-                }
+            setInput(matrix, width) { row, hidden, _ in
+                norm.apply(hidden, width, normed + row * width, kernels)
+                return UnsafePointer(normed + row * width)
             }
         case .normed:
             let (normed, width) = (normed.pointer, shape.hiddenSize)

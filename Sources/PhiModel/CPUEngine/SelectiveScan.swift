@@ -58,9 +58,9 @@ private struct SelectiveScan: RowMixer {
     /// exponents.
     private let numbers, steps: PackedMatrix
     /// [width/16][states][16]
-    private let rates: [Float]
+    private let rates: FrozenArray<Float>
     /// [width], both
-    private let skips, biases: [Float]
+    private let skips, biases: FrozenArray<Float>
     private let states: Int
     private let buffers: ScanBuffers
 
@@ -79,12 +79,13 @@ private struct SelectiveScan: RowMixer {
             floatsOf: weights.unpacked(path + ".dt_proj", width, rank, hasBias: true))
         // Logarithms of the negated rates [width][states].
         let logarithms = try weights.floats(path + ".A_log", [width, states])
-        rates = (0..<width * states).map { place in
-            let (block, state) = (place / 16).quotientAndRemainder(dividingBy: states)
-            return -Float(phi_exp(Double(logarithms[(block * 16 + place % 16) * states + state])))
-        }
-        skips = try weights.vector(path + ".D", width)
-        biases = try weights.vector(path + ".dt_proj.bias", width)
+        rates = FrozenArray(
+            (0..<width * states).map { place in
+                let (block, state) = (place / 16).quotientAndRemainder(dividingBy: states)
+                return -Float(phi_exp(Double(logarithms[(block * 16 + place % 16) * states + state])))
+            })
+        skips = FrozenArray(try weights.vector(path + ".D", width))
+        biases = FrozenArray(try weights.vector(path + ".dt_proj.bias", width))
     }
 
     func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError) {
@@ -117,24 +118,17 @@ private struct SelectiveScan: RowMixer {
     private func scan(_ rows: MixerRows, _ numberWidth: Int) {
         let runs = rows.runs
         let firsts = runs.firstRows.indices
-        rates.withUnsafeBufferPointer { rates in
-            skips.withUnsafeBufferPointer { skips in
-                biases.withUnsafeBufferPointer { biases in
-                    let scan = PhiScan(
-                        rates: rates.baseAddress, skips: skips.baseAddress, biases: biases.baseAddress,
-                        width: UInt32(width), states: UInt32(states))
-                    // Channels, in blocks of 16, of one run after the other.
-                    let blocks = width / 16
-                    rows.pool.runPieces(runs.count * blocks, unit: 4) { piece in
-                        for number in piece.lowerBound / blocks...(piece.upperBound - 1) / blocks {
-                            let some = piece.clamped(to: number * blocks..<(number + 1) * blocks)
-                            let channels =
-                                (some.lowerBound - number * blocks) * 16..<(some.upperBound - number * blocks)
-                                * 16
-                            self.scan(scan, rows, runs[number], first: firsts[number], channels, numberWidth)
-                        }
-                    }
-                }
+        let scan = PhiScan(
+            rates: rates.base, skips: skips.base, biases: biases.base, width: UInt32(width),
+            states: UInt32(states))
+        // Channels, in blocks of 16, of one run after the other.
+        let blocks = width / 16
+        rows.pool.runPieces(runs.count * blocks, unit: 4) { piece in
+            for number in piece.lowerBound / blocks...(piece.upperBound - 1) / blocks {
+                let some = piece.clamped(to: number * blocks..<(number + 1) * blocks)
+                let channels =
+                    (some.lowerBound - number * blocks) * 16..<(some.upperBound - number * blocks) * 16
+                self.scan(scan, rows, runs[number], first: firsts[number], channels, numberWidth)
             }
         }
     }

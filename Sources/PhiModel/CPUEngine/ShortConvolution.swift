@@ -4,7 +4,7 @@ import CPhiKernels
 /// Weights of a convolution over positions, separate for each column.
 struct ConvolutionWeights: Sendable {
     /// [length][width], earliest position first.
-    let values: [Float]
+    let values: FrozenArray<Float>
     /// [width], added to the sums.
     let bias: [Float]
     let width: Int
@@ -16,7 +16,7 @@ struct ConvolutionWeights: Sendable {
         let isMLX = try weights.store.tensor(name).shape == [width, length, 1]
         // Row-major, the two are the same.
         let values = try weights.floats(name, isMLX ? [width, length, 1] : [width, 1, length])
-        self.values = (0..<width * length).map { values[$0 % width * length + $0 / width] }
+        self.values = FrozenArray((0..<width * length).map { values[$0 % width * length + $0 / width] })
         bias = try weights.vector(path + ".bias", width)
         (self.width, self.length) = (width, length)
     }
@@ -62,15 +62,14 @@ struct ShortConvolution {
     private func compute(_ run: RowRun, _ first: Int, _ place: Int, _ out: UnsafeMutablePointer<Float>) {
         withUnsafeTemporaryAllocation(of: Float.self, capacity: width) { value in
             guard let value = value.baseAddress else { return }
-            weights.values.withUnsafeBufferPointer { weights in
-                for number in 0...before {
-                    load(run, first, place - before + number, value)
-                    let weight = number * width
-                    if number == 0 {
-                        for i in 0..<width { out[i] = weights[i] * value[i] }
-                    } else {
-                        for i in 0..<width { out[i] += weights[weight + i] * value[i] }
-                    }
+            let weights = weights.values.base
+            for number in 0...before {
+                load(run, first, place - before + number, value)
+                let weight = number * width
+                if number == 0 {
+                    for i in 0..<width { out[i] = weights[i] * value[i] }
+                } else {
+                    for i in 0..<width { out[i] += weights[weight + i] * value[i] }
                 }
             }
         }

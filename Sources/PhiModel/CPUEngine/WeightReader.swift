@@ -1,3 +1,5 @@
+import CPhiKernels
+
 /// A weight matrix [rows, columns] of a linear layer, or of an embedding, whose rows are looked up.
 package struct Linear: Sendable {
     /// In the weight plan.
@@ -15,10 +17,25 @@ package struct Linear: Sendable {
 
 /// Weight and bias of an RMSNorm or LayerNorm, [count] each.
 package struct Norm: Sendable {
-    let weight: [Float]
+    private let weight: FrozenArray<Float>
     /// Nil of RMSNorm.
-    let bias: [Float]?
-    let epsilon: Float
+    private let bias: FrozenArray<Float>?
+    private let epsilon: Float
+
+    init(weight: [Float], bias: [Float]?, epsilon: Float) {
+        (self.weight, self.bias, self.epsilon) = (FrozenArray(weight), bias.map(FrozenArray.init), epsilon)
+    }
+
+    /// out [count] = the norm of x [count], which may be the same.
+    func apply(
+        _ x: UnsafePointer<Float>, _ count: Int, _ out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels
+    ) {
+        if let bias {
+            kernels.layer_norm(x, weight.base, bias.base, epsilon, count, out)
+        } else {
+            kernels.rms_norm(x, weight.base, epsilon, count, out)
+        }
+    }
 }
 
 /// Finds tensors for the CPU, all before the first is packed.

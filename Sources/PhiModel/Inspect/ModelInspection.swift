@@ -17,7 +17,6 @@ package struct ModelInspection: Sendable {
     /// Names of the models of this type.
     package let models: String
     package let shape: ModelShape
-    package let intermediateSize: Int
     /// Whether the output's matrix is the embedding's.
     package let isTied: Bool
     package let matrices: [Matrix]
@@ -29,7 +28,9 @@ package struct ModelInspection: Sendable {
     package let codec: TextCodec?
     /// File of the chat template; nil without one.
     package let templateFile: String?
-    package let memory: MemoryNeed
+    package let memory: MemoryCheck
+    /// Default budget of the KV cache.
+    package let budget: Result<Int, UserError>
     /// Notes on the files for a person.
     package let notes: [String]
 
@@ -42,7 +43,6 @@ package struct ModelInspection: Sendable {
         modelType = type(of: model).modelType
         models = type(of: model).models
         shape = model.shape
-        intermediateSize = model.intermediateSize
         isTied = reader.isTied
         var count = try reader.names.reduce(0) { sum, name in
             let tensor = try store.tensor(name)
@@ -71,7 +71,8 @@ package struct ModelInspection: Sendable {
             : ["chat_template.jinja", "tokenizer_config.json"].first {
                 Files.kind(of: Paths.join(folder, $0)) != nil
             }
-        memory = try MemoryNeed(model, store, threads: threads)
+        memory = try MemoryCheck(model, store, precision: .int8, cache: .standard(), threads: threads)
+        budget = Result { [memory] () throws(UserError) in try memory.budget(asked: nil) }
         notes = store.notes
     }
 
@@ -79,6 +80,11 @@ package struct ModelInspection: Sendable {
     package var sample: String? {
         try? codec?.text(of: [ChatMessage(role: "user", content: "Hello")])
     }
+
+    package var cacheBytesPerToken: Int { KVCache.blockBytes(shape.layers, .int8) / KVCache.blockLength }
+
+    /// Returns the bytes of KV cache for a request of so many tokens, prompt and completion.
+    package func cacheBytes(tokens: Int) -> Int { KVCache.bytes(shape.layers, .int8, tokens: tokens) }
 
     /// As in "4 bits in groups of 64; lm_head 6 bits". The most common comes first, without names.
     package var formats: String {
@@ -121,35 +127,5 @@ package struct ModelInspection: Sendable {
             let all = matrices.count { module($0.path) == name }
             return count == all ? name : "\(name) of \(count) layer\(count == 1 ? "" : "s")"
         }.joined(separator: ", ")
-    }
-}
-
-/// Memory that a model takes.
-package struct MemoryNeed: Sendable {
-    /// The packed weights.
-    package let weights: Int
-    /// Activations, logits, the tokenizer and the program itself.
-    package let work: Int
-    private let layers: [AttentionShape]
-    private static let precision = KVPrecision.int8
-    /// Default budget of the KV cache.
-    package let budget: Result<Int, UserError>
-
-    init(_ model: any Architecture, _ store: TensorStore, threads: Int) throws {
-        let check = try MemoryCheck(
-            model, store, precision: Self.precision, cache: .standard(), threads: threads)
-        weights = check.weightBytes
-        work = check.workingBytes
-        layers = model.shape.layers
-        budget = Result { () throws(UserError) in try check.budget(asked: nil) }
-    }
-
-    package var cacheBytesPerToken: Int {
-        KVCache.blockBytes(layers, Self.precision) / KVCache.blockLength
-    }
-
-    /// Returns the bytes of KV cache for a request of so many tokens, prompt and completion.
-    package func cacheBytes(tokens: Int) -> Int {
-        KVCache.bytes(layers, Self.precision, tokens: tokens)
     }
 }

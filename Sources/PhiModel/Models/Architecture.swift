@@ -14,8 +14,6 @@ package protocol Architecture: Sendable {
 
     /// Facts that the engine needs.
     var shape: ModelShape { get set }
-    /// Floats of a row within the feed-forward network.
-    var intermediateSize: Int { get }
     /// Bytes of buffers for each row of a step, except logits. By default, those of attention and a gated feed-forward
     /// network.
     var rowBytes: Int { get }
@@ -25,17 +23,55 @@ package protocol Architecture: Sendable {
     /// - Throws: `UserError`: `malformed` or `unsupported`, naming the key.
     init(_ config: ConfigReader) throws
 
-    /// Finds the tensors and checks them against the configuration.
-    /// - Parameter weights: reader for the engine that will run the model. It prepares matrices in the order of the
-    ///   calls.
+    /// Finds the tensors of a layer and checks them against the configuration.
     /// - Throws: `UserError` for a tensor that is missing, does not fit the configuration, or is not finite.
-    func network<Weights: WeightReading>(_ weights: inout Weights) throws -> LayeredNetwork<
-        Weights.Operations
-    >
+    func layer<Weights: WeightReading>(
+        _ number: Int, _ weights: inout Weights
+    ) throws -> NetworkLayer<Weights.Operations>
+    /// Finds the norm before the head.
+    func lastNorm<Weights: WeightReading>(_ weights: inout Weights) throws -> Weights.Operations.Norm
+
+    // Facts of the other parts, with what most models have as the default.
+
+    /// Factor of the embedding's rows.
+    var embeddingMultiplier: Float { get }
+    /// Whether the head has a bias, if it has its own matrix.
+    var headBias: Bool { get }
+    /// Tokens whose logits are masked, if the head's matrix is the embedding's.
+    var hiddenTokens: [Int] { get }
+    /// The last layer with its own keys and values or states; nil if it is the last of all.
+    var lastStored: Int? { get }
 }
 
 extension Architecture {
     package static func leavesUnread(_ tensor: String) -> Bool { false }
+    package var embeddingMultiplier: Float { 1 }
+    package var headBias: Bool { false }
+    package var hiddenTokens: [Int] { [] }
+    package var lastStored: Int? { nil }
+
+    package var intermediateSize: Int { shape.intermediateSize }
+    var normEpsilon: Double { shape.normEpsilon }
+    var tiedEmbeddings: Bool { shape.tiedEmbeddings }
+
+    /// Finds the tensors and checks them against the configuration.
+    /// - Parameter weights: reader for the engine that will run the model. It prepares matrices in the order of the
+    ///   calls.
+    /// - Throws: as `layer`.
+    package func network<Weights: WeightReading>(
+        _ weights: inout Weights
+    ) throws -> LayeredNetwork<Weights.Operations> {
+        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
+        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
+        let head =
+            tiedEmbeddings
+            ? weights.linear(tiedTo: embedding, hiding: hiddenTokens)
+            : try weights.linear("lm_head", vocabulary, h, hasBias: headBias)
+        let layers = try shape.layers.indices.map { try layer($0, &weights) }
+        return LayeredNetwork(
+            embedding: embedding, multiplier: embeddingMultiplier, layers: layers,
+            norm: try lastNorm(&weights), head: head, lastStored: lastStored)
+    }
 
     package var rowBytes: Int {
         let widest = max(shape.attention.qkvWidth, 2 * intermediateSize)

@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// Heads of a layer's attention, and the positions that they see.
+/// Heads of a layer's attention, and the positions that they see: what the cache keeps of the layer.
 package struct AttentionShape: Sendable, Equatable {
     package var headCount: Int
     /// Heads of keys and values; divides `headCount`.
@@ -17,10 +17,6 @@ package struct AttentionShape: Sendable, Equatable {
     /// Size of the layer's recurrent state in floats; 0 if it has none. In a model with such a layer, each sequence keeps
     /// its states and windows in memory of its own, not in blocks.
     package var stateWidth = 0
-    /// Two adjacent heads make one difference, and the cache stores their keys, and their values, as one head.
-    package var isDifferential = false
-    /// The earlier layer whose keys and values it uses; nil if it has its own.
-    package var keysLayer: Int?
 
     /// Factor of the products of queries and keys.
     var softmaxScale: Float { scale ?? 1 / Float(headDimension).squareRoot() }
@@ -32,15 +28,6 @@ package struct AttentionShape: Sendable, Equatable {
     var widths: [Int] { [queryWidth, keyWidth, keyWidth] }
     /// Floats of a row's queries, keys and values.
     package var qkvWidth: Int { queryWidth + 2 * keyWidth }
-
-    /// Shape of the cache: differential queries are twice as wide, with zeros in one half.
-    var stored: AttentionShape {
-        guard isDifferential else { return self }
-        var wide = self
-        (wide.keyValueHeadCount, wide.headDimension) = (keyValueHeadCount / 2, 2 * headDimension)
-        wide.scale = softmaxScale
-        return wide
-    }
 }
 
 extension AttentionShape {

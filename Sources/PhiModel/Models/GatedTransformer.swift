@@ -6,7 +6,6 @@
 ///
 /// They differ in keys of config.json, biases, norms of heads, and in which matrices form one tensor.
 protocol GatedTransformer: Architecture {
-    var base: GatedShape { get set }
     /// Whether queries, keys and values are one tensor (qkv_proj), and gate and up another (gate_up_proj).
     static var isFused: Bool { get }
     /// Whether queries, keys and values have biases.
@@ -17,35 +16,7 @@ protocol GatedTransformer: Architecture {
     static var hasBranches: Bool { get }
 }
 
-/// Facts from config.json that all of them have.
-package struct GatedShape: Sendable, Equatable {
-    var shape: ModelShape
-    /// Rows of the gate and of the up projection.
-    var intermediateSize: Int
-    var normEpsilon: Double
-    /// Whether the output projection is the embedding's matrix.
-    var tiedEmbeddings: Bool
-
-    /// - Parameters:
-    ///   - headDimension: as for `ModelShape`.
-    ///   - epsilon: default for norms.
-    init(_ config: ConfigReader, headDimension: Int? = nil, epsilon: Double = 1e-6) throws {
-        shape = try ModelShape(config, rope: RopeFamily(), headDimension: headDimension)
-        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
-        normEpsilon = try config.optionalNumber("rms_norm_eps", 0...1) ?? epsilon
-        tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? false
-    }
-}
-
 extension GatedTransformer {
-    package var shape: ModelShape {
-        get { base.shape }
-        set { base.shape = newValue }
-    }
-    package var intermediateSize: Int { base.intermediateSize }
-    var normEpsilon: Double { base.normEpsilon }
-    var tiedEmbeddings: Bool { base.tiedEmbeddings }
-
     static var isFused: Bool { false }
     static var hasBiases: Bool { false }
     static var hasHeadNorms: Bool { false }
@@ -60,20 +31,13 @@ extension GatedTransformer {
             + ["input_layernorm", "post_attention_layernorm"]
     }
 
-    package func network<Weights: WeightReading>(
+    package func lastNorm<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> LayeredNetwork<Weights.Operations> {
-        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
-        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
-        let head =
-            tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
-        let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork(
-            embedding: embedding, layers: layers, norm: try weights.rmsNorm("model.norm", h, normEpsilon),
-            head: head)
+    ) throws -> Weights.Operations.Norm {
+        try weights.rmsNorm("model.norm", shape.hiddenSize, normEpsilon)
     }
 
-    private func layer<Weights: WeightReading>(
+    package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])

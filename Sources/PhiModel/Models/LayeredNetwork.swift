@@ -3,14 +3,14 @@ package struct LayeredNetwork<Operations: RowOperations> {
     /// [vocabulary, h]
     let embedding: Operations.Embedding
     /// Factor of its rows.
-    var multiplier: Float = 1
+    let multiplier: Float
     let layers: [NetworkLayer<Operations>]
     /// [h]
     let norm: Operations.Norm
     /// [vocabulary, h]
     let head: Operations.Linear
     /// The last layer with its own keys and values or states; nil if it is the last of all.
-    var lastStored: Int?
+    let lastStored: Int?
 
     /// Runs the rows of a step through the model, from tokens to logits.
     /// - Throws: `UserError` of kind `resources` if there is no memory for this many rows.

@@ -2,7 +2,14 @@
 package struct ModelShape: Sendable, Equatable {
     /// Floats of a row between two layers.
     package var hiddenSize: Int
-    /// Attention of each layer, at least one.
+    /// Floats of a row within the feed-forward network: rows of the gate and of the up projection.
+    package var intermediateSize: Int
+    var normEpsilon: Double
+    /// Whether the output projection is the embedding's matrix.
+    var tiedEmbeddings: Bool
+    /// Attention as config.json has it, of all layers in most models.
+    package let attention: AttentionShape
+    /// Attention of each layer, at least one, as it is computed.
     package var layers: [AttentionShape]
     package var rope: Rope
     package var vocabularySize: Int
@@ -15,8 +22,6 @@ package struct ModelShape: Sendable, Equatable {
     package var quantization: QuantizationConfiguration?
 
     package var layerCount: Int { layers.count }
-    /// The first attention; in most models, that of all layers.
-    package var attention: AttentionShape { layers.first { $0.headCount > 0 } ?? layers[0] }
 }
 
 extension ModelShape {
@@ -24,13 +29,18 @@ extension ModelShape {
     /// - Parameters:
     ///   - family: nil for models without positions.
     ///   - headDimension: default; nil takes hidden_size / heads.
+    ///   - epsilon: key of the norms' epsilon, and its default.
+    ///   - isTied: default of `tiedEmbeddings`.
     /// - Throws: `UserError` naming the key.
-    init(_ config: ConfigReader, rope family: RopeFamily?, headDimension: Int? = nil) throws {
+    init(
+        _ config: ConfigReader, rope family: RopeFamily?, headDimension: Int? = nil,
+        epsilon: (key: String, standard: Double) = ("rms_norm_eps", 1e-6), isTied: Bool = false
+    ) throws {
         hiddenSize = try config.integer("hidden_size", 1...ConfigReader.maximumWidth)
         let layerCount = try config.integer("num_hidden_layers", 1...4096)
         vocabularySize = try config.integer("vocab_size", 1...1 << 24)
         contextLength = try config.integer("max_position_embeddings", 1...Int(Int32.max))
-        let attention = try AttentionShape(
+        attention = try AttentionShape(
             config, hiddenSize: hiddenSize, headDimension: headDimension, contextLength: contextLength)
         layers = Array(repeating: attention, count: layerCount)
         rope = .none
@@ -38,6 +48,9 @@ extension ModelShape {
             rope = try Rope(
                 config, family: family, headDimension: attention.headDimension, contextLength: contextLength)
         }
+        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
+        normEpsilon = try config.optionalNumber(epsilon.key, 0...1) ?? epsilon.standard
+        tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? isTied
         beginOfSequence = try config.optionalToken("bos_token_id")
         padding = try config.optionalToken("pad_token_id")
         endOfSequence = Set(try config.optionalTokens("eos_token_id") ?? [])

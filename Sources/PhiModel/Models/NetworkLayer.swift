@@ -2,7 +2,7 @@
 ///
 ///     x += output(mixer(input(n))),        n = norm(x)
 ///     x += feed_forward(m),                m = n, or a norm of its own
-struct NetworkLayer<Operations: RowOperations> {
+package struct NetworkLayer<Operations: RowOperations> {
     typealias Source = RowInput<Operations.Norm>
 
     /// Operation over positions, or its replacement, on the results of `input`.

@@ -13,17 +13,13 @@ package struct Phi2: Architecture, Equatable {
     private static let qkv = ["q", "k", "v"].map { "self_attn.\($0)_proj" }
 
     package var shape: ModelShape
-    /// Rows of fc1.
-    package var intermediateSize: Int
-    package var normEpsilon: Double
+    package let headBias = true
 
     package init(_ config: ConfigReader) throws {
         // Two names of GELU's tanh form.
         try config.checkActivation("hidden_act", ["gelu_new", "gelu_pytorch_tanh"])
         try config.checkFalse("qk_layernorm", "tie_word_embeddings")
-        shape = try ModelShape(config, rope: RopeFamily(fraction: 0.5))
-        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
-        normEpsilon = try config.optionalNumber("layer_norm_eps", 0...1) ?? 1e-5
+        shape = try ModelShape(config, rope: RopeFamily(fraction: 0.5), epsilon: ("layer_norm_eps", 1e-5))
     }
 
     package var rowBytes: Int {
@@ -33,19 +29,13 @@ package struct Phi2: Architecture, Equatable {
         return 4 * (2 * shape.hiddenSize + widest + shape.attention.queryWidth) + widest
     }
 
-    package func network<Weights: WeightReading>(
+    package func lastNorm<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> LayeredNetwork<Weights.Operations> {
-        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
-        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
-        let head = try weights.linear("lm_head", vocabulary, h, hasBias: true)
-        let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork(
-            embedding: embedding, layers: layers,
-            norm: try weights.layerNorm("model.final_layernorm", h, normEpsilon), head: head)
+    ) throws -> Weights.Operations.Norm {
+        try weights.layerNorm("model.final_layernorm", shape.hiddenSize, normEpsilon)
     }
 
-    private func layer<Weights: WeightReading>(
+    package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])

@@ -4,11 +4,11 @@ package struct Phi3: GatedTransformer, Equatable {
     package static let models = "Phi-3, Phi-3.5, Phi-4 and Phi-4-mini"
     static let isFused = true
 
-    package var base: GatedShape
+    package var shape: ModelShape
 
     package init(_ config: ConfigReader) throws {
         try config.checkActivation("hidden_act", ["silu"])
         try config.checkFalse("attention_bias", "mlp_bias", "lm_head_bias")
-        base = try GatedShape(config, epsilon: 1e-5)
+        shape = try ModelShape(config, rope: RopeFamily(), epsilon: ("rms_norm_eps", 1e-5))
     }
 }

@@ -23,12 +23,10 @@ package struct Phi3Small: Architecture, Equatable {
         [100_256, 100_258, 100_259, 100_260, 100_264, 100_265] + Array(100_267..<100_352)
 
     package var shape: ModelShape
-    /// Rows of the gate and of the up projection.
-    package var intermediateSize: Int
-    package var normEpsilon: Double
     /// Limit to which gate and up are clamped.
     var limit: Float
-    var embeddingMultiplier, widthMultiplier: Float
+    package var embeddingMultiplier: Float
+    var widthMultiplier: Float
 
     package init(_ config: ConfigReader) throws {
         var config = config
@@ -42,9 +40,9 @@ package struct Phi3Small: Architecture, Equatable {
             throw config.fault(.unsupported, "rope_position_scale", "is \(scale); only 1 is supported")
         }
         let stated = try config.optionalObject("rope_scaling")?.value("short_mscale") != nil
-        shape = try ModelShape(config, rope: RopeFamily(theta: 1e6, statesAttentionFactors: stated))
-        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
-        normEpsilon = try config.optionalNumber("layer_norm_eps", 0...1) ?? 1e-5
+        shape = try ModelShape(
+            config, rope: RopeFamily(theta: 1e6, statesAttentionFactors: stated),
+            epsilon: ("layer_norm_eps", 1e-5), isTied: true)
         limit = Float(try config.optionalNumber("gegelu_limit", 1e-3...1e6) ?? .infinity)
         embeddingMultiplier = Float(try config.optionalNumber("mup_embedding_multiplier", 0...1e6) ?? 0)
         if embeddingMultiplier == 0 { embeddingMultiplier = 1 }
@@ -84,20 +82,16 @@ package struct Phi3Small: Architecture, Equatable {
         }
     }
 
-    package func network<Weights: WeightReading>(
+    package var hiddenTokens: [Int] { Self.dummies.filter { $0 < shape.vocabularySize } }
+
+    package func lastNorm<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> LayeredNetwork<Weights.Operations> {
-        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
-        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
-        let head = weights.linear(tiedTo: embedding, hiding: Self.dummies.filter { $0 < vocabulary })
-        let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork(
-            embedding: embedding, multiplier: embeddingMultiplier, layers: layers,
-            norm: try weights.layerNorm(
-                "model.final_layernorm", h, normEpsilon, times: 1 / widthMultiplier), head: head)
+    ) throws -> Weights.Operations.Norm {
+        try weights.layerNorm(
+            "model.final_layernorm", shape.hiddenSize, normEpsilon, times: 1 / widthMultiplier)
     }
 
-    private func layer<Weights: WeightReading>(
+    package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])

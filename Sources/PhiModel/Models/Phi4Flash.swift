@@ -19,10 +19,6 @@ package struct Phi4Flash: Architecture, Equatable {
     ]
 
     package var shape: ModelShape
-    /// Rows of the gate and of the up projection.
-    package var intermediateSize: Int
-    package var normEpsilon: Double
-    package var tiedEmbeddings: Bool
     /// The scans' channels.
     package var scanWidth: Int
     /// State numbers of each channel.
@@ -39,10 +35,7 @@ package struct Phi4Flash: Architecture, Equatable {
         guard try config.optionalBool("mamba_conv_bias") ?? true else {
             throw config.fault(.unsupported, "mamba_conv_bias", "is false; only models with it are supported")
         }
-        shape = try ModelShape(config, rope: nil)
-        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
-        normEpsilon = try config.optionalNumber("layer_norm_eps", 0...1) ?? 1e-5
-        tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? true
+        shape = try ModelShape(config, rope: nil, epsilon: ("layer_norm_eps", 1e-5), isTied: true)
         let h = shape.hiddenSize
         scanWidth = h * (try config.integer("mamba_expand", 1...64, default: 2))
         scanStates = try config.integer("mamba_d_state", 1...1024, default: 16)
@@ -56,6 +49,7 @@ package struct Phi4Flash: Architecture, Equatable {
 
     /// The first layer without its own cache.
     private var firstShared: Int { shape.layerCount / 2 + 2 }
+    package var lastStored: Int? { firstShared - 1 }
 
     private mutating func setLayers(_ config: ConfigReader) throws {
         let count = shape.layerCount
@@ -81,7 +75,7 @@ package struct Phi4Flash: Architecture, Equatable {
         guard config.value("sliding_window") != nil else {
             throw config.fault(.malformed, "sliding_window", "is missing; a whole number is needed")
         }
-        var attention = shape.attention
+        let attention = shape.attention
         for key in ["num_attention_heads", "num_key_value_heads"]
         where try config.integer(key, 1...65536) % 2 != 0 {
             throw config.fault(.malformed, key, "is odd; differential attention has pairs of heads")
@@ -92,17 +86,20 @@ package struct Phi4Flash: Architecture, Equatable {
                 "makes pairs of heads of \(2 * attention.headDimension) dimensions; "
                     + "the kernels take \(Int(PHI_KV_MAX_DIMS)) at most")
         }
-        attention.isDifferential = true
-        let scan = AttentionShape(
-            headCount: 0, keyValueHeadCount: 0, headDimension: attention.headDimension,
-            stateWidth: (convolutionLength - 1 + scanStates) * scanWidth)
+        // Two adjacent heads are kept as one, with the scale of each.
+        var pairs = attention
+        (pairs.keyValueHeadCount, pairs.headDimension) = (
+            attention.keyValueHeadCount / 2, 2 * attention.headDimension
+        )
+        pairs.scale = attention.softmaxScale
         for number in 0..<count {
-            let isShared = number >= firstShared
-            var own = number % 2 == 0 ? scan : attention
-            if number % 2 == 0, isShared { own.stateWidth = 0 }
-            if number % 2 != 0, isShared { own.keysLayer = firstShared - 1 }
-            if number > count / 2 { own.slidingWindow = nil }
-            shape.layers[number] = own
+            shape.layers[number] = pairs
+            if number > count / 2 { shape.layers[number].slidingWindow = nil }
+            if number % 2 == 0 || number >= firstShared {
+                shape.layers[number] = AttentionShape(
+                    headCount: 0, keyValueHeadCount: 0, headDimension: attention.headDimension,
+                    stateWidth: number < firstShared ? (convolutionLength - 1 + scanStates) * scanWidth : 0)
+            }
         }
     }
 
@@ -117,22 +114,13 @@ package struct Phi4Flash: Architecture, Equatable {
         return 4 * (2 * h + widest + scanWidth + intermediateSize + scan + wide) + widest
     }
 
-    package func network<Weights: WeightReading>(
+    package func lastNorm<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> LayeredNetwork<Weights.Operations> {
-        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
-        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
-        let head =
-            tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
-        var layers: [NetworkLayer<Weights.Operations>] = []
-        for number in shape.layers.indices { layers.append(try layer(number, &weights)) }
-        return LayeredNetwork(
-            embedding: embedding, layers: layers,
-            norm: try weights.layerNorm("model.final_layernorm", h, normEpsilon), head: head,
-            lastStored: firstShared - 1)
+    ) throws -> Weights.Operations.Norm {
+        try weights.layerNorm("model.final_layernorm", shape.hiddenSize, normEpsilon)
     }
 
-    private func layer<Weights: WeightReading>(
+    package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner) = (shape.hiddenSize, intermediateSize)
@@ -140,7 +128,7 @@ package struct Phi4Flash: Architecture, Equatable {
         let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
         let (input, mixer) = try mixer(number, path + "attn", &weights)
         let isScan = number % 2 == 0
-        let width = isScan ? scanWidth : shape.layers[number].queryWidth
+        let width = isScan ? scanWidth : shape.attention.queryWidth
         return NetworkLayer(
             norm: norm, input: [input], mixer: mixer,
             output: try weights.linear(path + "attn.out_proj", h, width, hasBias: !isScan),
@@ -155,10 +143,11 @@ package struct Phi4Flash: Architecture, Equatable {
     ) throws -> (Weights.Operations.Linear, NetworkLayer<Weights.Operations>.Mixer) {
         let (h, isShared) = (shape.hiddenSize, number >= firstShared)
         guard number % 2 == 0 else {
-            let attention = shape.layers[number]
+            let attention = shape.attention
             let width = isShared ? attention.queryWidth : attention.qkvWidth
             let tensors = DifferenceTensors(
-                path: path + ".inner_cross_attn", layer: number, shape: attention)
+                path: path + ".inner_cross_attn", layer: number, shape: attention,
+                sharedLayer: isShared ? firstShared - 1 : nil)
             return (
                 try weights.linear(path + ".Wqkv", width, h, hasBias: true), .own(try weights.mixer(tensors))
             )
@@ -199,4 +188,6 @@ struct DifferenceTensors: MixerTensors {
     /// From 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
     let layer: Int
     let shape: AttentionShape
+    /// The earlier layer whose keys and values it uses; nil if it has its own.
+    let sharedLayer: Int?
 }

@@ -15,9 +15,6 @@ package struct PhiMoE: Architecture, Equatable {
         .map { "block_sparse_moe.\($0)" } + ["input_layernorm", "post_attention_layernorm"]
 
     package var shape: ModelShape
-    /// Rows of an expert's gate and of its up projection.
-    package var intermediateSize: Int
-    package var normEpsilon: Double
     package var expertCount: Int
     package var mixer: SparseMixer
     /// The four linear layers of attention have biases.
@@ -27,9 +24,9 @@ package struct PhiMoE: Architecture, Equatable {
     package init(_ config: ConfigReader) throws {
         try config.checkActivation("hidden_act", ["silu"])
         try config.checkFalse("tie_word_embeddings")
-        shape = try ModelShape(config, rope: RopeFamily(theta: 1e6, statesAttentionFactors: true))
-        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
-        normEpsilon = try config.optionalNumber("rms_norm_eps", 0...1) ?? 1e-5
+        shape = try ModelShape(
+            config, rope: RopeFamily(theta: 1e6, statesAttentionFactors: true),
+            epsilon: ("rms_norm_eps", 1e-5))
         attentionBias = try config.optionalBool("attention_bias") ?? false
         headBias = try config.optionalBool("lm_head_bias") ?? false
         expertCount = try config.integer("num_local_experts", 2...1024, default: 16)
@@ -52,19 +49,13 @@ package struct PhiMoE: Architecture, Equatable {
         return 4 * floats + max(h, queries, intermediateSize)
     }
 
-    package func network<Weights: WeightReading>(
+    package func lastNorm<Weights: WeightReading>(
         _ weights: inout Weights
-    ) throws -> LayeredNetwork<Weights.Operations> {
-        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
-        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
-        let head = try weights.linear("lm_head", vocabulary, h, hasBias: headBias)
-        let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork(
-            embedding: embedding, layers: layers, norm: try weights.layerNorm("model.norm", h, normEpsilon),
-            head: head)
+    ) throws -> Weights.Operations.Norm {
+        try weights.layerNorm("model.norm", shape.hiddenSize, normEpsilon)
     }
 
-    private func layer<Weights: WeightReading>(
+    package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, attention) = (shape.hiddenSize, shape.layers[number])

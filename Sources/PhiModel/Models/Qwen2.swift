@@ -4,11 +4,11 @@ package struct Qwen2: GatedTransformer, Equatable {
     package static let models = "Qwen2 and Qwen2.5"
     static let hasBiases = true
 
-    package var base: GatedShape
+    package var shape: ModelShape
 
     package init(_ config: ConfigReader) throws {
         try config.checkActivation("hidden_act", ["silu"])
-        base = try GatedShape(config)
-        try base.shape.setWindows(config)
+        shape = try ModelShape(config, rope: RopeFamily())
+        try shape.setWindows(config)
     }
 }

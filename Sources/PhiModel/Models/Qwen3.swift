@@ -5,13 +5,13 @@ package struct Qwen3: GatedTransformer, Equatable {
     package static let models = "Qwen3"
     static let hasHeadNorms = true
 
-    package var base: GatedShape
+    package var shape: ModelShape
 
     package init(_ config: ConfigReader) throws {
         try config.checkActivation("hidden_act", ["silu"])
         try config.checkFalse("attention_bias")
         // The default is not hidden_size / heads.
-        base = try GatedShape(config, headDimension: 128)
-        try base.shape.setWindows(config)
+        shape = try ModelShape(config, rope: RopeFamily(), headDimension: 128)
+        try shape.setWindows(config)
     }
 }

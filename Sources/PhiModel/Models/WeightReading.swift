@@ -42,10 +42,6 @@ extension WeightReading {
         try linear(path, rows, columns, hasBias: hasBias, order: nil)
     }
 
-    mutating func linear(tiedTo embedding: Operations.Embedding) -> Operations.Linear {
-        linear(tiedTo: embedding, hiding: [])
-    }
-
     mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm {
         try layerNorm(path, count, epsilon, times: 1)
     }

@@ -49,11 +49,11 @@ import Testing
     @Test func cacheBytes() throws {
         try withTemporaryFolder { folder in
             try SyntheticCheckpoint(name: "cache").write(to: folder)
-            let memory = try ModelInspection(folder: folder.path, threads: 2).memory
+            let model = try ModelInspection(folder: folder.path, threads: 2)
             let engine = try PhiEngine(
                 folder: folder.path, options: EngineOptions(threads: 1, kvBudget: 16 << 20))
-            #expect(memory.cacheBytesPerToken == engine.kvBytesPerToken)
-            #expect(memory.cacheBytes(tokens: 65) == 128 * engine.kvBytesPerToken)
+            #expect(model.cacheBytesPerToken == engine.kvBytesPerToken)
+            #expect(model.cacheBytes(tokens: 65) == 128 * engine.kvBytesPerToken)
         }
     }
 }

@@ -48,13 +48,13 @@ struct Phi3SmallConfigurationTests {
         ])
         let same = BlockSparsity(localBlocks: 16, stride: 8, headStep: 0)
         #expect(model.shape.layers.allSatisfy { $0.sparsity == same })
-        #expect(model.shape.attention.softmaxScale == 1 / Float(128).squareRoot())
+        #expect(model.shape.layers[0].softmaxScale == 1 / Float(128).squareRoot())
         #expect(model.widthMultiplier == 1 && model.limit == .infinity)
         // Two heads: the pattern of the second one is half a stride off.
         let two = try configuration([
             "num_attention_heads": "2", "num_key_value_heads": "2", "hidden_size": "256",
         ])
-        #expect(two.shape.attention.sparsity?.headStep == 4)
+        #expect(two.shape.layers[0].sparsity?.headStep == 4)
     }
 
     @Test(arguments: [

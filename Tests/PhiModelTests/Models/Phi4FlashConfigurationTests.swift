@@ -34,12 +34,9 @@ struct Phi4FlashConfigurationTests {
             layers.indices.filter { layers[$0].slidingWindow == 512 }
                 == Array(stride(from: 1, through: 15, by: 2)))
         #expect(
-            layers.indices.filter { layers[$0].headCount > 0 } == Array(stride(from: 1, through: 31, by: 2)))
-        #expect(
-            layers.indices.filter { layers[$0].keysLayer == 17 }
-                == Array(stride(from: 19, through: 31, by: 2)))
-        #expect(layers[1].headDimension == 64 && layers[1].keyWidth == 1280)
-        #expect(layers[1].stored.headDimension == 128 && layers[1].stored.keyWidth == 1280)
+            layers.indices.filter { layers[$0].headCount > 0 } == Array(stride(from: 1, through: 17, by: 2)))
+        #expect(model.shape.attention.headDimension == 64 && model.shape.attention.keyWidth == 1280)
+        #expect(layers[1].headDimension == 128 && layers[1].keyWidth == 1280)
         // The keys and values of one attention, of ten heads of 128 with scales; and those of eight in a ring of the
         // window, 512 rows at a time, and two blocks, with four states of nine scans.
         let keysAndValues = 10 * (64 * 2 * 128 + 4 * 128)
