@@ -42,22 +42,6 @@ package struct JobKey: Sendable {
 
     package static func all(in place: Place) -> [JobKey] { all.filter { $0.places.contains(place) } }
 
-    /// Removed settings, each with its replacement.
-    package static let removed = [
-        "kv_cache": "prefixes that prompts share stay in memory during a run; leave it out"
-    ]
-
-    /// The message about an option that was removed; nil if there is none among the arguments.
-    package static func removal(in arguments: [String]) -> String? {
-        for (name, instead) in removed {
-            let option = "--" + name.replacing("_", with: "-")
-            if arguments.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
-                return "\(option) was taken out: \(instead)."
-            }
-        }
-        return nil
-    }
-
     /// In the order of the help and of the fingerprint.
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
 }
@@ -196,14 +180,13 @@ extension JobKey {
             key.name, key.placeholder, key.help, in: [.option, .step, .llm, .map],
             SettingMember(
                 form: key.valueForm,
-                set: { job, value in job.forms[key.name] = try value.form(of: key).map { JobAnswerFormat($0) }
-                },
+                set: { $0.forms[key.name] = try $1.form(of: key) },
                 resolve: { job, value in
-                    guard let read = try value.formatInFile(of: key), let path = read.path else { return }
-                    job.forms[key.name] = read
+                    guard let (form, path) = try value.formatInFile(of: key) else { return }
+                    job.forms[key.name] = form
                     job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
                 },
-                text: { $0.forms[key.name]?.form.fingerprint }))
+                text: { $0.forms[key.name]?.fingerprint }))
     }
 
     /// Settings of a chat, with its own help.

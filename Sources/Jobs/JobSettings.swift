@@ -131,7 +131,7 @@ public struct JobSettings: Sendable, Equatable {
     public var request = RequestSettings()
 
     /// Constraints of all answers, by key (`AnswerKey`).
-    package var forms: [String: JobAnswerFormat] = [:]
+    package var forms: [String: AnswerFormat] = [:]
 
     /// Use of the machine.
     public var engine = EngineSettings()

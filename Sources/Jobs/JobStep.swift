@@ -55,7 +55,7 @@ public struct JobStep: Sendable, Equatable {
         let chooses = settings.request.choices != nil
         let task: RequestSetting.Task =
             settings.task == .score ? .score : chooses ? .choose : .generate
-        let forms = settings.answerFormats.map(\.asked.form).filter(\.isConstraint)
+        let forms = settings.answerFormats.map(\.form).filter(\.isConstraint)
         return setting.tasks.contains(task) && !["samples", "choices"].contains(setting.name)
             && (forms.isEmpty || setting.formConflict(mayStop: forms.allSatisfy(\.isOfCalls)) == nil)
     }

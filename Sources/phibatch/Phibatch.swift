@@ -85,7 +85,7 @@ struct Phibatch: ParsableCommand {
             Console.finish()
             exit(withError: error)
         }
-        Console.report(Failure.usage(JobKey.removal(in: ProgramCall.arguments) ?? message(for: error)))
+        Console.report(Failure.usage(message(for: error)))
         Console.finish()
         exit(withError: code)
     }

@@ -1,23 +1,12 @@
 import JSON
-
-/// The constraint of answers under one of a job's keys.
-package struct JobAnswerFormat: Sendable, Equatable {
-    package let form: AnswerFormat
-    /// The file that holds it; nil if the job does.
-    let path: String?
-
-    init(_ form: AnswerFormat, path: String? = nil) { (self.form, self.path) = (form, path) }
-
-    /// Returns the beginning of a message about it.
-    func place(_ key: String) -> String { path.map { "\(key) \($0)" } ?? key }
-}
+import TokenConstraints
 
 /// A JSON Schema that answers follow.
 public struct AnswerSchema: Sendable, Equatable {
-    let asked: JobAnswerFormat
-}
+    let form: AnswerFormat
 
-extension AnswerSchema {
+    init(_ form: AnswerFormat) { self.form = form }
+
     /// - Parameter json: the schema as JSON text. Its keywords are checked when a job begins.
     /// - Throws: `UserError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
@@ -27,56 +16,62 @@ extension AnswerSchema {
             throw UserError(.badJob, "The schema \(error.message).")
         }
     }
-
-    init(_ form: AnswerFormat) { self.init(asked: JobAnswerFormat(form)) }
 }
 
 /// A form of answers as in OpenAI's API.
 public struct ResponseFormat: Sendable, Equatable {
-    let asked: JobAnswerFormat
+    let form: AnswerFormat
 
     /// Any text; overrides lines.
-    public static let text = ResponseFormat(asked: JobAnswerFormat(.text))
+    public static let text = ResponseFormat(form: .text)
     /// A JSON object.
-    public static let jsonObject = ResponseFormat(asked: JobAnswerFormat(AnswerFormat(.object)))
+    public static let jsonObject = ResponseFormat(form: AnswerFormat(.object))
 }
 
 /// At most one of these is set, besides `tools`; each overrides a line's own.
 extension JobSettings {
     /// A JSON Schema that all answers follow.
     public var schema: AnswerSchema? {
-        get { forms[AnswerKey.schema.name].map(AnswerSchema.init(asked:)) }
-        set { forms[AnswerKey.schema.name] = newValue?.asked }
+        get { forms[AnswerKey.schema.name].map { AnswerSchema($0) } }
+        set { forms[AnswerKey.schema.name] = newValue?.form }
     }
     /// The form of all answers, as in OpenAI's API.
     public var responseFormat: ResponseFormat? {
-        get { forms[AnswerKey.responseFormat.name].map(ResponseFormat.init(asked:)) }
-        set { forms[AnswerKey.responseFormat.name] = newValue?.asked }
+        get { forms[AnswerKey.responseFormat.name].map(ResponseFormat.init(form:)) }
+        set { forms[AnswerKey.responseFormat.name] = newValue?.form }
     }
     /// A regular expression of ECMA-262 that matches whole answers; lookahead may only begin it.
     public var regex: String? {
-        get { forms[AnswerKey.regex.name]?.form.text }
-        set { forms[AnswerKey.regex.name] = newValue.map { JobAnswerFormat(AnswerFormat(.regex($0))) } }
+        get { forms[AnswerKey.regex.name]?.text }
+        set { forms[AnswerKey.regex.name] = newValue.map { AnswerFormat(.regex($0)) } }
     }
     /// A context-free grammar that answers follow, in llama.cpp's GBNF; checked when a job begins.
     public var grammar: String? {
-        get { forms[AnswerKey.grammar.name]?.form.text }
-        set { forms[AnswerKey.grammar.name] = newValue.map { JobAnswerFormat(AnswerFormat(.grammar($0))) } }
+        get { forms[AnswerKey.grammar.name]?.text }
+        set { forms[AnswerKey.grammar.name] = newValue.map { AnswerFormat(.grammar($0)) } }
     }
-}
 
-extension JobSettings {
     /// The keys of constraints that are set.
-    var answerFormats: [(key: String, asked: JobAnswerFormat)] {
+    var answerFormats: [(key: String, form: AnswerFormat)] {
         AnswerKey.names.compactMap { name in forms[name].map { (name, $0) } }
     }
 
     /// The constraint of the job's answers; nil if lines decide.
-    package var answerFormat: AnswerFormat? { AnswerFormat.together(answerFormats.map(\.asked.form)) }
+    package var answerFormat: AnswerFormat? { AnswerFormat.together(answerFormats.map(\.form)) }
+
+    /// Layout of answers in JSON.
+    package var answerLayout: AnswerGrammar.Layout {
+        .init(indent: request.indent, others: request.openObjects ?? false ? .apart : .ifAsked)
+    }
+
+    /// A key with the file that holds its constraint, if one does.
+    private func place(ofAnswers key: String) -> String {
+        sources.first { $0.what == "the \(key)" }.map { "\(key) \($0.path)" } ?? key
+    }
 
     /// The beginning of a message about the job's constraint.
     var answerPlace: String {
-        let places = answerFormats.map { $1.place($0) }
+        let places = answerFormats.map { place(ofAnswers: $0.key) }
         return places.isEmpty ? "the form of answers" : places.joined(separator: " and ")
     }
 
@@ -94,9 +89,9 @@ extension JobSettings {
                 return "tool_choice \(error.message)"
             }
         }
-        for (key, asked) in answerFormats where asked.form.isConstraint {
-            do throws(SettingProblem) { _ = try asked.form.checked() } catch {
-                return "\(asked.place(key)) can't be used: \(error.message)"
+        for (key, form) in answerFormats where form.isConstraint {
+            do throws(SettingProblem) { _ = try form.checked() } catch {
+                return "\(place(ofAnswers: key)) can't be used: \(error.message)"
             }
         }
         return nil
@@ -106,10 +101,8 @@ extension JobSettings {
     /// - Throws: `UserError`.
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }
-        for (_, asked) in answerFormats where asked.form.isConstraint {
-            do throws(SettingProblem) {
-                _ = try asked.form.checked().grammar(answerLayout, .ofBytes)
-            } catch {
+        for (_, form) in answerFormats where form.isConstraint {
+            do throws(SettingProblem) { _ = try form.checked().grammar(answerLayout, .ofBytes) } catch {
                 throw answersCantBe(error)
             }
         }

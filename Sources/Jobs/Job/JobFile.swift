@@ -38,9 +38,9 @@ package enum JobFile {
             }
             guard let setting = JobKey.named(word) else {
                 throw wrong(
-                    JobKey.removed[word].map { "the key \"\(word)\" was taken out: \($0)." }
-                        ?? "unknown key \"\(word.prefix(64))\"."
-                        + NearMiss.hint(for: word, among: JobKey.all.map(\.name)), key.line)
+                    "unknown key \"\(word.prefix(64))\"."
+                        + NearMiss.hint(for: word, among: JobKey.all.map(\.name)),
+                    key.line)
             }
             return WrittenSetting(key: setting, value: value, place: key.line.map { (name, $0) })
         }

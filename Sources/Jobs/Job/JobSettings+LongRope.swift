@@ -27,16 +27,14 @@ package struct RopeSides: Sendable, Equatable {
     }
 
     package mutating func add(_ line: any PreparedLine) {
-        for (prompt, completion) in line.lengths { add(prompt, completion) }
-    }
-
-    private mutating func add(_ prompt: Int, _ completion: Int) {
-        guard prompt + completion > shortLength else {
-            short += 1
-            return
+        for (prompt, completion) in line.lengths {
+            if prompt + completion <= shortLength {
+                short += 1
+            } else {
+                long += 1
+                if prompt <= shortLength { longByCompletion += 1 }
+            }
         }
-        long += 1
-        if prompt <= shortLength { longByCompletion += 1 }
     }
 
     /// Whether results depend on the limit between the sets.

@@ -1,5 +1,4 @@
 import BatchEngine
-import TokenConstraints
 
 extension JobSettings {
     /// A conflict of settings with the task, as a sentence of its own; nil if there is none.
@@ -17,9 +16,7 @@ extension JobSettings {
         return
             "\(name) has no meaning where nothing is generated (task: \(task.rawValue)); leave it out.\(more)"
     }
-}
 
-extension JobSettings {
     /// A conflict of settings with choices, as a sentence of its own; nil if there is none.
     var choicesProblem: String? {
         guard request.choices?.isEmpty == false else { return nil }
@@ -39,13 +36,6 @@ extension RequestSetting {
             "\(name) has no meaning with choices, which are compared as whole answers; leave it out."
         case .results: "\(name) can't be combined with choices; each choice's probability is there anyway."
         }
-    }
-}
-
-extension JobSettings {
-    /// Layout of answers in JSON.
-    package var answerLayout: AnswerGrammar.Layout {
-        .init(indent: request.indent, others: request.openObjects ?? false ? .apart : .ifAsked)
     }
 }
 

@@ -4,25 +4,20 @@ import JSON
 extension SettingValue {
     /// Reads names, each with a list or a mapping.
     /// - Parameter reads: whether files are read.
-    func picks(reads: Bool) throws(SettingProblem) -> [Pick] {
+    func picks(reads: Bool) throws -> [Pick] {
         guard case .mapping(let pairs) = content, !isOption, !pairs.isEmpty else {
             throw wrong("a mapping of fields to what they are picked from, such as topic: [history, physics]")
         }
-        let all = try json()
-        var picks: [Pick] = []
-        for (key, value) in pairs {
+        return try pairs.map { key, value in
             let name = key.text ?? ""
-            do throws(SettingProblem) {
-                picks.append(try value.pick(name, all[name] ?? .null, reads: reads))
-            } catch {
+            do { return try value.pick(name, reads: reads) } catch let error as SettingProblem {
                 throw SettingProblem("\(name.prefix(64)): \(error.message)", line: error.line ?? key.line)
             }
         }
-        return picks
     }
 
-    /// - Parameter json: the value in full.
-    private func pick(_ name: String, _ json: JSONValue, reads: Bool) throws(SettingProblem) -> Pick {
+    private func pick(_ name: String, reads: Bool) throws -> Pick {
+        let json = try json()
         if case .array(let values) = json { return try Pick(name, of: values) }
         let right =
             "must be a list, or a mapping with of (and weights), with from and to, or with file (and field)"
@@ -37,36 +32,27 @@ extension SettingValue {
             guard case .array(let values)? = members["of"] else {
                 throw SettingProblem("has of, which must be a list")
             }
-            return try Pick(name, of: values, weights: try Self.weights(members["weights"]))
+            return try Pick(name, of: values, weights: members["weights"].map(Self.weights))
         case "from":
-            var decimals: Int?
-            if let value = members["decimals"] {
-                do throws(SettingProblem) { decimals = try value.int(in: DecimalRange.decimalsRange) } catch {
-                    throw SettingProblem("has decimals, which \(error.message)")
-                }
+            let decimals: Int?
+            do { decimals = try members["decimals"]?.int(in: DecimalRange.decimalsRange) } catch {
+                throw SettingProblem("has decimals, which \(error.message)")
             }
-            return try Pick(
-                name,
-                .range(
-                    DecimalRange(members["from"] ?? .null, members["to"] ?? .null, decimals: decimals)))
+            let range = try DecimalRange(members["from"] ?? .null, members["to"] ?? .null, decimals: decimals)
+            return try Pick(name, .range(range))
         default:
             return try Pick(name, .file(file(field: members["field"], reads: reads)))
         }
     }
 
-    private static func weights(_ json: JSONValue?) throws(SettingProblem) -> [Double]? {
-        guard let json else { return nil }
+    private static func weights(_ json: JSONValue) throws -> [Double] {
         guard case .array(let values) = json else {
             throw SettingProblem("has weights, which must be a list of numbers")
         }
-        var weights: [Double] = []
-        for value in values {
-            guard let weight = value.number else {
-                throw SettingProblem("has weights, which must be numbers; one is \(value.shown)")
-            }
-            weights.append(weight)
+        return try values.map { value in
+            if let weight = value.number { return weight }
+            throw SettingProblem("has weights, which must be numbers; one is \(value.shown)")
         }
-        return weights
     }
 
     private func file(field: JSONValue?, reads: Bool) throws(SettingProblem) -> PickedFile {
@@ -81,7 +67,7 @@ extension SettingValue {
             name = text
         }
         let file: String
-        do throws(SettingProblem) { file = try path.path() } catch {
+        do { file = try path.path() } catch {
             throw SettingProblem("has file, which \(error.message)", line: error.line)
         }
         return try PickedFile(path: file, field: name, reads: reads)

@@ -55,11 +55,11 @@ extension SettingValue {
     }
 
     /// Reads the constraint in the file that the value names; nil if it names none.
-    func formatInFile(of key: AnswerKey) throws(SettingProblem) -> JobAnswerFormat? {
+    func formatInFile(of key: AnswerKey) throws(SettingProblem) -> (form: AnswerFormat, path: String)? {
         guard let read = key.ofFile, try form(of: key) == nil else { return nil }
         let path = try path(of: key)
         let bytes = try contents(of: path, limit: 16, as: "a \(key.name)")
-        do throws(SettingProblem) { return JobAnswerFormat(try read(bytes), path: path) } catch {
+        do throws(SettingProblem) { return (try read(bytes), path) } catch {
             throw fault("\(path) \(error.message)")
         }
     }
@@ -136,9 +136,9 @@ extension SettingValue {
         guard case .list(let elements) = content else {
             throw wrong("a list of messages, each with role and content")
         }
-        var messages: [ChatMessage] = []
-        for element in elements { messages.append(try isOption ? element.pair() : element.message()) }
-        return messages
+        return try elements.map { element throws(SettingProblem) in
+            try isOption ? element.pair() : element.message()
+        }
     }
 
     private func pair() throws(SettingProblem) -> ChatMessage {

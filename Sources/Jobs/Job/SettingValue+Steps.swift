@@ -8,13 +8,11 @@ extension SettingValue {
         guard case .list(let given) = content, !given.isEmpty else {
             throw fault("must be a list of mappings, each with a name")
         }
-        var steps: [JobStep] = []
         // Checking takes time quadratic in the number of steps.
         guard given.count <= 256 else {
             throw fault("has \(given.count) steps, but at most 256 are possible")
         }
-        for part in given { steps.append(try JobStep(part, resolves: resolves)) }
-        return steps
+        return try given.map { try JobStep($0, resolves: resolves) }
     }
 }
 

@@ -87,16 +87,14 @@ struct SettingValue: WrittenValue {
         guard case .list(let elements) = content else {
             do { return [try string()] } catch { throw wrong("a string or a list of strings") }
         }
-        var result: [String] = []
-        for element in elements {
-            do { result.append(try element.string()) } catch {
+        return try elements.map { element throws(SettingProblem) in
+            do { return try element.string() } catch {
                 throw SettingProblem(
                     "must be a string or a list of strings; its element \(element.shown) is no string"
                         + (element.isNumberLike ? " (put it in quotes)" : ""),
                     line: element.line)
             }
         }
-        return result
     }
 
     /// Reads one of a few words.
@@ -131,9 +129,7 @@ struct SettingValue: WrittenValue {
         if !isOption { _ = try strings() }
         guard case .list(let elements) = content else { return [try path()] }
         if elements.isEmpty { throw wrong("a path or a list of paths") }
-        var all: [String] = []
-        for element in elements { all.append(try element.path()) }
-        return all
+        return try elements.map { element throws(SettingProblem) in try element.path() }
     }
 
     /// The text of a scalar, quoted or not; nil for null.
@@ -195,9 +191,8 @@ extension SettingValue {
             }
         case .quoted(let text): return .string(text)
         case .list(let list):
-            var elements: [JSONValue] = []
-            for element in list { elements.append(try element.json(&size, depth: depth + 1)) }
-            return .array(elements)
+            return .array(
+                try list.map { part throws(SettingProblem) in try part.json(&size, depth: depth + 1) })
         case .mapping(let mapping):
             var members = JSONObject()
             for (key, element) in mapping {

@@ -24,24 +24,12 @@ enum Arguments {
         return prepared
     }
 
-    /// Former commands, and their replacements.
-    private static let elsewhere = [
-        "manifest": "'phibatch verify --manifest' writes it.",
-        "score": "say 'task: score' in the job, or --task score, and 'phibatch run' it.",
-        "schema": "'phibatch check' says what the job's schema does to answers.",
-        "perplexity": "'make perplexity' measures it, with 'phibatch-dev perplexity'.",
-        "bench --kernels": "'make tools' builds 'phibatch-dev kernels', which measures them.",
-    ]
-
     /// Returns what to use instead of an unknown command; nil for a known one.
     static func advice(for arguments: some Collection<String>) -> String? {
-        let name =
-            arguments.first == "bench" && arguments.contains("--kernels")
-            ? "bench --kernels" : arguments.first ?? ""
-        if let place = elsewhere[name] { return "there is no 'phibatch \(name)': \(place)" }
+        let name = arguments.first ?? ""
         let commands =
             Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        guard !name.isEmpty, !name.hasPrefix("-"), !commands.contains(name), !name.hasPrefix("bench ") else {
+        guard !name.isEmpty, !name.hasPrefix("-"), !commands.contains(name) else {
             return nil
         }
         let hint = Files.kind(of: name) == .regular ? " Did you mean phibatch run \(name)?" : ""

@@ -186,13 +186,13 @@ import Testing
             ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = "root ::= [a-z]+" }),
             (
                 "json_mode",
-                { $0.forms["json_mode"] = JobAnswerFormat(AnswerFormat(.schema(["type": "array"]))) }
+                { $0.forms["json_mode"] = AnswerFormat(.schema(["type": "array"])) }
             ),
             (
                 "tools",
                 {
                     $0.forms["tools"] = ToolsRule(ToolJobTests.tools).map {
-                        JobAnswerFormat(AnswerFormat($0))
+                        AnswerFormat($0)
                     }
                 }
             ),

@@ -76,7 +76,7 @@ import TokenConstraints
         let form = try #require(try AnswerKey.jsonMode.read(.string(word)))
         for limit in [2, 5, 30] {
             let job = JobSettings.test(input: [path]) { job in
-                job.forms[AnswerKey.jsonMode.name] = JobAnswerFormat(form)
+                job.forms[AnswerKey.jsonMode.name] = form
                 (job.temperature, job.maxTokens) = (1.5, limit)
             }
             try ScriptedRun.inManyWays(job) { outcome, lines, _ in

@@ -3,15 +3,8 @@ import Testing
 @testable import phibatch
 
 @Suite struct ArgumentsTests {
-    @Test(arguments: [
-        (["score", "job.yaml"], "task: score"), (["schema", "a.json"], "phibatch check"),
-        (["perplexity"], "phibatch-dev"), (["manifest", "o"], "verify --manifest"),
-        (["bench", "--kernels"], "phibatch-dev kernels"), (["rnu", "job.yaml"], "Did you mean run?"),
-    ])
-    func commandsThatAreElsewhereSayWhere(arguments: [String], place: String) throws {
-        #expect(try #require(Arguments.advice(for: arguments)).contains(place))
+    @Test func anUnknownCommandGetsAHint() {
+        #expect(Arguments.advice(for: ["rnu", "job.yaml"])?.contains("Did you mean run?") == true)
+        #expect(Arguments.advice(for: ["run", "score"]) == nil && Arguments.advice(for: []) == nil)
     }
-
-    @Test(arguments: [["run", "score"], ["bench", "--model", "m"], ["help", "score"], []])
-    func othersAreNoneOfIts(arguments: [String]) { #expect(Arguments.advice(for: arguments) == nil) }
 }

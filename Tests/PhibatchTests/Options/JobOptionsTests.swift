@@ -54,9 +54,6 @@ import Testing
         #expect(job.model == odd && job.input == [odd])
         #expect(job.output.utf8.elementsEqual("\u{301}o".utf8))
         #expect(Arguments.prepared(["a", "--", "--x=\u{301}"]) == ["a", "--", "--x=\u{301}"])
-        let removal = JobKey.removal(in: ["run", "job.yaml", "--kv-cache=off"])
-        #expect(removal?.hasPrefix("--kv-cache was") == true)
-        #expect(JobKey.removal(in: ["run", "kv-cache", "--kv", "f16"]) == nil)
     }
 
     @Test func wrongOptionsAreNamed() {

@@ -5,7 +5,7 @@ extension ToolsRule {
     /// Returns the functions to describe to the model; nil if there are none.
     /// - Parameter covered: the line with control tokens escaped.
     static func asked(of record: PromptRecord, covered: PromptRecord?, in job: JobSettings) -> JSONValue? {
-        if !job.forms.isEmpty { return (job.forms[AnswerKey.tools.name]?.form.rule as? ToolsRule)?.told }
+        if !job.forms.isEmpty { return (job.forms[AnswerKey.tools.name]?.rule as? ToolsRule)?.told }
         guard let rule = record.form?.rule as? ToolsRule else { return nil }
         return covered?.fields[AnswerKey.tools.name].flatMap { ToolsRule($0) }?.told ?? rule.told
     }
