@@ -189,6 +189,9 @@ extension JobKey {
                 text: { $0.forms[key.name]?.fingerprint }))
     }
 
+    /// Settings of a loaded model.
+    package static let ofModels = files.filter { $0.name == "adapter" } + engine
+
     /// Settings of a chat, with its own help.
     package static let ofChats = all(in: .chat).map { key in
         if let setting = RequestSetting.named(key.name) {

@@ -11,8 +11,9 @@ struct SettingsCommand: ParsableCommand {
     static var module: String {
         // A schema has types of its own in Python, and `choices` has a method of its own.
         let own = JobKey.all(in: .llm).filter { $0.name != "schema" }
-        let asked = own.filter { $0.name != "choices" }.map(\.name)
-        let others = JobKey.all.filter { $0.name != "schema" && !asked.contains($0.name) }
+        let asked = own.filter { $0.name != "choices" }
+        let known = ["schema"] + (asked + JobKey.ofModels).map(\.name)
+        let others = JobKey.all.filter { !known.contains($0.name) }
         return """
             \"""Settings by name. "make settings" writes this file from the program's table: change that.\"""
 
@@ -23,8 +24,9 @@ struct SettingsCommand: ParsableCommand {
             if TYPE_CHECKING:
                 from os import PathLike
 
-            #: Settings of answers; others of `map`, and of whole jobs, which "phibatch help job" describes.
-            \(dictionary("Asked", own.filter { asked.contains($0.name) }, end: " | None"))
+            #: Settings of answers, of a loaded model, of `map`, and of whole jobs, which "phibatch help job" describes.
+            \(dictionary("Asked", asked, end: " | None"))
+            \(dictionary("LoadSettings", JobKey.ofModels, end: " | None"))
             \(dictionary("MapSettings", others.filter { $0.places.contains(.map) }))
             \(dictionary("JobSettings", others.filter { !$0.places.contains(.map) }))
             #: Fields of a line that are settings.

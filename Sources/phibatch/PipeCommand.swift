@@ -6,9 +6,7 @@ import OperatingSystem
 import PhiModel
 
 struct PipeCommand: ParsableCommand {
-    enum Settings: SettingGroup {
-        static var keys: [JobKey] { JobKey.files.filter { $0.name == "adapter" } + JobKey.engine }
-    }
+    enum Settings: SettingGroup { static var keys: [JobKey] { JobKey.ofModels } }
 
     static let configuration = CommandConfiguration(
         commandName: "pipe",

@@ -9,10 +9,7 @@ import Serving
 
 struct ServeCommand: ParsableCommand {
     enum Settings: SettingGroup {
-        static var keys: [JobKey] {
-            JobKey.files.filter { $0.name == "adapter" } + JobKey.results.filter { $0.name == "unsupported" }
-                + JobKey.engine
-        }
+        static var keys: [JobKey] { JobKey.ofModels + JobKey.results.filter { $0.name == "unsupported" } }
     }
 
     static let configuration = CommandConfiguration(

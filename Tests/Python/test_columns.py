@@ -83,14 +83,13 @@ def test_kinds_of_schemas() -> None:
             "j": {"enum": [1, 2.5, None]},
         },
     }
-    columns = _kinds.members(schema)
-    assert columns is not None
+    columns = _kinds.kind(schema).members
     assert [(name, kind.name) for name, kind in columns] == [
         ("a", "int"), ("b", "float"), ("c", "str"), ("d", "int"), ("e", "list"), ("f", "any"), ("g", "any"),
         ("h", "any"), ("i", "any"), ("j", "float"),
     ]  # fmt: skip
     assert columns[4][1].element == Kind("datetime")
-    assert _kinds.members({"type": "array"}) is None
+    assert _kinds.kind({"type": "array"}).name == "any"
 
 
 def test_dates_of_answers() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Any, List, Mapping, Sequence, Tuple
+from typing import Any, Mapping, Sequence, Tuple
 
-from ._narrow import is_list, is_mapping
+from ._values import is_list, is_mapping
 
 #: A kind of values that tables have a type for: ``int``, ``float``, ``bool``, ``str``, ``date``, ``datetime``,
 #: ``list``, ``struct``; ``any`` stays as it is in Python, or is written as JSON.
@@ -53,12 +53,6 @@ def _datetime(text: str) -> datetime.datetime:
         # Python before 3.11 reads three or six digits of a second.
         text = head + "." + rest[:digits][:6].ljust(6, "0") + rest[digits:]
     return datetime.datetime.fromisoformat(text).astimezone(datetime.timezone.utc)
-
-
-def members(schema: Any) -> List[Tuple[str, Kind]] | None:
-    """Returns the columns of a schema of objects; None for any other schema."""
-    kind = _kind(schema, schema, 0)
-    return list(kind.members) if kind.name == "struct" else None
 
 
 def kind(schema: Any) -> Kind:

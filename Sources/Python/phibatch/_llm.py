@@ -6,15 +6,16 @@ import asyncio
 import queue
 import weakref
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Sequence, Union, overload,
+    TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Sequence, Union, overload,
 )  # fmt: skip
 
 from ._errors import PhibatchError, UsageError, error_of_code
-from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, is_one, options, parameters
+from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, check_names, is_one, options, parameters
 from ._process import Answer, PipeProcess
 from ._progress import Bar
-from ._narrow import is_list
 from ._results import Result, Scores, result, scores
+from ._settings import LoadSettings
+from ._values import is_list
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,39 +39,17 @@ class LLM:
     Args:
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder. A named model that is not on
             this machine is fetched.
-        adapter: the folder of a LoRA adapter.
-        engine: ``phibatch help engines`` lists them.
-        workers: the most requests that run together; None is 32, more with many threads.
-        threads: compute threads; None is the cores that this process may use.
-        kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.
-        kv: precision of KV caches: ``int8``, ``int4`` or ``f16``.
-        prefill_chunk: the most prompt tokens in one step.
-        speculate: draft tokens: ``auto``, ``off`` or a number.
         offline: fetch nothing.
+        settings: use of the machine: ``adapter``, ``engine``, ``workers``, ``threads``, ``kv_budget``, ``kv``,
+            ``long_rope``, ``prefill_chunk`` and ``speculate``, as ``phibatch help job`` describes them.
 
     Raises:
         ModelError: if there is no such model, or it can't be loaded.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        adapter: str | None = None,
-        engine: str | None = None,
-        workers: int | None = None,
-        threads: int | None = None,
-        kv_budget: int | str | None = None,
-        kv: str | None = None,
-        prefill_chunk: int | None = None,
-        speculate: int | str | None = None,
-        offline: bool = False,
-    ) -> None:
-        self._process = PipeProcess(
-            str(model),
-            options(dict(adapter=adapter, engine=engine, workers=workers, threads=threads, kv_budget=kv_budget, kv=kv,
-                         prefill_chunk=prefill_chunk, speculate=speculate, offline=offline or None)),
-        )
+    def __init__(self, model: str, *, offline: bool = False, **settings: Unpack[LoadSettings]) -> None:
+        check_names(settings, LoadSettings.__annotations__, True)
+        self._process = PipeProcess(str(model), options({**settings, "offline": offline or None}))
         self.model = str(model)
         self._finalizer = weakref.finalize(self, self._process.close)
 
@@ -320,22 +299,24 @@ class LLM:
         return [found[index] for index in range(len(found))]
 
     async def _agenerate(self, prompt: Prompt, index: int, asked: SamplingParams) -> Result:
+        read = [_read(said)[0] async for said in self._said(prompt, asked, index=index)]
+        return _joined([raw for raw in read if raw is not None], asked.schema, index)
+
+    async def _said(self, prompt: Prompt, asked: SamplingParams, **more: Any) -> AsyncGenerator[_Said, None]:
+        """Yields what the program says about a prompt, to the end. Closing it ends the request."""
         loop = asyncio.get_running_loop()
         events: asyncio.Queue[_Said] = asyncio.Queue()
         number = self._process.ask(
-            asked.line(prompt), asked.settings(), lambda _, said: _post(loop, events, said), index=index
+            asked.line(prompt), asked.settings(), lambda _, said: _post(loop, events, said), **more
         )
-        raws: List[Mapping[str, Any]] = []
         try:
-            while True:
-                raw, left = _read(await events.get())
-                if raw is not None:
-                    raws.append(raw)
-                if left == 0:
-                    return _joined(raws, asked.schema, index)
-        except asyncio.CancelledError:
+            left = 1
+            while left > 0:
+                said = await events.get()
+                yield said
+                _, left = _read(said)
+        finally:
             self._process.cancel([number])
-            raise
 
 
 class _Pieces:
@@ -429,23 +410,12 @@ class AsyncStream(_Pieces):
         return self._result
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        loop = asyncio.get_running_loop()
-        events: asyncio.Queue[_Said] = asyncio.Queue()
-        process = self._llm._process  # pyright: ignore[reportPrivateUsage]
         super().__init__(self._asked.schema)
-        number = process.ask(
-            self._asked.line(self._prompt),
-            self._asked.settings(),
-            lambda _, said: _post(loop, events, said),
-            stream=True,
-        )
-        try:
-            while self._result is None:
-                text = self._take(await events.get())
-                if text:
-                    yield text
-        finally:
-            process.cancel([number])
+        all_said = self._llm._said(self._prompt, self._asked, stream=True)  # pyright: ignore[reportPrivateUsage]
+        async for said in all_said:
+            text = self._take(said)
+            if text:
+                yield text
 
 
 def _single(asked: SamplingParams) -> SamplingParams:

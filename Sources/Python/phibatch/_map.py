@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Protocol, TypeVar, overload
 
 from ._errors import TooManyFailuresError, UsageError
-from ._kinds import ANY, TEXT, Kind, kind, members
+from ._kinds import ANY, TEXT, Kind, kind
 from ._parameters import MapKeywords, Schema, check_names, json_schema, parsed
 from ._process import logger
 from ._results import line_error
@@ -179,11 +179,11 @@ class _Plan:
         self.errors: List[str | None] = []
         self._objects = objects and hasattr(schema, "model_validate_json")
         self._has_errors = has_errors
-        said: Any = None if schema is None else json_schema(schema)
-        parts = None if schema is None or into is not None else members(said)
-        self._parts = None if objects else parts
+        made = TEXT if schema is None else kind(json_schema(schema))
+        #: Columns of the members of a schema of objects; None for a single column.
+        self._parts = made.members if made.name == "struct" and into is None and not objects else None
         self._into = into or "answer"
-        self._kind = ANY if self._objects else TEXT if schema is None else kind(said)
+        self._kind = ANY if self._objects else made
 
     @property
     def _names(self) -> List[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, Union
 
 from ._errors import UsageError
-from ._narrow import is_list, is_mapping
-from ._settings import ATTRIBUTES, LINE, Asked, JobSettings, MapSettings
+from ._settings import ATTRIBUTES, LINE, Asked, JobSettings, LoadSettings, MapSettings
+from ._values import is_list, is_mapping
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -34,7 +34,7 @@ class Settings(Asked, total=False):
     choices: Sequence[str] | None
 
 
-class MapKeywords(Asked, MapSettings, total=False):
+class MapKeywords(Asked, LoadSettings, MapSettings, total=False):
     """All keywords of `map`'s settings."""
 
 

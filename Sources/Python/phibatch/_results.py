@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence
 
 from ._errors import LineError
-from ._narrow import is_mapping
 from ._parameters import Schema, parsed
+from ._values import is_mapping
 
 
 @dataclass(frozen=True)

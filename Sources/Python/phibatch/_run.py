@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
 
 from ._errors import InterruptedRun, JobError, OutputError, StoppedError, UsageError, error_of_exit
-from ._narrow import is_list, is_mapping
 from ._parameters import JobKeywords, check_names, json_schema, options
 from ._process import MessageLog, in_python
 from ._program import environment, program
 from ._progress import Bar
 from ._results import Result, Row, Scores, answer, row
 from ._settings import PATHS
+from ._values import is_list, is_mapping
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

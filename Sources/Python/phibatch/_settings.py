@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence, TypedDict
 if TYPE_CHECKING:
     from os import PathLike
 
-#: Settings of answers; others of `map`, and of whole jobs, which "phibatch help job" describes.
+#: Settings of answers, of a loaded model, of `map`, and of whole jobs, which "phibatch help job" describes.
 Asked = TypedDict("Asked", {
     "system": "str | None", "prefix": "str | None", "chat": "bool | None", "control_tokens": "str | None",
     "max_tokens": "int | None", "temperature": "float | None", "top_p": "float | None", "top_k": "int | None",
@@ -21,12 +21,16 @@ Asked = TypedDict("Asked", {
     "reasoning": "str | None", "max_reasoning_tokens": "int | None", "reasoning_effort": "str | None",
     "reasoning_ending": "str | None", "tokens": "bool | None", "logprobs": "int | None",
 }, total=False)  # fmt: skip
+LoadSettings = TypedDict("LoadSettings", {
+    "adapter": "str | PathLike[str] | None", "engine": "str | None", "workers": "int | str | None",
+    "threads": "int | str | None", "kv_budget": "int | str | None", "kv": "str | None", "long_rope": "str | None",
+    "prefill_chunk": "int | None", "speculate": "int | str | None",
+}, total=False)  # fmt: skip
 MapSettings = TypedDict("MapSettings", {
-    "adapter": "str | PathLike[str]", "limit": "int", "messages": "Sequence[Mapping[str, str]]", "allow_empty": "bool",
-    "task": "str", "completion": "str", "choices": "str | Sequence[str]", "max_failures": "int | str",
-    "keep_old": "int", "provenance": "bool", "answers": "str | PathLike[str]", "answers_limit": "int | str",
-    "checkpoint_interval": "float", "engine": "str", "workers": "int | str", "threads": "int | str",
-    "kv_budget": "int | str", "kv": "str", "long_rope": "str", "prefill_chunk": "int", "speculate": "int | str",
+    "limit": "int", "messages": "Sequence[Mapping[str, str]]", "allow_empty": "bool", "task": "str",
+    "completion": "str", "choices": "str | Sequence[str]", "max_failures": "int | str", "keep_old": "int",
+    "provenance": "bool", "answers": "str | PathLike[str]", "answers_limit": "int | str",
+    "checkpoint_interval": "float",
 }, total=False)  # fmt: skip
 JobSettings = TypedDict("JobSettings", {
     "model": "str | PathLike[str]", "input": "str | PathLike[str] | Sequence[str | PathLike[str]]",

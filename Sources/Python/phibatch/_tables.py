@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Sequ
 
 from ._errors import UsageError
 from ._kinds import Kind
-from ._narrow import is_mapping
+from ._values import is_mapping
 
 #: A new column: its name, its values and their kind.
 Column = Tuple[str, Sequence[Any], Kind]

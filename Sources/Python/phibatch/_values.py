@@ -9,9 +9,22 @@ import enum
 import math
 import os
 import uuid
-from typing import Any, Dict, Mapping, cast
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, cast
 
 from ._errors import UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+
+def is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether it is a mapping, as type checkers understand."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: Any) -> TypeGuard[List[Any]]:
+    """Whether it is a list or a tuple."""
+    return isinstance(value, (list, tuple))
 
 
 def plain(value: Any, column: str) -> Any:
