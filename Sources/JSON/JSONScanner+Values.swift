@@ -39,12 +39,12 @@ extension JSONScanner {
         case .array:
             var elements: [JSONValue] = []
             try open(.array)
-            while try hasNext(elements.isEmpty, end: UInt8(ascii: "]")) { elements.append(try value()) }
+            while try hasNext(end: UInt8(ascii: "]")) { elements.append(try value()) }
             return .array(elements)
         case .object:
             var members = JSONObject()
             try open(.object)
-            while try hasNext(members.isEmpty, end: UInt8(ascii: "}")) {
+            while try hasNext(end: UInt8(ascii: "}")) {
                 skipSpace()
                 let start = position
                 let name = String(decoding: try key(), as: UTF8.self)

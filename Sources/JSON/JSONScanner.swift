@@ -20,6 +20,8 @@ package struct JSONScanner {
     var values = 0
     let unescaped = UnescapedString()
     private var depth = 0
+    /// Whether an array or object was opened last.
+    private var isAtStart = false
     /// Index of the next byte; may be set back to an earlier value of the same text.
     package internal(set) var position = 0
 
@@ -91,9 +93,7 @@ package struct JSONScanner {
         _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws {
         try open(.object)
-        var isFirst = true
-        while try hasNext(isFirst, end: UInt8(ascii: "}")) {
-            isFirst = false
+        while try hasNext(end: UInt8(ascii: "}")) {
             try member(&self, try key())
         }
     }
@@ -101,15 +101,13 @@ package struct JSONScanner {
     /// Calls `element` before each element, which it must consume.
     package mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
         try open(.array)
-        var isFirst = true
-        while try hasNext(isFirst, end: UInt8(ascii: "]")) {
-            isFirst = false
-            try element(&self)
-        }
+        while try hasNext(end: UInt8(ascii: "]")) { try element(&self) }
     }
 
     /// Moves to the next element of an open array or object, or past its end.
-    mutating func hasNext(_ isFirst: Bool, end: UInt8) throws(JSONFault) -> Bool {
+    mutating func hasNext(end: UInt8) throws(JSONFault) -> Bool {
+        let isFirst = isAtStart
+        isAtStart = false
         if take(end) {
             depth -= 1
             return false
@@ -142,19 +140,13 @@ package struct JSONScanner {
         switch try peek() {
         case .object:
             try open(.object)
-            var isFirst = true
-            while try hasNext(isFirst, end: UInt8(ascii: "}")) {
-                isFirst = false
+            while try hasNext(end: UInt8(ascii: "}")) {
                 _ = try key()
                 try skip()
             }
         case .array:
             try open(.array)
-            var isFirst = true
-            while try hasNext(isFirst, end: UInt8(ascii: "]")) {
-                isFirst = false
-                try skip()
-            }
+            while try hasNext(end: UInt8(ascii: "]")) { try skip() }
         case .string: _ = try stringBytes()
         case .number: _ = try numberBytes()
         case .bool: _ = try bool()
@@ -200,5 +192,6 @@ package struct JSONScanner {
         guard depth < limits.depth else { throw fault("nested more than \(limits.depth) levels deep") }
         depth += 1
         position += 1
+        isAtStart = true
     }
 }

@@ -21,18 +21,8 @@ extension JSONValue {
 
     private func write(to bytes: inout [UInt8], indent: Int) {
         switch self {
-        case .null: bytes += "null".utf8
-        case .bool(let value): bytes += (value ? "true" : "false").utf8
-        case .int(let value): bytes += String(value).utf8
-        case .number(let number): bytes += number.text.utf8
-        case .string(let value): JSONBytes.append(value, to: &bytes)
         case .array(let elements) where elements.count <= Self.rowLength && elements.allSatisfy(\.isPlain):
-            bytes.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { bytes += ", ".utf8 }
-                element.write(to: &bytes, indent: indent)
-            }
-            bytes.append(UInt8(ascii: "]"))
+            bytes += "[\(elements.map { JSONWriter.text(of: $0) }.joined(separator: ", "))]".utf8
         case .array(let elements):
             Self.block("[", "]", elements, &bytes, indent) { element, bytes in
                 element.write(to: &bytes, indent: indent + 1)
@@ -43,6 +33,7 @@ extension JSONValue {
                 bytes += ": ".utf8
                 member.value.write(to: &bytes, indent: indent + 1)
             }
+        default: bytes += JSONWriter.text(of: self).utf8
         }
     }
 

@@ -95,11 +95,6 @@ package enum UTF8Bytes {
         while k > start, p[k] & 0xC0 == 0x80 { k -= 1 }
         return k
     }
-
-    /// Appends a scalar's bytes.
-    package static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-    }
 }
 
 /// Turns bytes that arrive in pieces into well-formed UTF-8, with U+FFFD for each maximal ill-formed subpart; holds
