@@ -43,9 +43,9 @@ package struct LoadedLibrary: Sendable {
 }
 
 /// Functions of a library that a variable may name.
-package struct LibraryFunctions<Failure: Error> {
+package struct LibraryFunctions<Failure: Error>: Sendable {
     private let library: LoadedLibrary
-    private let absence: (String) -> Failure
+    private let absence: @Sendable (String) -> Failure
 
     /// - Parameters:
     ///   - names: tried in order.
@@ -55,7 +55,7 @@ package struct LibraryFunctions<Failure: Error> {
     ///   - failure: makes an error of a sentence about the library.
     package init(
         _ names: [String], named: String?, by variable: String, advice: Message, since version: String,
-        failure: @escaping (Message) -> Failure
+        failure: @escaping @Sendable (Message) -> Failure
     ) throws(Failure) {
         do throws(SystemError) { library = try LoadedLibrary.first(of: named.map { [$0] } ?? names) } catch {
             let why: Message = named == nil ? advice : "\(variable) names it"

@@ -211,24 +211,56 @@ final class GzipCodec: PackingCodec {
     }
 }
 
-/// Compresses and decompresses zstd (RFC 8878) with the system's libzstd.
+/// Compresses and decompresses zstd (RFC 8878) with the system's libzstd, loaded on first use.
 final class ZstdCodec: PackingCodec {
-    private let library: ZstdLibrary
-    private let context: ZstdLibrary.Handle
-    private let packs: Bool
+    private typealias Handle = UnsafeMutableRawPointer
+    private typealias Output = UnsafeMutablePointer<PhiZstdOutput>
+    private typealias Input = UnsafeMutablePointer<PhiZstdInput>
 
-    init(packs: Bool) throws(SystemError) {
-        library = try ZstdLibrary.load()
-        self.packs = packs
-        guard let context = packs ? library.makePacker() : library.makeUnpacker() else {
-            throw SystemError(code: ENOMEM)
-        }
-        self.context = context
-        // With a checksum, like zstd(1), to detect damage.
-        if packs { _ = library.set(context, Int32(PHI_ZSTD_CHECKSUM.rawValue), 1) }
+    private let context: Handle
+    private let free: @convention(c) (Handle) -> Int
+    /// Nil for decompression.
+    private let pack: (@convention(c) (Handle, Output, Input, Int32) -> Int)?
+    private let unpack: @convention(c) (Handle, Output, Input) -> Int
+    private let isError: @convention(c) (Int) -> UInt32
+    private let errorName: @convention(c) (Int) -> UnsafePointer<CChar>
+
+    private static let library = Result { () throws(SystemError) in
+        try library(named: ProgramCall.path(inVariable: "PHIBATCH_ZSTD"))
     }
 
-    deinit { _ = packs ? library.freePacker(context) : library.freeUnpacker(context) }
+    /// - Parameter name: the library's name; nil for the system's.
+    /// - Throws: `SystemError` with the way to get it.
+    static func library(named name: String?) throws(SystemError) -> LibraryFunctions<SystemError> {
+        try LibraryFunctions(
+            [LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"], named: name,
+            by: "PHIBATCH_ZSTD",
+            advice:
+                "it compresses .zst files. Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip",
+            since: "1.4"
+        ) { SystemError("", "needs libzstd: \($0.text)") }
+    }
+
+    convenience init(packs: Bool) throws(SystemError) {
+        try self.init(packs: packs, library: Self.library.get())
+    }
+
+    init(packs: Bool, library: LibraryFunctions<SystemError>) throws(SystemError) {
+        let make: @convention(c) () -> Handle? = try library.function(
+            packs ? "ZSTD_createCCtx" : "ZSTD_createDCtx")
+        free = try library.function(packs ? "ZSTD_freeCCtx" : "ZSTD_freeDCtx")
+        pack = packs ? try library.function("ZSTD_compressStream2") : nil
+        unpack = try library.function("ZSTD_decompressStream")
+        isError = try library.function("ZSTD_isError")
+        errorName = try library.function("ZSTD_getErrorName")
+        let set: @convention(c) (Handle, Int32, Int32) -> Int = try library.function("ZSTD_CCtx_setParameter")
+        guard let context = make() else { throw SystemError(code: ENOMEM) }
+        self.context = context
+        // With a checksum, like zstd(1), to detect damage.
+        if packs { _ = set(context, Int32(PHI_ZSTD_CHECKSUM.rawValue), 1) }
+    }
+
+    deinit { _ = free(context) }
 
     func step(
         _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
@@ -237,59 +269,13 @@ final class ZstdCodec: PackingCodec {
         var output = PhiZstdOutput(bytes: buffer.baseAddress, size: buffer.count, position: 0)
         let directive = isLast ? PHI_ZSTD_END : PHI_ZSTD_CONTINUE
         let left =
-            packs
-            ? library.pack(context, &output, &input, Int32(directive.rawValue))
-            : library.unpack(context, &output, &input)
-        guard library.isError(left) == 0 else {
-            let words = String(cString: library.errorName(left))
-            throw SystemError("", "can't be unpacked, nor does zstd -d do it: \(words)")
+            pack?(context, &output, &input, Int32(directive.rawValue)) ?? unpack(context, &output, &input)
+        guard isError(left) == 0 else {
+            throw SystemError(
+                "", "can't be unpacked, nor does zstd -d do it: \(String(cString: errorName(left)))")
         }
         // Bytes still to write or, at least, to read.
         return CodecStep(
-            taken: input.position, made: output.position, isWhole: left == 0 && (isLast || !packs))
-    }
-}
-
-/// The system's libzstd, loaded on first use.
-package final class ZstdLibrary: Sendable {
-    typealias Handle = UnsafeMutableRawPointer
-    typealias Output = UnsafeMutablePointer<PhiZstdOutput>
-    typealias Input = UnsafeMutablePointer<PhiZstdInput>
-
-    let makePacker: @convention(c) () -> Handle?
-    let freePacker: @convention(c) (Handle) -> Int
-    let set: @convention(c) (Handle, Int32, Int32) -> Int
-    let pack: @convention(c) (Handle, Output, Input, Int32) -> Int
-    let makeUnpacker: @convention(c) () -> Handle?
-    let freeUnpacker: @convention(c) (Handle) -> Int
-    let unpack: @convention(c) (Handle, Output, Input) -> Int
-    let isError: @convention(c) (Int) -> UInt32
-    let errorName: @convention(c) (Int) -> UnsafePointer<CChar>
-
-    private static let shared = Result { () throws(SystemError) in
-        try ZstdLibrary(named: ProgramCall.path(inVariable: "PHIBATCH_ZSTD"))
-    }
-
-    /// - Throws: `SystemError` with the way to get it.
-    static func load() throws(SystemError) -> ZstdLibrary { try shared.get() }
-
-    /// - Parameter name: the library's name; nil for the system's.
-    init(named name: String?) throws(SystemError) {
-        let library = try LibraryFunctions(
-            [LoadedLibrary.suffix == "dylib" ? "libzstd.1.dylib" : "libzstd.so.1"], named: name,
-            by: "PHIBATCH_ZSTD",
-            advice:
-                "it compresses .zst files. Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip",
-            since: "1.4"
-        ) { SystemError("", "needs libzstd: \($0.text)") }
-        makePacker = try library.function("ZSTD_createCCtx")
-        freePacker = try library.function("ZSTD_freeCCtx")
-        set = try library.function("ZSTD_CCtx_setParameter")
-        pack = try library.function("ZSTD_compressStream2")
-        makeUnpacker = try library.function("ZSTD_createDCtx")
-        freeUnpacker = try library.function("ZSTD_freeDCtx")
-        unpack = try library.function("ZSTD_decompressStream")
-        isError = try library.function("ZSTD_isError")
-        errorName = try library.function("ZSTD_getErrorName")
+            taken: input.position, made: output.position, isWhole: left == 0 && (isLast || pack == nil))
     }
 }

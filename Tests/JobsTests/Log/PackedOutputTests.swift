@@ -143,10 +143,10 @@ import Testing
     }
 
     @Test func withoutTheLibraryItIsSaid() throws {
-        #expect { try ZstdLibrary(named: "/nowhere/libzstd.so") } throws: {
+        #expect { try ZstdCodec.library(named: "/nowhere/libzstd.so") } throws: {
             ($0 as? SystemError)?.reason.contains("PHIBATCH_ZSTD") == true
         }
-        #expect { try ZstdLibrary(named: "libz.so.1") } throws: {
+        #expect { try ZstdCodec(packs: true, library: ZstdCodec.library(named: "libz.so.1")) } throws: {
             ($0 as? SystemError)?.reason.contains("has no ZSTD_createCCtx") == true
         }
     }
