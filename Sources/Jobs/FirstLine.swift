@@ -75,12 +75,7 @@ struct FirstLine {
 
     /// Returns a field's name in a template.
     private func reference(to name: String) -> String {
-        let isName =
-            name.utf8.allSatisfy {
-                $0 == UInt8(ascii: "_") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
-                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-            }
-            && name.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } ?? false
+        let isName = name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
         return "{{ \(isName ? String(name.prefix(64)) : "FIELD") }}"
     }
 

@@ -34,7 +34,7 @@ package struct AvailableMemory: Equatable {
     }
 
     private static func meminfo(_ root: String) -> AvailableMemory? {
-        guard let text = SystemFile.text(root + "/proc/meminfo"),
+        guard let text = Files.text(of: root + "/proc/meminfo"),
             let available = kilobytes("MemAvailable", in: text), let total = kilobytes("MemTotal", in: text)
         else { return nil }
         return AvailableMemory(
@@ -47,8 +47,8 @@ package struct AvailableMemory: Equatable {
             let names =
                 group.isUnified
                 ? ["/memory.max", "/memory.current"] : ["/memory.limit_in_bytes", "/memory.usage_in_bytes"]
-            guard let limit = SystemFile.numbers(group.folder + names[0]).first,
-                let used = SystemFile.numbers(group.folder + names[1]).first
+            guard let limit = Files.numbers(in: group.folder + names[0]).first,
+                let used = Files.numbers(in: group.folder + names[1]).first
             else { return nil }
             let free = max(0, limit - max(0, used - cachedFiles(group)))
             return AvailableMemory(
@@ -58,7 +58,7 @@ package struct AvailableMemory: Equatable {
 
     private static func cachedFiles(_ group: ControlGroups.Group) -> Int {
         let names = ["inactive_file", "active_file"].map { group.isUnified ? $0 : "total_" + $0 }
-        return (SystemFile.text(group.folder + "/memory.stat") ?? "").split(at: "\n")
+        return (Files.text(of: group.folder + "/memory.stat") ?? "").split(at: "\n")
             .reduce(0) { sum, line in
                 let fields = line.split(at: " ")
                 guard fields.count == 2, names.contains(String(fields[0])) else { return sum }
@@ -68,7 +68,7 @@ package struct AvailableMemory: Equatable {
 
     /// Returns the memory that `ulimit` leaves, as far as the system reports its use.
     private static func processLimits() -> [AvailableMemory] {
-        let status = SystemFile.text("/proc/self/status") ?? ""
+        let status = Files.text(of: "/proc/self/status") ?? ""
         func left(_ kind: Source, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {
             guard let limit else { return nil }
             let free = max(0, limit - (kilobytes(used, in: status) ?? 0))

@@ -15,7 +15,7 @@ package struct ControlGroups {
 
     /// Returns the groups whose controller ("memory", "cpu") may limit this process, up to the root.
     package func groups(of controller: String) -> [Group] {
-        (SystemFile.text(root + "/proc/self/cgroup") ?? "").split(at: "\n").flatMap { line in
+        (Files.text(of: root + "/proc/self/cgroup") ?? "").split(at: "\n").flatMap { line in
             let fields = line.split(at: ":", max: 2, keepingEmpty: true)
             guard fields.count == 3 else { return [Group]() }
             let isUnified = fields[0] == "0"
@@ -34,16 +34,5 @@ package struct ControlGroups {
                 if names.popLast() == nil { return groups }
             }
         }
-    }
-}
-
-/// Small text files of the system.
-package enum SystemFile {
-    /// Nil if it can't be read.
-    package static func text(_ path: String) -> String? { Files.text(of: path, limit: 1 << 20) }
-
-    /// Returns the numbers in a file, without words such as "max".
-    package static func numbers(_ path: String) -> [Int] {
-        (text(path) ?? "").split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
     }
 }

@@ -9,7 +9,7 @@ package struct EnergyMeter: Sendable {
 
         /// Returns the growth since the last reading; nil if it can no longer be read.
         mutating func growth() -> Int? {
-            guard let now = SystemFile.numbers(file).first else { return nil }
+            guard let now = Files.numbers(in: file).first else { return nil }
             defer { last = now }
             return now >= last ? now - last : now + end - last
         }
@@ -26,9 +26,9 @@ package struct EnergyMeter: Sendable {
         let names = ((try? Files.names(in: folder)) ?? []).filter { $0.hasPrefix("intel-rapl:") }
         packages = names.compactMap { name in
             let place = "\(folder)/\(name)"
-            guard SystemFile.text(place + "/name")?.hasPrefix("package-") == true,
-                let end = SystemFile.numbers(place + "/max_energy_range_uj").first,
-                let now = SystemFile.numbers(place + "/energy_uj").first
+            guard Files.text(of: place + "/name")?.hasPrefix("package-") == true,
+                let end = Files.numbers(in: place + "/max_energy_range_uj").first,
+                let now = Files.numbers(in: place + "/energy_uj").first
             else { return nil }
             return Package(file: place + "/energy_uj", end: end, last: now)
         }

@@ -36,8 +36,13 @@ package enum Files {
     }
 
     /// Nil if it can't be read.
-    package static func text(of path: String, limit: Int) -> String? {
+    package static func text(of path: String, limit: Int = 1 << 20) -> String? {
         (try? contents(of: path, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Returns the numbers in a small file, without words such as "max".
+    package static func numbers(in path: String) -> [Int] {
+        (text(of: path) ?? "").split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
     }
 
     /// Returns the content of an open file from its current position.

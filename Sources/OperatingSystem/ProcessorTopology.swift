@@ -24,7 +24,7 @@ package struct ProcessorTopology: Sendable, Equatable {
         guard let usable = Processors.numbers(root: root), !usable.isEmpty else { return nil }
         let system = root + "/sys/devices/system"
         func list(_ path: String) -> [Int]? {
-            SystemFile.text(system + path).flatMap { Processors.ranges($0[...]) }?.flatMap { Array($0) }
+            Files.text(of: system + path).flatMap { Processors.ranges($0[...]) }?.flatMap { Array($0) }
         }
         let isUsable = Set(usable)
         func groups(_ members: (Int) -> [Int]) -> [[Int]] {

@@ -14,13 +14,13 @@ package enum Processors {
     /// Returns the processors of `sched_getaffinity`, ascending, from a file; nil if there is no such file.
     /// - Parameter root: prefix of /proc and /sys, for tests.
     static func numbers(root: String) -> [Int]? {
-        guard let status = SystemFile.text(root + "/proc/self/status"),
+        guard let status = Files.text(of: root + "/proc/self/status"),
             let line = status.split(at: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
             let allowed = ranges(line.dropFirst("Cpus_allowed_list:".count)), !allowed.isEmpty
         else { return nil }
         let all = Set(allowed.joined())
         // Processors that may be plugged in later are allowed, too.
-        let online = SystemFile.text(root + "/sys/devices/system/cpu/online").flatMap { ranges($0[...]) }
+        let online = Files.text(of: root + "/sys/devices/system/cpu/online").flatMap { ranges($0[...]) }
         return online.map { Set($0.joined()).intersection(all).sorted() } ?? all.sorted()
     }
 
@@ -40,12 +40,12 @@ package enum Processors {
         let shares = groups.groups(of: "cpu").compactMap { group -> Double? in
             let (quota, period): (Int?, Int?)
             if group.isUnified {
-                let numbers = SystemFile.numbers(group.folder + "/cpu.max")
+                let numbers = Files.numbers(in: group.folder + "/cpu.max")
                 // "max 100000" has only one number.
                 (quota, period) = numbers.count == 2 ? (numbers[0], numbers[1]) : (nil, nil)
             } else {
-                quota = SystemFile.numbers(group.folder + "/cpu.cfs_quota_us").first
-                period = SystemFile.numbers(group.folder + "/cpu.cfs_period_us").first
+                quota = Files.numbers(in: group.folder + "/cpu.cfs_quota_us").first
+                period = Files.numbers(in: group.folder + "/cpu.cfs_period_us").first
             }
             guard let quota, let period, quota > 0, period > 0 else { return nil }
             return Double(quota) / Double(period)

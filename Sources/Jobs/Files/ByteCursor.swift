@@ -6,29 +6,19 @@ extension UnsafeRawBufferPointer {
         guard let start = baseAddress, let hit = memchr(start, Int32(byte), count) else { return nil }
         return UnsafeRawPointer(hit) - start
     }
-
-    func equals(_ other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count else { return false }
-        guard let first = baseAddress, let second = other.baseAddress else { return true }
-        return memcmp(first, second, count) == 0
-    }
 }
 
 extension StaticString {
-    /// Returns the offset of this text's first occurrence. The search uses the character at `anchor`, which should be
-    /// rare.
-    func firstOffset(in bytes: UnsafeRawBufferPointer, from start: Int = 0, anchor: Int = 0) -> Int? {
-        let sought = UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
-        var position = start + anchor
-        while position < bytes.count,
-            let hit = UnsafeRawBufferPointer(rebasing: bytes[position...]).offset(of: sought[anchor])
+    /// Returns the offset of this text's first occurrence.
+    func firstOffset(in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+        var cursor = ByteCursor(bytes: bytes, position: start)
+        while cursor.position < bytes.count,
+            let hit = UnsafeRawBufferPointer(rebasing: bytes[cursor.position...]).offset(of: utf8Start[0])
         {
-            let first = position + hit - anchor
-            if first + sought.count > bytes.count { return nil }
-            if UnsafeRawBufferPointer(rebasing: bytes[first..<first + sought.count]).equals(sought) {
-                return first
-            }
-            position += hit + 1
+            let found = cursor.position + hit
+            cursor.position = found
+            if cursor.skip(self) { return found }
+            cursor.position = found + 1
         }
         return nil
     }
@@ -42,11 +32,9 @@ struct ByteCursor {
 
     mutating func skip(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
-        guard bytes.count - position >= count else { return false }
-        let expected = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
-        guard UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]).equals(expected) else {
-            return false
-        }
+        guard bytes.count - position >= count, let base = bytes.baseAddress,
+            memcmp(base + position, text.utf8Start, count) == 0
+        else { return false }
         position += count
         return true
     }

@@ -355,7 +355,7 @@ extension FileSystem {
             let descriptor = try Self.check(
                 FoundationShim.open(path.cPath, 0o10000000 | O_NOFOLLOW | O_CLOEXEC))
             defer { close(descriptor) }
-            return SystemFile.text("/proc/self/fdinfo/\(descriptor)")?.split(at: "\n").first {
+            return Files.text(of: "/proc/self/fdinfo/\(descriptor)")?.split(at: "\n").first {
                 $0.hasPrefix("mnt_id:")
             }
         }

@@ -93,8 +93,8 @@ package struct LineSelection: Sendable, Equatable {
 
     package func holds(_ place: Int) -> Bool {
         if let some {
-            let range = some.partition(below: place)
-            return range < some.count && some[range] == place
+            let index = some.indices.partition { some[$0] >= place }
+            return index < some.count && some[index] == place
         }
         let count = shard?.count ?? lines?.count ?? 1
         let index = place % count
@@ -109,12 +109,7 @@ package struct LineSelection: Sendable, Equatable {
         if let some { return number < some.count ? some[number] : .max }
         guard let lines, isJoined else { return shard?.place(of: number) ?? number }
         // The first index up to which there are enough, and that one.
-        var (low, high) = (0, lines.count * (lines.max() ?? 0))
-        while low < high {
-            let middle = (low + high) / 2
-            if count(of: middle + 1) > number { high = middle } else { low = middle + 1 }
-        }
-        return low
+        return (0..<lines.count * (lines.max() ?? 0)).partition { count(of: $0 + 1) > number }
     }
 
     /// Returns the number of the first `total` lines up to the last one selected.
@@ -126,17 +121,18 @@ package struct LineSelection: Sendable, Equatable {
 
     /// Returns the number of the first `total` lines that are selected.
     package func count(of total: Int) -> Int {
-        some?.partition(below: total) ?? parts.reduce(0) { $0 + min($1.lines, $1.shard.count(of: total)) }
+        some.map { some in some.indices.partition { some[$0] >= total } }
+            ?? parts.reduce(0) { $0 + min($1.lines, $1.shard.count(of: total)) }
     }
 }
 
-extension [Int] {
-    /// Returns the number of smaller elements in an ascending array.
-    fileprivate func partition(below limit: Int) -> Int {
-        var (low, high) = (0, count)
+extension Range<Int> {
+    /// Returns the first number for which a condition holds, as it does for all after it; the end if there is none.
+    func partition(_ holds: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = (low + high) / 2
-            if self[middle] < limit { low = middle + 1 } else { high = middle }
+            if holds(middle) { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -161,13 +161,7 @@ struct WeightedDraw: Sendable, Equatable {
 
     func place(_ bits: UInt64) -> Int {
         let target = Double(bits >> 11) * 0x1p-53 * sums[last]
-        // The first whose sum is beyond the target.
-        var (low, high) = (0, last)
-        while low < high {
-            let middle = (low + high) / 2
-            if sums[middle] > target { high = middle } else { low = middle + 1 }
-        }
-        return low
+        return (0..<last).partition { sums[$0] > target }
     }
 }
 

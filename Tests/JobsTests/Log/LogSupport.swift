@@ -127,9 +127,25 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
         }
     }
 
+    private func at<T>(
+        _ call: Call, _ body: @autoclosure () throws(SystemError) -> T
+    ) throws(SystemError) -> T {
+        _ = try pass(call)
+        return try body()
+    }
+
+    /// - Parameter change: of the disk, if there is one.
+    private func at(
+        _ call: Call, _ body: @autoclosure () throws(SystemError) -> Void, _ change: PowerCutDisk.Change
+    ) throws(SystemError) {
+        try at(call, try body())
+        disk?.changes.append(change)
+    }
+
+    private var real: FileSystem { .real }
+
     override func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
-        _ = try pass(.open)
-        let descriptor = try FileSystem.real.open(path, access)
+        let descriptor = try at(.open, try real.open(path, access))
         var isNew = false
         if case .createNew = access { isNew = true }
         disk?.changes.append(
@@ -137,25 +153,22 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
                 ? .make("", descriptor) : isNew ? .make(path, descriptor) : .open(path, descriptor))
         return descriptor
     }
-    override func close(_ descriptor: Int32) { FileSystem.real.close(descriptor) }
+    override func close(_ descriptor: Int32) { real.close(descriptor) }
     override func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
-        let short = try pass(.read)
-        let count = short ? (buffer.count + 1) / 2 : buffer.count
-        return try FileSystem.real.read(
+        let count = try pass(.read) ? (buffer.count + 1) / 2 : buffer.count
+        return try real.read(
             descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
     }
     override func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
         let count = try pass(.read) ? (buffer.count + 1) / 2 : buffer.count
-        return try FileSystem.real.read(
-            descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+        return try real.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
     }
     override func position(_ descriptor: Int32) throws(SystemError) -> Int {
-        _ = try pass(.info)
-        return try FileSystem.real.position(descriptor)
+        try at(.info, try real.position(descriptor))
     }
     override func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
@@ -166,90 +179,66 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
         } catch {
             // A full disk takes what still fits.
             if error.code == ENOSPC {
-                _ = try FileSystem.real.write(
+                _ = try real.write(
                     descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
             }
             throw error
         }
         disk?.changes.append(.write(descriptor, offset, Array(bytes[..<count])))
-        return try FileSystem.real.write(
+        return try real.write(
             descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
     }
     override func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         let count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
-        return try FileSystem.real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
     }
     // Not to the disk itself: what is tested is the order of calls and what they leave.
-    override func sync(_ descriptor: Int32) throws(SystemError) {
-        _ = try pass(.sync)
-        disk?.changes.append(.sync(descriptor))
-    }
+    override func sync(_ descriptor: Int32) throws(SystemError) { try at(.sync, (), .sync(descriptor)) }
     override func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
-        _ = try pass(.truncate)
-        disk?.changes.append(.truncate(descriptor, size))
-        try FileSystem.real.truncate(descriptor, to: size)
+        try at(.truncate, try real.truncate(descriptor, to: size), .truncate(descriptor, size))
     }
     override func rename(_ from: String, to: String) throws(SystemError) {
-        _ = try pass(.rename)
-        try FileSystem.real.rename(from, to: to)
-        disk?.changes.append(.rename(from, to))
+        try at(.rename, try real.rename(from, to: to), .rename(from, to))
     }
     override func renameNew(_ from: String, to: String) throws(SystemError) {
-        _ = try pass(.rename)
-        try FileSystem.real.renameNew(from, to: to)
-        disk?.changes.append(.rename(from, to))
+        try at(.rename, try real.renameNew(from, to: to), .rename(from, to))
     }
     override func checkReplaceable(_ path: String) throws(SystemError) {
-        _ = try pass(.probe)
-        try FileSystem.real.checkReplaceable(path)
+        try at(.probe, try real.checkReplaceable(path))
     }
     override func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
-        _ = try pass(.mode)
-        try FileSystem.real.setMode(descriptor, mode)
+        try at(.mode, try real.setMode(descriptor, mode))
     }
     override func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
-        _ = try pass(.owner)
-        try FileSystem.real.setOwner(descriptor, user: user, group: group)
+        try at(.owner, try real.setOwner(descriptor, user: user, group: group))
     }
     override func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
-        _ = try pass(.attributes)
-        return try FileSystem.real.copyAttributes(from: path, to: descriptor)
-    }
-    override func entry(_ path: String) throws(SystemError) -> FileInfo {
-        _ = try pass(.info)
-        return try FileSystem.real.entry(path)
+        try at(.attributes, try real.copyAttributes(from: path, to: descriptor))
     }
     override func unlink(_ path: String) throws(SystemError) {
-        _ = try pass(.unlink)
-        try FileSystem.real.unlink(path)
-        disk?.changes.append(.unlink(path))
+        try at(.unlink, try real.unlink(path), .unlink(path))
     }
     override func link(_ path: String, to name: String) throws(SystemError) {
-        _ = try pass(.name)
+        if !hasSecondNames { _ = try pass(.name) }
         guard hasSecondNames else { throw SystemError(code: EPERM) }
-        try FileSystem.real.link(path, to: name)
-        disk?.changes.append(.link(path, name))
+        try at(.name, try real.link(path, to: name), .link(path, name))
     }
     override func names(in folder: String) throws(SystemError) -> [String] {
-        _ = try pass(.list)
-        return try FileSystem.real.names(in: folder)
+        try at(.list, try real.names(in: folder))
     }
-    override func info(_ path: String) throws(SystemError) -> FileInfo {
-        _ = try pass(.info)
-        return try FileSystem.real.info(path)
+    override func info(_ path: String) throws(SystemError) -> FileInfo { try at(.info, try real.info(path)) }
+    override func entry(_ path: String) throws(SystemError) -> FileInfo {
+        try at(.info, try real.entry(path))
     }
     override func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
-        _ = try pass(.info)
-        return try FileSystem.real.info(descriptor)
+        try at(.info, try real.info(descriptor))
     }
     override func linkTarget(_ path: String) throws(SystemError) -> String? {
-        _ = try pass(.link)
-        return try FileSystem.real.linkTarget(path)
+        try at(.link, try real.linkTarget(path))
     }
-    override func unlock(_ descriptor: Int32) { FileSystem.real.unlock(descriptor) }
+    override func unlock(_ descriptor: Int32) { real.unlock(descriptor) }
     override func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
-        _ = try pass(.lock)
-        return try FileSystem.real.lock(descriptor, exclusive: exclusive)
+        try at(.lock, try real.lock(descriptor, exclusive: exclusive))
     }
 }
 
