@@ -18,10 +18,10 @@ package struct ModelLimits: Sendable, Equatable {
     }
 
     /// Whether a sequence of up to `length` tokens uses the long rotary factors; nil if the model has one set.
-    package func usesLongRope(length: Int, _ wanted: RopeFactors = .byLength) -> Bool? {
+    package func usesLongRope(length: Int, _ wanted: RopeFactors = .auto) -> Bool? {
         guard let shortRopeLength else { return nil }
         switch wanted {
-        case .byLength: return length > shortRopeLength
+        case .auto: return length > shortRopeLength
         case .short: return false
         case .long: return true
         }

@@ -1,7 +1,7 @@
 /// Choice between a model's two sets of rotary factors (LongRoPE). They are part of the keys, so a sequence keeps one
 /// set from its first token to its last.
-package enum RopeFactors: UInt8, Sendable {
-    /// Long if the sequence may grow beyond the length that the short ones are for.
-    case byLength
+public enum RopeFactors: String, Sendable, CaseIterable {
+    /// The long ones if prompt and `max_tokens` exceed the length that the short ones are for.
+    case auto
     case short, long
 }

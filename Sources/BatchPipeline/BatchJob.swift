@@ -92,7 +92,7 @@ public struct BatchJob: Sendable {
         let entry = settings.engine.kind.entry
         try check(
             "engine", settings.engine.kind.rawValue, model.kind.rawValue, entry.kind == model.kind)
-        guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
+        guard settings.engine.threads == nil, settings.engine.kvBudget == .auto else {
             throw UserError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")

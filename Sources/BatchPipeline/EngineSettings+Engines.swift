@@ -29,7 +29,7 @@ extension EngineSettings {
     /// The problem with the settings together; nil if there is none.
     package var problem: String? {
         kind.entry.problem(
-            given: (threads == .auto ? [] : ["threads"]) + (kvPrecision == .auto ? [] : ["kv"]))
+            given: (threads == nil ? [] : ["threads"]) + (kvPrecision == .auto ? [] : ["kv"]))
     }
 
     /// Returns everything that results depend on in the engine, for a model loaded with these settings.
@@ -41,8 +41,7 @@ extension EngineSettings {
     /// Creates settings from a command's options.
     package init(_ kind: EngineKind, threads: Int?, kv: CachePrecision = .auto) {
         self.init()
-        (self.kind, kvPrecision) = (kind, kv)
-        if let threads { self.threads = .count(threads) }
+        (self.kind, self.threads, kvPrecision) = (kind, threads, kv)
     }
 
     /// Returns checked options, with caches, for a model that is loaded once.
@@ -56,7 +55,7 @@ extension EngineSettings {
     package func options(cache: WeightCacheLocation) -> EngineOptions {
         var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
         options.engine = kind
-        if case .count(let threads) = threads { options.threads = threads }
+        options.threads = threads
         switch kvBudget {
         case .auto: break
         case .bytes(let bytes): options.kvBudget = bytes

@@ -103,11 +103,9 @@ struct SettingMember: Sendable {
     }
 
     static func countOrAuto(
-        _ path: WritableKeyPath<JobSettings, CountSetting> & Sendable, _ range: ClosedRange<Int>
+        _ path: WritableKeyPath<JobSettings, Int?> & Sendable, _ range: ClosedRange<Int>
     ) -> Self {
-        .of(.amount, path, { try $0.countOrAuto(in: range) }) {
-            if case .count(let count) = $0 { range.problem(count) } else { nil }
-        }
+        .of(.amount, path, { try $0.countOrAuto(in: range) }, problem: { $0.flatMap(range.problem) })
     }
 
     /// The fingerprint omits the value `unset`.

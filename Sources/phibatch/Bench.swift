@@ -51,7 +51,7 @@ struct Bench {
         let length = prompt + tokens
         guard
             case .ready = engine.admit(
-                id, tokens: ids, ceiling: length, lookahead: 0, cacheable: 0, rope: .byLength),
+                id, tokens: ids, ceiling: length, lookahead: 0, cacheable: 0, rope: .auto),
             engine.extend(id, to: length) != nil
         else { throw UserError(.resources, "the KV cache is too small for this batch and length") }
         return (id, ids)

@@ -109,10 +109,10 @@ import Testing
         settings.topP = 7
         #expect(throws: UserError.self) { try BatchJob(settings) }
         settings.topP = nil
-        settings.engine.threads = .count(1)
+        settings.engine.threads = 1
         let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
         await #expect(throws: UserError.self) { try await BatchJob(settings).run(on: model).outcome }
-        settings.engine.threads = .auto
+        settings.engine.threads = nil
         settings.model = "no/such/folder"
         await #expect(throws: UserError.self) { try await BatchJob(settings).run().outcome }
     }

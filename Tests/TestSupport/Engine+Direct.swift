@@ -6,7 +6,7 @@ extension Engine {
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
     ) -> Admission {
         admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: .byLength)
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: .auto)
     }
 
     /// Begins a sequence outside of loops, with room for a prompt and `maxTokens` more, all at once.

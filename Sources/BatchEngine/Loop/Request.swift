@@ -2,7 +2,7 @@
 package struct Request: Sendable {
     package var prompt: [Int32]
     package var kind: any RequestKind { didSet { key = nil } }
-    package var rope = RopeFactors.byLength
+    package var rope = RopeFactors.auto
     /// Beginning of its completion, made by an earlier run. It comes from a file, and is dropped if it can't be this
     /// request's.
     package var saved: SavedDecoding?

@@ -18,7 +18,7 @@ package struct RequestKey: Hashable, Sendable {
         guard let asked = request.asked, let kind = request.kind.content else { return nil }
         var content = RequestContent("phibatch answer \(Self.version)")
         content.append(model)
-        content.append(Int(request.rope.rawValue))
+        content.append(RopeFactors.allCases.firstIndex(of: request.rope) ?? 0)
         content.append(request.prompt)
         content.append(asked)
         content.append(kind.bytes)

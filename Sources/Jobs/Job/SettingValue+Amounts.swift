@@ -10,10 +10,11 @@ extension SettingValue {
         return count
     }
 
-    func countOrAuto(in range: ClosedRange<Int>) throws(SettingProblem) -> CountSetting {
-        if text == "auto" { return .auto }
+    /// Nil for `auto`.
+    func countOrAuto(in range: ClosedRange<Int>) throws(SettingProblem) -> Int? {
+        if text == "auto" { return nil }
         guard let count = count(in: range) else { throw wrong("\(range.right), or auto") }
-        return .count(count)
+        return count
     }
 
     func speculation() throws(SettingProblem) -> Speculation {

@@ -172,7 +172,7 @@ final class InputProducer: @unchecked Sendable {
                     label, saved: saved,
                     RequestMaker(
                         text: model.text, limits: model.engine.limits,
-                        rope: job.engine.longRope.engineValue, model: sharedModel, waiter: queue.waiter))
+                        rope: job.engine.longRope, model: sharedModel, waiter: queue.waiter))
             case .failure(let error): works = [.outcome(label, .failed(error))]
             }
             for work in works { guard queue.push(work) else { return false } }

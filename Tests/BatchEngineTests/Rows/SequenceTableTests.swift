@@ -11,7 +11,7 @@ import Testing
         var table = SequenceTable(
             Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, slots: slots)
         let admission = table.admit(
-            id, tokens: Array(10..<16), ceiling: 40, lookahead: 0, cacheable: .max, rope: .byLength)
+            id, tokens: Array(10..<16), ceiling: 40, lookahead: 0, cacheable: .max, rope: .auto)
         #expect(admission == .ready(cached: 0, room: 8))
         #expect(table.extend(id, to: 40) == 40)
         return table
@@ -77,7 +77,7 @@ import Testing
         let other = RequestID(2)
         func admit(_ table: inout SequenceTable) -> Admission {
             table.admit(
-                other, tokens: Array(10..<20), ceiling: 40, lookahead: 0, cacheable: .max, rope: .byLength)
+                other, tokens: Array(10..<20), ceiling: 40, lookahead: 0, cacheable: .max, rope: .auto)
         }
         #expect(admit(&table) == .wait(.room))
         table.preempt(id, tokens: Array(10..<20))

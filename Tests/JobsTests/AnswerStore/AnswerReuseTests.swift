@@ -40,7 +40,7 @@ import Testing
         let added = first.outcome.statistics.answersAdded
         for workers in [1, 9, 64] {
             var job = job
-            job.engine.workers = .count(workers)
+            job.engine.workers = workers
             let second = try run(job, folder)
             #expect(second.lines == expected && second.rows == 0)
             let (one, other) = (second.outcome.statistics, outcome.statistics)
@@ -232,11 +232,11 @@ import Testing
     }
 
     @Test func modelsAndRopeFactorsCount() throws {
-        for rope in [RopeFactors.byLength, .short, .long] {
+        for rope in [RopeFactors.auto, .short, .long] {
             var request = try MadeAnswer(1).request
             request.rope = rope
             let other = try #require(RequestKey(request, model: [7]))
-            #expect((try MadeAnswer(1).key == other) == (rope == .byLength))
+            #expect((try MadeAnswer(1).key == other) == (rope == .auto))
         }
         // The job's settings are not in what tells models.
         func model(_ parts: [(String, String)]) -> [UInt8] { RunFingerprint(parts).model }
@@ -300,7 +300,7 @@ import Testing
             let results = MemoryStore()
             while results.output == nil, runs < 400 {
                 let (model, flag, crashes, workers) = ScriptedRun.unlucky(&random)
-                let job = ScriptedRun.job(path) { $0.engine.workers = .count(workers) }
+                let job = ScriptedRun.job(path) { $0.engine.workers = workers }
                 let store = try AnswerStore(folder.path + "/answers")
                 do {
                     taken += try Runner(

@@ -86,7 +86,7 @@ import Testing
             let workers = Int.random(in: 1...6, using: &random)
             let job = job(path) {
                 change(&$0)
-                $0.engine.workers = .count(workers)
+                $0.engine.workers = workers
             }
             _ = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
             saved += store.savedRecords.count { $0.attempt > 0 }

@@ -128,7 +128,7 @@ import Testing
             let model = ScriptedModel()
             model.reasonings = reasonings
             var job = job
-            (job.engine.workers, job.engine.prefillChunk) = (.count(workers), 512 / workers)
+            (job.engine.workers, job.engine.prefillChunk) = (workers, 512 / workers)
             job.engine.speculation = .tokens(workers % 7 + 1)
             let (outcome, lines) = try ScriptedRun.run(job, model)
             #expect(outcome.statistics.failed == 0 && lines == expected ?? lines)

@@ -57,7 +57,7 @@ import Testing
             job.presencePenalty == -0.5 && job.frequencyPenalty == 2 && job.repetitionPenalty == 1.1
                 && job.logitBias == [15: -100, 7: 2.5])
         #expect(job.seed == -17 && job.stop == ["\n\n", "END"])
-        #expect(job.engine.workers == .count(16) && job.engine.threads == .auto)
+        #expect(job.engine.workers == 16 && job.engine.threads == nil)
         #expect(job.maxFailures == .percent(5) && job.maxFailures?.allowed(of: 39) == 1)
         #expect(
             job.tokens == true && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence == true)
@@ -182,7 +182,7 @@ import Testing
     @Test func settingsOfProgramsAreChecked() throws {
         let wrong: [(name: String, change: (inout JobSettings) -> Void)] = [
             ("max_tokens", { $0.maxTokens = 0 }), ("temperature", { $0.temperature = .nan }),
-            ("top_p", { $0.topP = 0 }), ("workers", { $0.engine.workers = .count(5000) }),
+            ("top_p", { $0.topP = 0 }), ("workers", { $0.engine.workers = 5000 }),
             ("checkpoint_interval", { $0.checkpointInterval = -1 }), ("stop", { $0.stop = [""] }),
             ("logit_bias", { $0.logitBias = [7: 101, 3: 1] }), ("samples", { $0.samples = 0 }),
             ("repetition_penalty", { $0.repetitionPenalty = 0 }),

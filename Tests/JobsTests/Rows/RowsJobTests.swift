@@ -140,7 +140,7 @@ import Testing
             let last = Int.random(in: 1...9, using: &random)
             model.beforeStep = { if $0 == last { flag.set() } }
             var part = job
-            part.engine.workers = .count(Int.random(in: 1...9, using: &random))
+            part.engine.workers = Int.random(in: 1...9, using: &random)
             _ = try Runner(job: part, model: model, store: store, stopFlag: flag).run()
             runs += 1
         }

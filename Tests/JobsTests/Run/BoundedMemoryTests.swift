@@ -39,7 +39,7 @@ import Testing
         let model = ScriptedModel()
         model.endOdds = 1
         let job = JobSettings.test(input: [folder.path("in.jsonl")]) { job in
-            job.engine.workers = .count(16)
+            job.engine.workers = 16
             job.checkpointInterval = 15
         }
         let store = try LogStore(

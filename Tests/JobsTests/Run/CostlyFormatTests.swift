@@ -61,7 +61,7 @@ import Testing
             job.temperature = 1
             job.maxTokens = 20
             job.maxFailures = .count(2)
-            job.engine.workers = .count(4)
+            job.engine.workers = 4
             change(&job)
         }
     }

@@ -48,7 +48,7 @@ import Testing
             (model.room, model.looksAhead) = (room, false)
             prepare(model)
             var job = job
-            job.engine.workers = .count(workers)
+            job.engine.workers = workers
             let (once, lines) = try ScriptedRun.run(job, model)
             #expect(lines == expected)
             #expect(once.status == .complete)

@@ -16,11 +16,11 @@ import Testing
         try folder.write((ScriptedRun.prompts(50) + "oops\n").utf8, to: "first.jsonl")
         try folder.write(ScriptedRun.prompts(35, seed: 8).utf8, to: "second.jsonl")
         let first = ScriptedRun.job(folder.path("first.jsonl")) {
-            $0.engine.workers = .count(5)
+            $0.engine.workers = 5
             $0.maxFailures = .count(1)
         }
         let second = JobSettings.test(input: [folder.path("second.jsonl")]) {
-            $0.engine.workers = .count(3)
+            $0.engine.workers = 3
             $0.maxTokens = 30
             $0.samples = 2
         }

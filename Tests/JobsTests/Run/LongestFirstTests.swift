@@ -24,7 +24,7 @@ import Testing
         let model = ScriptedModel()
         model.endOdds = .max
         let job = JobSettings.test(input: [path]) { job in
-            job.engine.workers = .count(8)
+            job.engine.workers = 8
             job.output = output
             change(&job)
         }
@@ -90,7 +90,7 @@ import Testing
         let job = JobSettings.test(input: [path]) { job in
             job.samples = 2
             job.temperature = 1
-            job.engine.workers = .count(6)
+            job.engine.workers = 6
         }
         let (_, expected) = try ScriptedRun.run(job)
         #expect(try ScriptedRun.stopped(job, seed: 7, steps: 60) == expected)

@@ -154,7 +154,7 @@ import Testing
             var (model, flag, _, workers) = ScriptedRun.unlucky(&random, steps: 5)
             if runs > 30 { (model, flag) = (ScriptedModel(), StopFlag()) }
             var part = job
-            part.engine.workers = .count(workers)
+            part.engine.workers = workers
             // The same command, one without a choice, or a run.
             let choices = runs == 0 ? [choice] : [choice, RedoChoice(), nil]
             let outcome = try? run(part, redo: choices[runs % choices.count], model, flag)

@@ -16,7 +16,7 @@ import Testing
 
     @Test func resultsDependOnNothingButTheLine() throws {
         let path = try folder.write(ScriptedRun.prompts(60), to: "in.jsonl")
-        let (outcome, expected) = try ScriptedRun.run(ScriptedRun.job(path) { $0.engine.workers = .count(1) })
+        let (outcome, expected) = try ScriptedRun.run(ScriptedRun.job(path) { $0.engine.workers = 1 })
         #expect(outcome.status == .complete && expected.count == 60 && outcome.statistics.done == 60)
         let reasons = ["stop", "length"]
         for reason in reasons {
@@ -34,7 +34,7 @@ import Testing
             model.cachedTokens = cached
             let (_, lines) = try ScriptedRun.run(
                 ScriptedRun.job(path) {
-                    $0.engine.workers = .count(workers)
+                    $0.engine.workers = workers
                     $0.engine.prefillChunk = chunk
                     $0.engine.speculation = workers == 5 || workers == 7 ? .tokens(workers) : .off
                 }, model)
@@ -135,7 +135,7 @@ import Testing
             let path = try folder.write(text, to: "in.jsonl")
             let job = JobSettings.test(input: [path]) {
                 $0.maxTokens = 2
-                $0.engine.workers = .count(64)
+                $0.engine.workers = 64
                 $0.checkpointInterval = 15
             }
             let (model, store) = (ScriptedModel(), MemoryStore())

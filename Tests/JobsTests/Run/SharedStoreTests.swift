@@ -17,7 +17,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         job = ScriptedRun.job(try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")) {
-            $0.engine.workers = .count(3)
+            $0.engine.workers = 3
             // In each step something would be handed over: soon more than may wait.
             $0.checkpointInterval = 15
         }

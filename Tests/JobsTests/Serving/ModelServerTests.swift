@@ -149,7 +149,7 @@ import Testing
                     (job.inputFormat, job.outputFormat) = (
                         InputFormat.openAI, OutputFormat(OpenAIResults())
                     )
-                    job.engine.workers = .count(workers)
+                    job.engine.workers = workers
                     job.engine.prefillChunk = 7 * workers
                 }, model
             ).lines

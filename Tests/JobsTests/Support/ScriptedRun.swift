@@ -81,7 +81,7 @@ enum ScriptedRun {
             let (model, flag, crashes, workers) = unlucky(&random, steps: steps)
             model.reasonings = reasonings
             var job = job
-            job.engine.workers = .count(workers)
+            job.engine.workers = workers
             do {
                 each(try Runner(job: job, model: model, store: store, stopFlag: flag).run(), store)
             } catch { #expect(crashes) }
@@ -106,7 +106,7 @@ enum ScriptedRun {
             model.reasonings = reasonings
             (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
             var job = job
-            job.engine.workers = .count(workers)
+            job.engine.workers = workers
             job.engine.prefillChunk = chunk
             job.engine.speculation = cached > 0 ? .tokens(chunk % 7 + 1) : .off
             let (outcome, lines) = try run(job, model)

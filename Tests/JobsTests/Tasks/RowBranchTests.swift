@@ -70,7 +70,7 @@ import Testing
         // One by one, so that nothing is admitted twice.
         let model = ScriptedModel()
         var alone = job
-        alone.engine.workers = .count(1)
+        alone.engine.workers = 1
         _ = try ScriptedRun.run(alone, model)
         #expect(model.admissions == asked)
     }

@@ -29,7 +29,7 @@ extension StepChangeTests {
                 return false
             }
             var part = job
-            (part.engine.workers, part.checkpointInterval) = (.count(workers), 0)
+            (part.engine.workers, part.checkpointInterval) = (workers, 0)
             let outcome = try? run(part, runs % 2 == 0 ? .restart : .refuse, on: model, flag).outcome
             isWhole = outcome?.status == .complete
             runs += 1

@@ -59,7 +59,7 @@ import Testing
                 (job.temperature, job.maxTokens, job.seed, job.steps) = (0.9, 16, 5, steps)
                 (job.keep, job.output) = (.fields([.init("topic")]), folder.path(name))
                 job.allowsEmpty = true
-                (job.engine.workers, job.checkpointInterval) = (.count(1), 60)
+                (job.engine.workers, job.checkpointInterval) = (1, 60)
                 change(&job)
             }
         ).settings

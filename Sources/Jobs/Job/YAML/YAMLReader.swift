@@ -545,35 +545,22 @@ extension YAMLReader {
             breaks = 1
         }
         // The end of the last line, and empty ones after it.
-        text += Self.feeds(end == "+" ? breaks : end == nil && !isFirst ? min(breaks, 1) : 0)
+        text += Self.feeds(end == "+" ? breaks : end.isEmpty && !isFirst ? min(breaks, 1) : 0)
         return value(.quoted(String(decoding: text, as: UTF8.self)), line: startLine)
     }
 
-    /// Reads the rest of the first line.
+    /// Reads the first line.
     /// - Returns: the column of the text's lines, if a number tells it. `-` for no line end after the text, `+` for all;
-    ///   nil is one.
-    private mutating func header(
-        in indent: Int
-    ) throws(SettingProblem) -> (margin: Int?, end: Unicode.Scalar?) {
-        var (margin, end): (Int?, Unicode.Scalar?) = (nil, nil)
-        at += 1
-        for _ in 0..<2 {
-            if end == nil, peek() == "-" || peek() == "+" {
-                end = peek()
-            } else if margin == nil, "1"..."9" ~= peek() {
-                margin = max(indent, 0) + Int(peek().value & 15)
-            } else {
-                break
-            }
-            at += 1
-        }
-        let hasBlank = Self.isBlank(peek())
-        skipBlanks()
-        if peek() == "#", hasBlank { skipLine() }
-        guard isAtEnd || Self.isBreak(peek()) else {
+    ///   empty is one.
+    private mutating func header(in indent: Int) throws(SettingProblem) -> (margin: Int?, end: Substring) {
+        let start = at
+        skipLine()
+        let text = String(decoding: bytes[start..<at], as: UTF8.self)
+        let pattern = /[|>](?<number>[1-9])?(?<end>[-+]?)(?<more>[1-9])?[ \t]*(?:[ \t]#(?s:.*))?/
+        guard let parts = text.wholeMatch(of: pattern), parts.number == nil || parts.more == nil else {
             throw fault("a text after | or > begins on the next line; quote one that begins with them")
         }
         if !isAtEnd { takeBreak() }
-        return (margin, end)
+        return ((parts.number ?? parts.more).flatMap { Int($0) }.map { max(indent, 0) + $0 }, parts.end)
     }
 }

@@ -88,7 +88,7 @@ import Testing
         let folder = try TemporaryFolder()
         let admissions = try [1, 16].map { workers in
             let model = ScriptedModel()
-            let (outcome, _) = try ScriptedRun.run(job(folder) { $0.engine.workers = .count(workers) }, model)
+            let (outcome, _) = try ScriptedRun.run(job(folder) { $0.engine.workers = workers }, model)
             #expect(outcome.statistics.shortLines > 0 && outcome.statistics.shortLines < Self.lines)
             return model.admissions
         }
