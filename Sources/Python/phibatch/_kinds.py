@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence, Tuple
+from typing import Any, Callable, Mapping, Sequence, Tuple
 
 from ._values import is_list, is_mapping
 
@@ -24,14 +24,8 @@ class Kind:
         """Converts a value to Python."""
         if json is None:
             return None
-        if self.name == "date":
-            return datetime.date.fromisoformat(json)
-        if self.name == "datetime":
-            return _datetime(json)
-        if self.name == "float":
-            return float(json)
-        if self.name == "int":
-            return int(json)
+        if self.name in _MADE:
+            return _MADE[self.name](json)
         if self.name == "list" and self.element is not None:
             return [self.element.value(one) for one in json]
         if self.name == "struct":
@@ -53,6 +47,11 @@ def _datetime(text: str) -> datetime.datetime:
         # Python before 3.11 reads three or six digits of a second.
         text = head + "." + rest[:digits][:6].ljust(6, "0") + rest[digits:]
     return datetime.datetime.fromisoformat(text).astimezone(datetime.timezone.utc)
+
+
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "date": datetime.date.fromisoformat, "datetime": _datetime, "float": float, "int": int,
+}  # fmt: skip
 
 
 def kind(schema: Any) -> Kind:
@@ -82,12 +81,8 @@ def _kind(schema: Any, root: Any, depth: int) -> Kind:
 
 
 def _of_type(name: Any, schema: Mapping[str, Any], root: Any, depth: int) -> Kind:
-    if name == "integer":
-        return Kind("int")
-    if name == "number":
-        return Kind("float")
-    if name == "boolean":
-        return Kind("bool")
+    if name in ("integer", "number", "boolean"):
+        return Kind({"integer": "int", "number": "float", "boolean": "bool"}[name])
     if name == "string":
         return Kind({"date": "date", "date-time": "datetime"}.get(schema.get("format", ""), "str"))
     if name == "array" and "prefixItems" not in schema and "items" in schema:

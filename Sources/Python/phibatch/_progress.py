@@ -7,15 +7,12 @@ import time
 from typing import Any
 
 
-def in_notebook() -> bool:
-    """Whether IPython shows widgets."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"
-
-
 def shown(shows: bool | None) -> bool:
-    """Whether to show progress; by default on terminals and in notebooks."""
-    return sys.stderr.isatty() or in_notebook() if shows is None else shows
+    """Whether to show progress; by default on terminals and in notebooks, which show IPython's widgets."""
+    if shows is not None:
+        return shows
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
 
 
 class Bar:
