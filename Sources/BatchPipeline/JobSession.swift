@@ -188,12 +188,7 @@ package final class JobSession {
                 waiting: job.waits ? waiting : nil)
         }
         let store = try job.redo?.store(of: settings, note: job.noteRedo, open: open) ?? open()
-        if let path = job.verified,
-            let verified = try FinishedOutput(path)
-        {
-            store.others = verified
-            store.earlierSchemes = store.earlierSchemes.adding(verified.lines)
-        }
+        if let path = job.verified { store.others = try FinishedOutput(path) }
         for note in store.notes { log.warning("\(note)") }
         for note in try RowReuse(settings, store)?.notes ?? [] { log.info("\(note)") }
         if store.storedAtStart > 0 {

@@ -35,6 +35,10 @@ struct FirstLine {
         }
     }
 
+    private var ownNames: String {
+        ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
+    }
+
     /// - Throws: `UserError` of kind `badJob` if no line of this form can be a prompt.
     func check() throws {
         for task in job.task.types {
@@ -67,10 +71,9 @@ struct FirstLine {
     /// Names of the line's fields, and the likely prompt as a template; nil if it has none, or is a step's error.
     var offer: (names: String, reference: String)? {
         guard !ownFields.isEmpty, PreviousStep.error(in: .object(fields)) == nil else { return nil }
-        let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
         let text =
             ownFields.first { $0.value.kindName == "a string" && $0.name != "prompt" } ?? ownFields[0]
-        return (names, reference(to: text.name))
+        return (ownNames, reference(to: text.name))
     }
 
     /// Returns a field's name in a template.
@@ -83,10 +86,9 @@ struct FirstLine {
     func warnings(templateFields: Set<String>) -> [String] {
         var warnings: [String] = []
         if choosesPrompt, templateFields.isEmpty, !ownFields.isEmpty {
-            let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
             let field = ownFields[0].name
             warnings.append(
-                "the prompt template uses no field, so that all lines ask the same; the lines have \(names). A field is written \(reference(to: field))."
+                "the prompt template uses no field, so that all lines ask the same; the lines have \(ownNames). A field is written \(reference(to: field))."
             )
         }
         if let samples = job.samples, samples > 1, job.temperature ?? 0 == 0,

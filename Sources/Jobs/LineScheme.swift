@@ -1,6 +1,7 @@
 import BatchEngine
 import FoundationShim
 import JSON
+import OperatingSystem
 
 /// The members of a line that its result depends on: equal ones make it the same line.
 ///
@@ -116,5 +117,55 @@ extension [LineScheme] {
     /// Returns the schemes, and those of others that are missing.
     package func adding(_ others: [LineScheme]) -> [LineScheme] {
         others.reduce(self) { $0.contains($1) ? $0 : $0 + [$1] }
+    }
+}
+
+/// Hash of values, each with its kind and length, so that different lists have different bytes. It is the same on every
+/// machine. Numbers are hashed by their text, objects with their members in order.
+struct LineHash {
+    private enum ValueTag: UInt8 {
+        case null, bool, number, string, array, object, name, none
+    }
+
+    private var bytes: [UInt8] = []
+
+    var value: UInt64 { Self.value(of: bytes) }
+
+    /// Returns the first 64 bits.
+    static func value(of bytes: [UInt8]) -> UInt64 {
+        SHA.sha256(of: bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func add(name: String) { add(.name, name) }
+
+    /// - Parameter value: nil differs from all values.
+    mutating func add(_ value: JSONValue?) {
+        switch value {
+        case nil: add(.none, 0)
+        case .null?: add(.null, 0)
+        case .bool(let flag)?: add(.bool, flag ? 1 : 0)
+        case .int(let number)?: add(.number, String(number))
+        case .number(let number)?: add(.number, number.text)
+        case .string(let text)?: add(.string, text)
+        case .array(let elements)?:
+            add(.array, elements.count)
+            for element in elements { add(element) }
+        case .object(let members)?:
+            add(.object, members.count)
+            for member in members {
+                add(name: member.name)
+                add(member.value)
+            }
+        }
+    }
+
+    private mutating func add(_ kind: ValueTag, _ count: Int) {
+        bytes.append(kind.rawValue)
+        withUnsafeBytes(of: UInt64(count).littleEndian) { bytes += $0 }
+    }
+
+    private mutating func add(_ kind: ValueTag, _ text: String) {
+        add(kind, text.utf8.count)
+        bytes += text.utf8
     }
 }

@@ -1,4 +1,3 @@
-import JSON
 import OperatingSystem
 
 /// Key of a request to a model: SHA-256 of everything that the outcome depends on. Requests with the same key have the
@@ -6,9 +5,9 @@ import OperatingSystem
 package struct RequestKey: Hashable, Sendable {
     /// Raised with every change of the key's content.
     private static let version = 1
-    private static let wordCount = 4
 
-    private let words: SIMD4<UInt64>
+    /// 64 hexadecimal digits.
+    package let text: String
     /// Whether the outcome depends on a random stream, which is part of the key.
     package let draws: Bool
 
@@ -22,25 +21,10 @@ package struct RequestKey: Hashable, Sendable {
         content.append(request.prompt)
         content.append(asked)
         content.append(kind.bytes)
-        let hash = SHA.sha256(of: content.bytes)
-        var words = SIMD4<UInt64>()
-        for (number, byte) in hash.enumerated() {
-            words[number >> 3] = words[number >> 3] << 8 | UInt64(byte)
-        }
-        self.words = words
+        text = FileHash.hexadecimal(SHA.sha256(of: content.bytes))
         draws = kind.draws
     }
 
-    package static func == (a: Self, b: Self) -> Bool { a.words == b.words }
-    package func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
-
     /// Its first bytes, which are almost always unique.
-    package var prefix: UInt64 { words[0] }
-
-    /// The whole key in 64 hexadecimal digits.
-    package var text: String {
-        var digits: [UInt8] = []
-        for number in 0..<Self.wordCount { JSONBytes.appendHex(words[number], to: &digits) }
-        return String(decoding: digits, as: UTF8.self)
-    }
+    package var prefix: UInt64 { UInt64(text.prefix(16), radix: 16) ?? 0 }
 }

@@ -60,20 +60,18 @@ extension JobSettings {
     ///   has carriage returns, for which the reader has a message.
     private static func unterminatedLine(of path: String) -> [UInt8]? {
         guard let (file, size) = plainFile(path) else { return nil }
-        var pieces: [ArraySlice<UInt8>] = []
-        var start = size
-        while start > max(0, size - InputReader.defaultLimit) {
-            let count = min(1 << 16, start)
-            start -= count
-            guard let piece = file.wholeBytes(start..<start + count) else { return nil }
-            let end = piece.lastIndex(of: 0x0A)
-            pieces.append(piece[(end.map { $0 + 1 } ?? 0)...])
-            if end != nil || start == 0 {
-                var line = Array(pieces.reversed().joined())
-                if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
-                while let last = line.last, [0x20, 0x09, 0x0D].contains(last) { line.removeLast() }
-                return line.isEmpty || line.contains(0x0D) ? nil : line
+        var count = 1 << 16
+        while let bytes = file.wholeBytes(max(0, size - count)..<size) {
+            let end = bytes.lastIndex(of: 0x0A)
+            guard end != nil || count >= size else {
+                if count >= InputReader.defaultLimit { return nil }
+                count *= 2
+                continue
             }
+            var line = Array(bytes[(end.map { $0 + 1 } ?? 0)...])
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+            while let last = line.last, [0x20, 0x09, 0x0D].contains(last) { line.removeLast() }
+            return line.isEmpty || line.contains(0x0D) ? nil : line
         }
         return nil
     }

@@ -29,12 +29,6 @@ package struct LineKeys: Sendable {
         }
         return names
     }
-
-    /// Returns the earlier scheme that identifies a line by a key; nil if it is the job's own.
-    func earlierScheme(of key: ResultKey, _ line: LineIdentity) -> LineScheme? {
-        let scheme = line.origin(of: key).scheme
-        return scheme > 0 ? earlier[scheme - 1] : nil
-    }
 }
 
 /// Identity of a record's result, and the parsed record. Every record has an id, its own or its number, even if it is
@@ -43,10 +37,9 @@ package struct LineIdentity {
     package var id: String
     /// Whether its id is its number in the whole input.
     let isNumbered: Bool
-    /// Hash of the parts that the job uses.
-    private(set) var contentHash: UInt64
-    /// The same by the schemes of earlier runs.
-    private(set) var earlierHashes: [UInt64]
+    /// Possible hashes of its results: that of the parts that the job uses, and the same by the schemes of earlier runs.
+    let hashes: [UInt64]
+    var contentHash: UInt64 { hashes[0] }
     package var record: Result<PromptRecord, LineError>
     /// Fields of the line; nil if it is no object.
     private(set) var fields: JSONValue?
@@ -73,8 +66,7 @@ package struct LineIdentity {
         id = ownID ?? String(line.overallNumber)
         isNumbered = ownID == nil
         (fields, request) = (content?.fields, content?.request)
-        contentHash = keys.scheme.hash(of: line, ownID, content)
-        earlierHashes = keys.earlier.map { $0.hash(of: line, ownID, content) }
+        hashes = ([keys.scheme] + keys.earlier).map { $0.hash(of: line, ownID, content) }
     }
 
     /// Returns the key of a sample's result: the key under which an earlier run has stored it, if any, also of a redone
@@ -85,24 +77,19 @@ package struct LineIdentity {
         let filed = try filed(key)
         if filed.isEmpty { return key }
         for hash in hashes {
-            guard let known = filed.first(where: { ResultKey.redo(of: $0, from: hash) != nil }) else {
-                continue
+            if let known = filed.first(where: { ResultKey.redo(of: $0, from: hash) != nil }) {
+                key.contentHash = known
+                break
             }
-            key.contentHash = known
-            break
         }
         return key
     }
 
-    /// Possible hashes of its results: the job's own scheme first.
-    var hashes: [UInt64] { [contentHash] + earlierHashes }
-
-    /// Returns the origin of a key: the job's own scheme (0) or the number of an earlier one, and how often its result
-    /// was redone.
-    func origin(of key: ResultKey) -> (scheme: Int, redo: Int) {
-        if key.contentHash == contentHash { return (0, 0) }
-        for (scheme, hash) in hashes.enumerated() {
-            if let redo = ResultKey.redo(of: key.contentHash, from: hash) { return (scheme, redo) }
+    /// Returns how often a result was redone.
+    /// - Parameter key: one of the line's.
+    func redo(of key: ResultKey) -> Int {
+        for hash in hashes {
+            if let redo = ResultKey.redo(of: key.contentHash, from: hash) { return redo }
         }
         preconditionFailure("a key is one of its line's")
     }

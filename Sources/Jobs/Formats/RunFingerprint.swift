@@ -27,18 +27,12 @@ package struct RunFingerprint: Sendable, Equatable {
         var groups: [String] = []
         var hashes: [SHA] = []
         for (name, value) in parts {
-            var group = String(name.prefix(until: "."))
-            var place = groups.firstIndex(of: group)
-            if place == nil, groups.count == Self.maximumGroups {
-                place = groups.count - 1
-                group = groups[groups.count - 1]
-            }
-            if place == nil {
+            let group = String(name.prefix(until: "."))
+            if !groups.contains(group), groups.count < Self.maximumGroups {
                 groups.append(group)
                 hashes.append(SHA.sha256())
-                place = groups.count - 1
             }
-            guard let place else { continue }
+            let place = groups.firstIndex(of: group) ?? groups.count - 1
             // Lengths make the encoding unambiguous.
             hashes[place].update("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8)
         }
@@ -67,13 +61,9 @@ package struct RunFingerprint: Sendable, Equatable {
         let now = Set(parts.map(\.name))
         for (name, value) in parts {
             let earlier = before[name]
-            if earlier.map({ $0.utf8.elementsEqual(value.utf8) }) != true {
-                if name == Self.steps, let told = earlier.flatMap({ ToldStep.changes(from: $0, to: value) }) {
-                    lines += told
-                    continue
-                }
-                lines.append("\(name): \(earlier ?? "(not set)") -> \(value)")
-            }
+            if earlier.map({ $0.utf8.elementsEqual(value.utf8) }) == true { continue }
+            let told = name == Self.steps ? earlier.flatMap { ToldStep.changes(from: $0, to: value) } : nil
+            lines += told ?? ["\(name): \(earlier ?? "(not set)") -> \(value)"]
         }
         for (name, value) in old.parts where !now.contains(name) {
             lines.append("\(name): \(value) -> (not set)")

@@ -43,7 +43,7 @@ package struct ReportPrompts {
             let identity = LineIdentity(line, keys)
             let id = Self.hash(identity.id)
             guard ids.contains(id) else { continue }
-            let hashes = [identity.contentHash] + identity.earlierHashes
+            let hashes = identity.hashes
             if contents[id] == nil { contents[id] = hashes }
             let names = hashes.map { Name(id: id, content: $0) }.filter { places[$0] == nil }
             guard !names.isEmpty, case .success(let record) = identity.record,

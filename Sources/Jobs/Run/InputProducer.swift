@@ -125,10 +125,7 @@ final class InputProducer: @unchecked Sendable {
                 key: try identity.key(sample, filed: store.filedHashes),
                 file: record.file, lineNumber: record.number)
             label.kept = kept
-            label.redo = identity.origin(of: label.key).redo
-            if let scheme = lines.keys.earlierScheme(of: label.key, identity) {
-                store.use { $0.log?.note(earlierScheme: scheme) }
-            }
+            label.redo = identity.redo(of: label.key)
             guard
                 let state = try store.whileOpen({ try $0.claim(label.key, position: label.position) })
             else { return false }

@@ -95,9 +95,9 @@ import Testing
     @Test func earlierRunsKnowLinesByTheirOwnFields() throws {
         let line = #"{"id": "q0", "prompt": "Say 0.", "x": 1}"#
         let identity = try identity(line, earlier: [LineScheme(fields: ["x"])])
-        let earlier = try #require(identity.earlierHashes.first)
+        let earlier = try #require(identity.hashes.last)
         #expect(try earlier == self.identity(line) { $0.prompt = "{{ x }}" }.contentHash)
-        #expect(identity.earlierHashes.count == 1 && earlier != identity.contentHash)
+        #expect(identity.hashes.count == 2 && earlier != identity.contentHash)
         func key(_ filed: [UInt64]) -> UInt64 { identity.key(0) { _ in filed }.contentHash }
         #expect(key([earlier]) == earlier)
         #expect(key([5]) == identity.contentHash && key([]) == identity.contentHash)
@@ -106,7 +106,7 @@ import Testing
         #expect(key([earlier + 7]) == earlier + 7)
         let redone = ResultKey(id: identity.id, contentHash: identity.contentHash &+ 2)
         #expect(key([redone.contentHash]) == redone.contentHash)
-        #expect(identity.origin(of: redone) == (0, 2) && identity.origin(of: redone.again) == (0, 3))
+        #expect(identity.redo(of: redone) == 2 && identity.redo(of: redone.again) == 3)
         // What can't be read has nothing else.
         #expect(try self.identity("oops").contentHash == LineHash.value(of: Array("oops".utf8)))
     }
