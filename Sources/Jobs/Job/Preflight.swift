@@ -15,7 +15,7 @@ extension JobSettings {
         try checkEnds()
         if output != "-" { try checkOutput() }
         try checkAnswerStore()
-        if let errors { try FailedLinesFile.check(errors, in: .real) }
+        if let errors { try FailedLines.check(errors, in: .real) }
     }
 
     private static func checkInput(_ path: String) throws {

@@ -7,8 +7,7 @@ extension LogStore {
             finished.header.layout == options.format.layout
         else { return false }
         if let errors = options.errors {
-            let there = try File.textIfPresent(errors, in: system)
-            guard try there.map(OutputLog.Sum.init) == finished.end?.errors else { return false }
+            guard try finished.end?.errors?.isSum(of: errors, in: system) == true else { return false }
         }
         return claims.isAsInOutput()
     }
@@ -16,23 +15,18 @@ extension LogStore {
     /// Writes all results in input order to a file of its own, brings it to the disk, and renames it. What would
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
+        let run = ResultRun(digest: fingerprint.digest, samples: options.samples)
         let output = try OutputWriter(
             at: place, header, replacing: lock.log, format: options.format, run: run, errors: options.errors)
         var keeps = false
-        try output.cleaningUp {
-            try writeResults(to: output)
-            try output.finish { keeps = try keepEarlier(isReplaced: $0) }
-        }
-        (lock.log, lock.isNew) = (output.log, false)
-        warnings += output.warnings
-        if keeps { warnings += oldFiles.removeOldest(but: options.keptOutputCount) }
-    }
-
-    private func writeResults(to writer: OutputWriter) throws {
         for position in 0..<claims.count {
             let entry = claims.entry(at: position).entry
             precondition(entry.isStored, "every position is done")
-            try stored.read(entry) { try writer.append($0, $1) }
+            try stored.read(entry) { try output.append($0, $1) }
         }
+        try output.finish { keeps = try keepEarlier(isReplaced: $0) }
+        (lock.log, lock.isNew) = (output.log, false)
+        warnings += output.warnings
+        if keeps { warnings += oldFiles.removeOldest(but: options.keptOutputCount) }
     }
 }

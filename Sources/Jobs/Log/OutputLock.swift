@@ -97,34 +97,21 @@ package final class OutputLock {
         _ paths: OutputPaths, _ output: String, _ header: LogHeader, in system: FileSystem
     ) throws -> Attempt {
         if let there = try RunFile.openUnchecked(paths.log, .log, .readWrite, in: system) {
-            let isFree = try there.tryLock(exclusive: true)
-            if isFree == false { return .held(by: holder(of: there)) }
-            guard try there.isInPlace() else { return .changing }
-            guard try RunFile.isOurs(there, .log) else { throw RunFile.foreign(paths.log, .log) }
-            return isFree == true
-                ? .taken(there, isNew: false, nil) : try taken(there, isNew: false, paths, in: system)
+            return try take(there, isNew: false, paths, in: system)
         }
         let draft: File
         do {
             draft = try OutputPlace(paths, output: output, in: system).makeOwnFile(paths.newLog)
         } catch  where error.code == EEXIST {
-            guard let left = try RunFile.openUnchecked(paths.newLog, .newLog, .readOwn, in: system) else {
-                return .changing
+            do { try RunFile.removeLeftover(paths.newLog, .newLog, in: system) } catch {
+                guard error.kind == .locked else { throw error }
+                return .held(by: nil)
             }
-            // A killed run's, unless another has removed it between our open and our lock.
-            guard try left.lock(exclusive: true) else { return .held(by: nil) }
-            guard try left.isInPlace() else { return .changing }
-            guard try RunFile.isOurs(left, .newLog) else { throw RunFile.foreign(paths.newLog, .newLog) }
-            try left.remove()
             return .changing
         }
         do {
             // Another may take it for what a killed run left, and remove it, until it is locked.
-            let isLocked = try draft.tryLock(exclusive: true)
-            guard isLocked != false, try draft.isInPlace() else { return .changing }
-            let attempt =
-                isLocked == true
-                ? .taken(draft, isNew: true, nil) : try taken(draft, isNew: true, paths, in: system)
+            let attempt = try take(draft, isNew: true, paths, in: system)
             guard case .taken = attempt else {
                 try draft.remove()
                 return attempt
@@ -141,10 +128,15 @@ package final class OutputLock {
         }
     }
 
-    /// Takes a lock file of its own, as the log can't be locked.
-    private static func taken(
+    /// Locks a log, by a lock file of its own where it can't be locked.
+    private static func take(
         _ log: File, isNew: Bool, _ paths: OutputPaths, in system: FileSystem
     ) throws -> Attempt {
+        let isFree = try log.tryLock(exclusive: true)
+        if isFree == false { return .held(by: holder(of: log)) }
+        guard try log.isInPlace() else { return .changing }
+        guard try isNew || RunFile.isOurs(log, .log) else { throw RunFile.foreign(paths.log, .log) }
+        if isFree == true { return .taken(log, isNew: isNew, nil) }
         do {
             let file = try File.open(paths.lock, .createNew(), in: system)
             let writer = JSONWriter.object { Holder.own.write(to: &$0) }

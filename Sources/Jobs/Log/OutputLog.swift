@@ -86,15 +86,16 @@ extension OutputLog.Sum {
         writer.hex("content", content)
     }
 
+    /// Whether it is that of a file, which may be missing.
+    func isSum(of path: String, in system: FileSystem) throws -> Bool {
+        guard let file = try File.openIfPresent(path, .read, in: system), try file.info().size == size
+        else { return false }
+        return try Self(of: file) == self
+    }
+
     init(of file: File) throws {
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { buffer in
-                let count = try file.read(into: buffer, at: size)
-                add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                return count
-            }
-            if count == 0 { return }
+        while case let bytes = try file.bytes(size..<size + 1 << 20), !bytes.isEmpty {
+            bytes.withUnsafeBytes { add($0) }
         }
     }
 }
@@ -173,10 +174,7 @@ extension OutputLog {
 
     /// Whether an output is, byte for byte, the one that this is the log of.
     package func fits(_ output: String, in system: FileSystem) throws -> Bool {
-        guard let end = finished?.end, let file = try File.openIfPresent(output, .read, in: system),
-            try file.info().size == end.output.size
-        else { return false }
-        return try Sum(of: file) == end.output
+        try finished?.end?.output.isSum(of: output, in: system) ?? false
     }
 
     /// Header of a finished output; nil if there is none, or it can't be read any more.

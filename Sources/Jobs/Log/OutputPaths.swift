@@ -40,14 +40,9 @@ package struct OutputPaths: Equatable {
     /// All names that a run may use, and what it uses them for.
     var own: [(path: String, use: RunFile.Use)] {
         [
-            (lock, .lock), (newLog, .newLog), (log, .log), (logDraft, .logDraft),
-        ] + drafts
-    }
-
-    /// Drafts that nobody uses when a run begins. (A log's first draft is there whenever another run tries for the lock. The
-    /// other one may be that of the output, see `OutputLog`.)
-    var drafts: [(path: String, use: RunFile.Use)] {
-        [(draft, .outputDraft), (trial, .scratch)]
+            (lock, .lock), (newLog, .newLog), (log, .log), (logDraft, .logDraft), (draft, .outputDraft),
+            (trial, .scratch),
+        ]
     }
 
     var folder: String { Paths.folder(of: output) }

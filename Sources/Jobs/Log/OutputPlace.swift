@@ -42,24 +42,6 @@ struct OutputPlace {
         return file
     }
 
-    /// Puts a file of ours in place, in one step and on the disk.
-    /// - Parameter earlier: what it takes the place of; nil if there should be nothing.
-    @discardableResult
-    func put(
-        _ path: String, draft: String, replacing earlier: FileInfo?, _ write: (File) throws -> Void
-    ) throws -> File {
-        let file = try makeOwnFile(draft)
-        do {
-            try write(file)
-            try file.sync()
-            try file.replace(path, earlier)
-        } catch {
-            try? file.remove()
-            throw error
-        }
-        return file
-    }
-
     /// Takes rights from a log that the output doesn't give.
     func tighten(_ file: File) throws(UserError) {
         guard let earlier else { return }
@@ -79,9 +61,8 @@ struct OutputPlace {
         // Looked at before anything is made; `load` reads it.
         _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
         let isWritten = try RunFile.open(paths.logDraft, .logDraft, .readOwn, in: system) != nil
-        for (path, use) in paths.drafts {
-            try RunFile.removeLeftover(path, use, isKnown: isWritten && use == .outputDraft, in: system)
-        }
+        try RunFile.removeLeftover(paths.draft, .outputDraft, isKnown: isWritten, in: system)
+        try RunFile.removeLeftover(paths.trial, .scratch, in: system)
         let draft = try RunFile.create(paths.trial, mode: draftMode, in: system)
         do {
             if let earlier {

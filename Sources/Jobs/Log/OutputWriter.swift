@@ -1,23 +1,53 @@
 import FoundationShim
 import OperatingSystem
 
+/// File of results under its draft's name, which goes if it is not put in place.
+final class ResultDraft {
+    let place: OutputPlace
+    let file: File
+    private var writer: BufferedWriter
+    private var encoder: ResultEncoder
+
+    init(at place: OutputPlace, _ encoder: ResultEncoder) throws {
+        (self.place, self.encoder) = (place, encoder)
+        let packer = try place.paths.makePacker()
+        file = try place.makeDraft()
+        writer = BufferedWriter(file, packer: packer)
+        try writer.withBuffer { self.encoder.begin(&$0) }
+    }
+
+    deinit { if file.path == place.paths.draft { try? file.remove() } }
+
+    func append(_ result: GenerationResult, at place: ResultPlace) throws {
+        try writer.withBuffer { encoder.append(result, at: place, to: &$0) }
+    }
+
+    /// No more results come.
+    func end() throws {
+        try writer.withBuffer { encoder.end(&$0) }
+        try writer.finish()
+    }
+
+    /// - Parameter lastLook: called right before that, while the earlier file is still there.
+    func putInPlace(lastLook: () throws -> Void = {}) throws {
+        try place.replace(with: file, lastLook: lastLook)
+    }
+}
+
 /// Writes a new output under its draft's name, and its log; then puts both in place.
 ///
 /// The log is complete on the disk before the output gets its name. So whenever a run is ended, one of the two logs is
 /// that of the output that is there, and the unfinished run's log stays until all is done.
 final class OutputWriter {
     private let place: OutputPlace
-    private let run: ResultRun
-    private let draft: File
-    private var output: BufferedWriter
-    private var encoder: ResultEncoder
+    private let draft: ResultDraft
     let log: File
     private let earlierLog: File
     private var lines: BufferedWriter
     /// Rows of an output that is made at the end, as a table is.
     private let table: TableDraft?
     /// The file of failed lines, where they have one of their own.
-    private let failedLines: FailedLinesFile?
+    private let failedLines: ResultDraft?
     /// Number of results written.
     private var count = 0
     /// Names that are not as the results have them.
@@ -32,31 +62,30 @@ final class OutputWriter {
         run: ResultRun,
         errors: String? = nil
     ) throws {
-        (self.place, self.run, self.earlierLog) = (place, run, earlierLog)
-        let packer = try place.paths.makePacker()
+        (self.place, self.earlierLog) = (place, earlierLog)
         table = try format.format.table?.makeTable(
             for: run, beside: place.paths.output, in: place.system)
         failedLines = try errors.map {
-            try FailedLinesFile($0, format: format.format, run: run, in: place.system)
+            try FailedLines.draft($0, format.format.makeEncoder(for: run, .failures), in: place.system)
         }
         // First: it is what a draft of the output is known by.
         log = try place.makeOwnFile(place.paths.logDraft)
         do {
-            draft = try place.makeDraft()
+            draft = try ResultDraft(at: place, format.makeEncoder(for: run))
+            lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
         } catch {
             try? log.remove()
-            failedLines?.abandon()
             throw error
         }
-        output = BufferedWriter(draft, packer: packer)
-        lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
-        encoder = format.makeEncoder(for: run)
-        try cleaningUp {
-            var header = header
-            (header.format, header.layout) = (format.name, format.layout)
-            try lines.appendLine(header.line)
-            try output.withBuffer { encoder.begin(&$0) }
-        }
+        var header = header
+        (header.format, header.layout) = (format.name, format.layout)
+        try lines.appendLine(header.line)
+    }
+
+    deinit {
+        // The draft of a log is needed once the output is in place.
+        guard draft.file.path == place.paths.draft, log.path == place.paths.logDraft else { return }
+        try? log.remove()
     }
 
     /// - Parameter line: the record as it was read.
@@ -65,7 +94,7 @@ final class OutputWriter {
         count += 1
         try failedLines?.append(record.result, at: place)
         try table?.append(record.result, at: place)
-        try output.withBuffer { encoder.append(record.result, at: place, to: &$0) }
+        try draft.append(record.result, at: place)
         try lines.withBuffer { bytes in
             bytes += line
             bytes.append(0x0A)
@@ -77,50 +106,28 @@ final class OutputWriter {
     /// Puts all in place, on the disk.
     /// - Parameter lastLook: called right before what is there is replaced; told whether the output is replaced by another one.
     func finish(lastLook: (_ isReplaced: Bool) throws -> Void) throws {
-        try output.withBuffer { encoder.end(&$0) }
-        try output.finish()
+        try draft.end()
         try failedLines?.end()
-        if let renamed = try table?.finish(into: draft), !renamed.isEmpty {
+        if let renamed = try table?.finish(into: draft.file), !renamed.isEmpty {
             warnings.append(
                 "\(place.paths.output) has \(renamed.prefix(12).joined(separator: ", ")): names in Parquet must differ in more than case, and not be empty."
             )
         }
         let end = OutputLog.End(
-            results: count, output: try OutputLog.Sum(of: draft), errors: failedLines?.sum)
+            results: count, output: try OutputLog.Sum(of: draft.file),
+            errors: try failedLines.map { try OutputLog.Sum(of: $0.file) })
         try lines.appendLine(end.line)
         try lines.finish()
         try log.sync()
         try place.system.syncFolder(place.paths.folder)
         try failedLines?.putInPlace()
-        if try isInPlace(end.output) {
+        // Byte for byte: a run was ended before it could put its log in place.
+        if try end.output.isSum(of: place.paths.output, in: place.system) {
             try lastLook(false)
-            try draft.remove()
+            try draft.file.remove()
         } else {
-            try place.replace(with: draft) { try lastLook(true) }
+            try draft.putInPlace { try lastLook(true) }
         }
         try OutputLog.put(log, inPlaceOf: earlierLog, at: place.paths, in: place.system)
-    }
-
-    /// Removes what isn't in place; the draft of a log is needed once the output is.
-    func abandon() {
-        failedLines?.abandon()
-        guard draft.path == place.paths.draft else { return }
-        try? draft.remove()
-        try? log.remove()
-    }
-
-    func cleaningUp<R>(_ work: () throws -> R) throws -> R {
-        do {
-            return try work()
-        } catch {
-            abandon()
-            throw error
-        }
-    }
-
-    /// Whether the output is the draft, byte for byte: a run was ended before it could put its log in place.
-    private func isInPlace(_ sum: OutputLog.Sum) throws -> Bool {
-        let there = try File.openIfPresent(place.paths.output, .read, in: place.system)
-        return try there.map { try $0.info().size == sum.size && OutputLog.Sum(of: $0) == sum } ?? false
     }
 }

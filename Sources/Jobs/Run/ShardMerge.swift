@@ -57,22 +57,20 @@ package struct ShardMerge {
         let run = ResultRun(digest: settings.fingerprint.digest, samples: samples)
         let writer = try OutputWriter(
             at: place, settings, replacing: lock.log, format: format, run: run)
-        try writer.cleaningUp {
-            var ids = SeenIDs()
-            while lines < total {
-                let shard = shards[joined.place(of: lines) % count]
-                guard try shard.appendLine(to: writer, &ids, &results, &failed) else { break }
-                lines += 1
+        var ids = SeenIDs()
+        while lines < total {
+            let shard = shards[joined.place(of: lines) % count]
+            guard try shard.appendLine(to: writer, &ids, &results, &failed) else { break }
+            lines += 1
+        }
+        try writer.finish { isReplaced in
+            guard isReplaced, try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else {
+                return
             }
-            try writer.finish { isReplaced in
-                guard isReplaced, try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else {
-                    return
-                }
-                // Nobody knows whether what it holds is in the shards.
-                keptName = try OldFiles(paths: paths, spared: [], system: system).keep(
-                    output: true, log: !lock.isNew)
-                try system.syncFolder(paths.folder)
-            }
+            // Nobody knows whether what it holds is in the shards.
+            keptName = try OldFiles(paths: paths, spared: [], system: system).keep(
+                output: true, log: !lock.isNew)
+            try system.syncFolder(paths.folder)
         }
         (lock.log, lock.isNew) = (writer.log, false)
         warnings = writer.warnings

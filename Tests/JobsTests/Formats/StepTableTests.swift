@@ -55,10 +55,10 @@ import Testing
         let folder = try TestFolder()
         let table = DelimitedOutput.csv.keeping([], columns: ["a.text", "dropped"])
         try folder.write(table.head, to: "failed")
-        try FailedLinesFile.check(folder.path("failed"), in: .real)
+        try FailedLines.check(folder.path("failed"), in: .real)
         try folder.write("id,sample,text\n".utf8, to: "other")
         #expect(throws: UserError.self) {
-            try FailedLinesFile.check(folder.path("other"), in: .real)
+            try FailedLines.check(folder.path("other"), in: .real)
         }
     }
 }
