@@ -20,8 +20,8 @@ package final class ClaimTable {
     package let index = ResultIndex()
     /// For each position the number of its entry in the index.
     private var positions = PiecedList<UInt32>()
-    /// In-flight completions of an earlier run, by entry name, until they are taken up.
-    private var carried: [UInt64: InFlightRecord] = [:]
+    /// Completions under way, as the log has them, by entry name.
+    var inFlight: [UInt64: InFlightRecord] = [:]
     /// Results that were there at the start, whether or not they still fit the input.
     private(set) var storedAtStart = 0
     /// Nothing was there at the start.
@@ -44,9 +44,9 @@ package final class ClaimTable {
 
     /// All that an earlier run left is in the index.
     package func begin() {
-        isNew = index.count == 0 && carried.isEmpty
-        storedAtStart = (0..<index.count).count { index[$0].isStored }
-        for number in 0..<index.count { earlier.find(index[number]) }
+        isNew = index.count == 0 && inFlight.isEmpty
+        storedAtStart = index.all.count(where: \.isStored)
+        for entry in index.all { earlier.find(entry) }
     }
 
     // MARK: Claims
@@ -70,7 +70,7 @@ package final class ClaimTable {
         if known.isStored {
             if known.contentHash == key.contentHash {
                 counts.kept += 1
-                carried[known.nameHash] = nil
+                inFlight[known.nameHash] = nil
                 if !known.isFailed || known.isInOutput { return .done(failed: known.isFailed) }
                 counts.keptFailed += 1
                 return .new
@@ -81,12 +81,12 @@ package final class ClaimTable {
         } else {
             counts.new += 1
         }
-        if let record = carried[known.nameHash] {
+        if let record = inFlight[known.nameHash] {
             if record.key == key {
                 counts.resumed += 1
                 return .inFlight(record)
             }
-            carried[known.nameHash] = nil
+            inFlight[known.nameHash] = nil
         }
         return .new
     }
@@ -109,7 +109,7 @@ package final class ClaimTable {
         let name = ResultIndex.nameHash(key, repetition: 0)
         let entry = index.find(name).map { index[$0] }
         let stored = entry.flatMap { $0.isStored || $0.isToRedo ? $0.contentHash : nil }
-        return [stored, carried[name]?.key.contentHash].compactMap { $0 }
+        return [stored, inFlight[name]?.key.contentHash].compactMap { $0 }
     }
 
     /// A line to come has this key.
@@ -146,7 +146,7 @@ package final class ClaimTable {
         entry.store(
             at: offset, length: length, failed: failed, inOutput: false, run: index.number(ofRun: run))
         index[number] = entry
-        carried[entry.nameHash] = nil
+        inFlight[entry.nameHash] = nil
     }
 
     /// Whether every position has the result that stands there in the earlier output.
@@ -158,16 +158,5 @@ package final class ClaimTable {
     }
 
     /// Number of the positions' results that each run has made.
-    func countByRun() -> [RunShare] {
-        var counts = [Int](repeating: 0, count: 256)
-        for position in 0..<count { counts[Int(entry(at: position).entry.run)] += 1 }
-        return index.shares(counts)
-    }
-
-    // MARK: Completions under way
-
-    func carry(_ records: some Sequence<InFlightRecord>) {
-        for record in records { carried[ResultIndex.nameHash(record.key, repetition: 0)] = record }
-    }
-
+    func shares() -> [RunShare] { index.shares(of: (0..<count).lazy.map { self.entry(at: $0).entry }) }
 }

@@ -33,7 +33,8 @@ extension InFlightRecord {
     }
 
     private func goesOn(from other: InFlightRecord) -> Bool {
-        other.attempt == attempt && other.row == row && saved.tokens.starts(with: other.saved.tokens)
+        other.key == key && other.attempt == attempt && other.row == row
+            && saved.tokens.starts(with: other.saved.tokens)
             && saved.notes.starts(with: other.saved.notes)
     }
 

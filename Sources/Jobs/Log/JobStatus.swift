@@ -11,20 +11,20 @@ package struct JobStatus: Sendable, Equatable {
         case complete
     }
 
-    package var state: State
+    package var state = State.notStarted
     /// The run that holds the lock, if it has written itself down.
     package var holder: OutputLock.Holder?
     /// Results that are there, the failed ones included.
-    package var done: Int
-    package var failed: Int
+    package var done = 0
+    package var failed = 0
     /// Completions under way when they were last saved, and their tokens so far.
-    package var inFlight: Int
-    package var inFlightTokens: Int
+    package var inFlight = 0
+    package var inFlightTokens = 0
     /// The sum of the results' completion tokens.
-    package var completionTokens: Int
+    package var completionTokens = 0
     /// Progress that the run saved last; nil if it has saved none.
     package var progress: JobProgress?
-    package var damagedLines: Int
+    package var damagedLines = 0
     /// Lines of a complete job that failed, and how many may.
     package var failures: AllowedFailures?
     /// Runs that made the results, the latest first.
@@ -55,27 +55,21 @@ package struct JobStatus: Sendable, Equatable {
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock.probe(paths, in: system)
-        var status = JobStatus(
-            state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
-            completionTokens: 0, progress: nil, damagedLines: 0)
+        var status = JobStatus(holder: lock.holder)
         let log = try OutputLog.find(of: output, in: system)
         let isOpen = log?.isOpen ?? false
-        let begun = log?.begun
-        let settings = log?.finished?.header
-        let accepts = { (run: String) in !isOpen || begun?.accepted.contains(run) ?? true }
-        if !isOpen { status.failures = settings?.failures }
-        status.latest = begun?.fingerprint ?? settings?.fingerprint
         if let stored = log.map({ StoredResults($0) }) {
-            let (outcome, index) = (try stored.read(accepts: accepts), stored.index)
+            let (outcome, index) = (try stored.readCounted(), stored.index)
             status.completionTokens = stored.completionTokens
             status.damagedLines = outcome.damaged
             status.progress = outcome.progress
             status.inFlight = outcome.inFlight.count
             status.inFlightTokens = outcome.inFlight.values.reduce(0) { $0 + $1.saved.tokens.count }
-            status.madeBy = index.countByRun().described(
-                by: { begun?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
-            status.done = (0..<index.count).count { index[$0].isStored }
-            status.failed = (0..<index.count).count { index[$0].isFailed }
+            if !isOpen { status.failures = log?.finished?.header.failures }
+            status.latest = stored.headers.first?.fingerprint
+            status.madeBy = stored.shares.described(by: stored.run, first: status.latest?.digest)
+            status.done = index.all.count(where: \.isStored)
+            status.failed = index.all.count(where: \.isFailed)
             for number in 0..<(tallies ? index.count : 0)
             where index[number].isStored && !index[number].isFailed {
                 if let told = try stored.record(number).result.made?.tally {
@@ -90,7 +84,7 @@ package struct JobStatus: Sendable, Equatable {
 
     /// Whether a path is an output rather than a job file: there is its log beside it.
     package static func isOutput(_ path: String) throws -> Bool {
-        let (system, paths) = (FileSystem.real, try OutputPaths(output: path, in: .real))
-        return ((try? RunFile.open(paths.log, .log, .readOwn, in: system)) ?? nil) != nil
+        let paths = try OutputPaths(output: path, in: .real)
+        return (try? RunFile.open(paths.log, .log, .readOwn, in: .real)) != nil
     }
 }

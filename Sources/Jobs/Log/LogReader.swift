@@ -126,20 +126,15 @@ package struct LogReader {
     /// The line cut before each further place where a record could begin; at most a few, as a line has
     /// none unless it is damaged.
     private static func split(_ line: LineScanner.Line) -> [(Int, UnsafeRawBufferPointer)] {
-        var parts: [(Int, UnsafeRawBufferPointer)] = []
-        var start = 0
-        var searchStart = 1
-        while let next = ChecksummedLine.start.firstOffset(in: line.bytes, from: searchStart) {
-            // One byte between them stood where the line feed was.
-            parts.append(
-                (
-                    line.offset + start,
-                    UnsafeRawBufferPointer(rebasing: line.bytes[start..<max(start, next - 1)])
-                ))
-            start = next
-            searchStart = next + 1
+        var starts = [0]
+        while let next = ChecksummedLine.start.firstOffset(in: line.bytes, from: starts[starts.count - 1] + 1)
+        {
+            starts.append(next)
         }
-        parts.append((line.offset + start, UnsafeRawBufferPointer(rebasing: line.bytes[start...])))
-        return parts
+        // One byte between them stood where the line feed was.
+        let ends = starts.dropFirst().map { $0 - 1 } + [line.bytes.count]
+        return zip(starts, ends).map { start, end in
+            (line.offset + start, UnsafeRawBufferPointer(rebasing: line.bytes[start..<max(start, end)]))
+        }
     }
 }

@@ -28,7 +28,7 @@ extension LogStore {
         if settings.kept.contains(where: { $0.digest == fingerprint.digest }) {
             let results = StoredResults(found)
             try results.readPacked()
-            if results.index.countByRun().map(\.run) == [fingerprint.digest] { return nil }
+            if results.shares.map(\.run) == [fingerprint.digest] { return nil }
         }
         return Change(path: paths.output, digest: old.digest, old: old)
     }
@@ -39,7 +39,7 @@ extension LogStore {
         let results = StoredResults(found)
         let outcome = try results.readPlain()
         return outcome.inFlight.isEmpty
-            && (0..<results.count).allSatisfy { results.index[$0].isFailed }
+            && results.index.all.allSatisfy(\.isFailed)
     }
 
     func refusal(of change: Change) -> UserError {
@@ -107,7 +107,7 @@ extension LogStore {
     var header: LogHeader {
         LogHeader(
             format: options.format.name, layout: options.format.layout, fingerprint: fingerprint,
-            kept: writer.header.kept, lines: [options.lines] + usedSchemes, pins: options.pins,
+            kept: writer.header.kept, lines: [options.lines].adding(stored.lines), pins: options.pins,
             shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
             input: inputEnd?.seen, failures: failures)
     }

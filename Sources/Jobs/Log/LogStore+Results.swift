@@ -2,16 +2,13 @@ import FoundationShim
 
 /// The store as a run uses it.
 extension LogStore: ResultStore {
-    package var log: LogStore? { self }
+    package var positionLimit: Int? { nil }
 
     /// The content hashes under which an earlier run left something of a key's id and sample.
     package func filedHashes(of key: ResultKey) throws -> [UInt64] {
         if let failure { throw failure }
         return claims.hashes(of: key) + (others?.hashes(of: key) ?? [])
     }
-
-    /// A line is known by one of `earlierSchemes`.
-    package func note(earlierScheme: LineScheme) { usedSchemes = usedSchemes.adding([earlierScheme]) }
 
     package func claim(_ key: ResultKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
@@ -37,7 +34,6 @@ extension LogStore: ResultStore {
                 return
             }
             let offset = try write(line)
-            saved[key] = nil
             claims.store(
                 number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
             try writer.syncIfDue()
@@ -56,9 +52,11 @@ extension LogStore: ResultStore {
         if !hasWritten, records.isEmpty { return }
         try failing {
             progress.savedAt = Date().timeIntervalSince1970
-            for record in records where saved[record.key] != record {
-                _ = try write(record.line(after: saved[record.key]))
-                saved[record.key] = record
+            for record in records {
+                let name = ResultIndex.nameHash(record.key, repetition: 0)
+                if claims.inFlight[name] == record { continue }
+                _ = try write(record.line(after: claims.inFlight[name]))
+                claims.inFlight[name] = record
             }
             _ = try write(progress.line)
             try writer.sync()
@@ -97,7 +95,7 @@ extension LogStore: ResultStore {
     }
 
     package func suspend() throws {
-        defer { close() }
+        defer { lock.release() }
         if failure == nil { try failing { try writer.sync() } }
     }
 
@@ -128,11 +126,11 @@ extension LogStore: ResultStore {
             inputEnd = nil
         }
         precondition(count == claims.count, "every position is claimed")
-        defer { close() }
+        defer { lock.release() }
         try failing { try writer.sync() }
         try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
-            madeBy = claims.countByRun().described(by: known, first: fingerprint.digest)
+            madeBy = claims.shares().described(by: known, first: fingerprint.digest)
             didReplaceOutput = try !isUnchanged()
             if didReplaceOutput || settings != header { try writeOutput() }
             isFinished = true

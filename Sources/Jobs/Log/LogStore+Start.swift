@@ -29,6 +29,8 @@ extension LogStore {
         if let begun = found.begun {
             writer.header.isRestarted = begun.isRestarted
             writer.header.kept = begun.kept
+            writer.header.lines = writer.header.lines.adding(begun.lines)
+            keep(begun.fingerprint.digest, begun.fingerprint)
             if previousRows.isEmpty {
                 try openPreviousRows(begun.rowsFrom) { name in
                     notes.append("\(name): is not there any more, or not as it was; rows take nothing of it.")
@@ -44,24 +46,8 @@ extension LogStore {
         }
         try place.tighten(lock.log)
         try loadOutput()
-        noteSchemes()
-        if found.isOpen, let begun = found.begun,
-            begun.fingerprint.digest != fingerprint.digest || !begun.lines.contains(options.lines)
-                || begun.pins != options.pins
-        {
-            keep(begun.fingerprint.digest, begun.fingerprint)
-            writer.header.lines = writer.header.lines.adding(begun.lines)
-        }
         try loadRecords()
         claims.begin()
-    }
-
-    /// Schemes by which lines are known in what counts.
-    private func noteSchemes() {
-        var schemes = settings?.lines ?? []
-        schemes = schemes.adding(found.begun?.lines ?? [])
-        for rows in previousRows { schemes = schemes.adding(rows.lines) }
-        earlierSchemes = schemes.filter { $0 != options.lines }
     }
 
     var beginAgain: String {
@@ -77,16 +63,13 @@ extension LogStore {
                 "is there already, and no log of phibatch (\(paths.log)) says what it holds. "
                     + OutputLog.advice)
         }
-        if isWritten {
-            if !found.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
-            try lock.log.truncate(to: 0)
-            writer.resume(lock.log, at: 0)
-            try writer.begin()
-            found = try OutputLog(lock.log)
-            lock.isNew = true
-        } else {
-            writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
-        }
+        guard isWritten else { return }
+        if !found.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
+        try lock.log.truncate(to: 0)
+        writer.resume(lock.log, at: 0)
+        try writer.begin()
+        found = try OutputLog(lock.log)
+        lock.isNew = true
     }
 
     /// Begins a log of its own beside what is there, which stays, and whose log is kept.
@@ -94,7 +77,7 @@ extension LogStore {
     private func setAside(keepsRows: Bool = false) throws {
         if lock.isNew {
             lock.isNew = try !system.exists(paths.output)
-            return writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
+            return
         }
         let name = try oldFiles.keep(output: false, log: true)
         try system.syncFolder(paths.folder)
@@ -103,10 +86,16 @@ extension LogStore {
         notes += oldFiles.removeOldest(but: max(1, options.keptOutputCount))
         // At once: else a kill before the first result would forget the restart.
         writer.header.isRestarted = true
-        lock.log = try place.put(paths.log, draft: paths.logDraft, replacing: try lock.log.info()) {
-            try $0.write(writer.header.line + [0x0A], at: 0)
+        let log = try place.makeOwnFile(paths.logDraft)
+        do {
+            try log.write(writer.header.line + [0x0A], at: 0)
+            try log.sync()
+            try OutputLog.put(log, inPlaceOf: lock.log, at: paths, in: system)
+        } catch {
+            if log.path != paths.log { try? log.remove() }
+            throw error
         }
-        try system.syncFolder(paths.folder)
+        lock.log = log
         found = try OutputLog(lock.log)
         writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
     }
@@ -130,7 +119,8 @@ extension LogStore {
                 missed(name)
                 continue
             }
-            _ = try rows.read { steps[$0] != nil }
+            try rows.readPacked { steps[$0] != nil }
+            _ = try rows.readPlain { steps[$0] != nil }
             previousRows.append(rows)
             earlierSteps.merge(steps) { first, _ in first }
             writer.header.rowsFrom.append(name)
@@ -140,7 +130,6 @@ extension LogStore {
     private func hasOutput() throws -> Bool { try system.infoIfPresent(paths.output)?.size ?? 0 > 0 }
 
     private func loadOutput() throws {
-        stored = StoredResults(found, index: claims.index)
         guard found.finished != nil else {
             guard !writer.header.isRestarted, try hasOutput() else { return }
             throw UserError(
@@ -177,8 +166,9 @@ extension LogStore {
         claims.earlier.superseded = outcome.superseded
         redo = outcome.redo
         if found.begun?.fingerprint.digest == fingerprint.digest {
-            saved = outcome.inFlight
-            claims.carry(saved.values)
+            for record in outcome.inFlight.values {
+                claims.inFlight[ResultIndex.nameHash(record.key, repetition: 0)] = record
+            }
         }
         guard !lock.isNew, !writer.hasBegun else { return }
         writer.resume(lock.log, at: outcome.end)

@@ -26,12 +26,12 @@ package final class LogStore {
     var system: FileSystem { place.system }
     let lock: OutputLock
     let writer: LogWriter
-    /// The log as it was found.
-    var found: OutputLog
-    /// Completions under way, as the log has them.
-    var saved: [ResultKey: InFlightRecord] = [:]
-    /// Its results, and those that this run adds.
+    /// Results of the log as it was found, and those that this run adds.
     var stored: StoredResults
+    var found: OutputLog {
+        get { stored.log }
+        set { stored = StoredResults(newValue, index: claims.index) }
+    }
     /// The output that was there was, byte for byte, as it was written.
     var isAsWritten = false
     let claims = ClaimTable()
@@ -40,10 +40,10 @@ package final class LogStore {
     var earlyEnd: Int?
     /// Header of the output that is there.
     var settings: LogHeader? { found.finished?.header }
-    /// By which schemes lines are known in what was there, but for the run's own.
-    package var earlierSchemes: [LineScheme] = []
-    /// Earlier schemes by which lines of this run's input are known.
-    var usedSchemes: [LineScheme] = []
+    /// Schemes by which lines are known in what is there.
+    package var earlierSchemes: [LineScheme] {
+        ([stored] + previousRows + [others].compactMap(\.self)).reduce([]) { $0.adding($1.lines) }
+    }
     /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
     /// Earlier results that rows may be taken from, the latest first.
@@ -72,7 +72,6 @@ package final class LogStore {
         self.options = options
         guard !output.isEmpty else { throw UserError(.cannotWrite, at: "output", "has no name.") }
         let paths = try OutputPaths(output: output, in: system)
-        _ = try OutputPlace(paths, output: output, in: system)
         let header = LogHeader(
             format: options.format.name, layout: options.format.layout, fingerprint: fingerprint,
             lines: [options.lines], pins: options.pins, isRestarted: options.restart, holder: .own)
@@ -84,6 +83,7 @@ package final class LogStore {
             try place.prepare()
             self.place = place
             try OutputLog.settle(lock, at: paths, in: system)
+            let found: OutputLog
             do { found = try OutputLog(lock.log) } catch let error as UserError
                 where options.restart && error.kind == .mismatch
             {
@@ -91,7 +91,7 @@ package final class LogStore {
                 found = OutputLog(file: lock.log, finished: nil, begun: nil, tail: 0, isOpen: true)
             }
             stored = StoredResults(found, index: claims.index)
-            writer = try LogWriter(lock.log, header, now: now)
+            writer = try LogWriter(lock.log, header, hasBegun: lock.isNew, now: now)
             if let warning = place.warning { notes.append(warning) }
             if lock.lockFile != nil {
                 notes.append(
@@ -102,10 +102,6 @@ package final class LogStore {
             lock.release()
             throw error
         }
-    }
-
-    var run: ResultRun {
-        ResultRun(digest: fingerprint.digest, samples: options.samples)
     }
 
     /// The log, if a run that has not come to its end has written to it, and it wasn't removed or replaced.
@@ -128,8 +124,6 @@ package final class LogStore {
             throw error
         }
     }
-
-    func close() { lock.release() }
 }
 
 /// Treatment of earlier results that were made with another model or other settings.

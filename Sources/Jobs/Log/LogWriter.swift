@@ -8,13 +8,13 @@ final class LogWriter {
     private(set) var file: File
     private var end: Int
     /// Whether the log has the run's header.
-    private(set) var hasBegun = false
+    private(set) var hasBegun: Bool
 
     /// - Parameters:
     ///   - file: locked.
     ///   - now: seconds on a clock that only goes forward.
-    init(_ file: File, _ header: LogHeader, now: @escaping () -> Double) throws {
-        (self.file, self.header, self.now) = (file, header, now)
+    init(_ file: File, _ header: LogHeader, hasBegun: Bool, now: @escaping () -> Double) throws {
+        (self.file, self.header, self.hasBegun, self.now) = (file, header, hasBegun, now)
         policy = SyncPolicy(now: now())
         end = try file.info().size
     }

@@ -81,7 +81,7 @@ extension LogStore {
     ///   - keys: those of the results to come.
     ///   - choice: by what they were chosen.
     package func redo(_ keys: [ResultKey], choice: UInt64) throws {
-        defer { close() }
+        defer { lock.release() }
         try failing {
             try writer.begin(with: RedoMark.lines(keys, choice: choice))
             try writer.sync()

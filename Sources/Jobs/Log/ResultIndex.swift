@@ -72,16 +72,14 @@ package final class ResultIndex {
         return UInt8(runs.count - 1)
     }
 
-    /// Number of results that each run has made.
-    func countByRun() -> [RunShare] {
-        var counts = [Int](repeating: 0, count: 256)
-        for number in 0..<count where entries[number].isStored { counts[Int(entries[number].run)] += 1 }
-        return shares(counts)
-    }
+    /// All entries.
+    var all: some Sequence<Entry> { (0..<count).lazy.map { self[$0] } }
 
-    /// - Parameter counts: by the runs' numbers.
-    func shares(_ counts: [Int]) -> [RunShare] {
-        counts.enumerated().filter { $0.element > 0 }.map { number, count in
+    /// Number of these results that each run has made.
+    func shares(of results: some Sequence<Entry>) -> [RunShare] {
+        var counts = [Int](repeating: 0, count: 256)
+        for entry in results where entry.isStored { counts[Int(entry.run)] += 1 }
+        return counts.enumerated().filter { $0.element > 0 }.map { number, count in
             RunShare(run: number < runs.count ? runs[number] : "", results: count)
         }
     }

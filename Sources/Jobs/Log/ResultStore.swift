@@ -25,10 +25,6 @@ package struct InputEnd: Sendable, Equatable {
 /// A result is handed over as what came of the work; where it stands in an output, and how it looks there, is the
 /// store's. So a kept result fits wherever an edit of the input has moved its line.
 package protocol ResultStore: AnyObject {
-    /// The log that keeps them, and what an earlier run left in it; nil, the default, if nothing is kept.
-    var log: LogStore? { get }
-    /// Its calls may have to wait for a disk, and nobody waits for single results. By default so if there is a log.
-    var isOnDisk: Bool { get }
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: ResultKey, position: Int) throws -> StoredState
@@ -43,8 +39,9 @@ package protocol ResultStore: AnyObject {
     /// Positions from here on are not needed, as enough is accepted before; nothing is appended there from now on.
     func endsEarly(at count: Int)
     /// Positions from here on should not be started now, so that what must be held back in memory stays
-    /// bounded. Always more than the lowest position that isn't done. By default there is no limit.
-    var positionLimit: Int { get }
+    /// bounded. Always more than the lowest position that isn't done. By default there is no limit. Nil if results go to
+    /// a disk: calls may have to wait for that, and nobody waits for single results.
+    var positionLimit: Int? { get }
     /// All positions 0 ..< count are claimed and done: puts the output in place, in input order.
     func finish(count: Int) throws
     /// Leaves everything resumable (syncs, releases the lock). Called instead of `finish`, also after an
@@ -53,10 +50,10 @@ package protocol ResultStore: AnyObject {
 }
 
 extension ResultStore {
-    package var log: LogStore? { nil }
-    package var isOnDisk: Bool { log != nil }
+    /// The log that keeps them, and what an earlier run left in it; nil if nothing is kept.
+    package var log: LogStore? { self as? LogStore }
     package func result(at position: Int) throws -> GenerationResult? { nil }
     package func saveInFlight(_ records: [InFlightRecord]) throws {}
     package func endsEarly(at count: Int) {}
-    package var positionLimit: Int { .max }
+    package var positionLimit: Int? { .max }
 }

@@ -16,22 +16,27 @@ package class StoredResults {
     }
 
     package var count: Int { index.count }
+    var shares: [RunShare] { index.shares(of: index.all) }
 
     /// Headers of the latest run and of the packed part, so far as they are there.
     var headers: [LogHeader] { [log.begun, log.finished?.header].compactMap(\.self) }
+
+    /// Returns what is known of a run whose results count.
+    func run(_ digest: String) -> RunFingerprint? { headers.lazy.compactMap { $0.run(digest) }.first }
 
     /// Schemes by which lines are known.
     package var lines: [LineScheme] { headers.reduce([]) { $0.adding($1.lines) } }
 
     // MARK: Reading the log
 
-    /// Reads both parts.
-    /// - Parameter accepts: whether results of a run count, by its digest.
-    func read(accepts: (String) throws -> Bool = { _ in true }) throws -> LogReader.Outcome {
-        try readPacked(accepts: accepts)
-        return try readPlain(accepts: accepts)
+    /// Reads both parts, and of them results that count beside those of the latest run.
+    func readCounted() throws -> LogReader.Outcome {
+        let accepted = log.begun?.accepted
+        try readPacked { accepted?.contains($0) ?? true }
+        return try readPlain { accepted?.contains($0) ?? true }
     }
 
+    /// - Parameter accepts: whether results of a run count, by its digest.
     package func readPacked(accepts: (String) throws -> Bool = { _ in true }) throws {
         guard let finished = log.finished else { return }
         let before = index.count

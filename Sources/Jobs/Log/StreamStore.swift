@@ -13,7 +13,8 @@ package final class StreamStore: ResultStore {
     private let heldLimit: Int
     private var held: [Int: [UInt8]] = [:]
     private var heldBytes = 0
-    private var hasBegun = false
+    /// Bytes that come next: at first the beginning of the output.
+    private var unwritten: [UInt8] = []
     private var next = 0
     private var claimed = 0
     /// Results from this position on are not needed.
@@ -35,11 +36,12 @@ package final class StreamStore: ResultStore {
         encoder = format.makeEncoder(for: run)
         self.heldLimit = heldLimit
         self.system = system
+        encoder.begin(&unwritten)
     }
 
     package func endsEarly(at count: Int) { end = count }
 
-    package var positionLimit: Int { heldBytes < heldLimit ? .max : next + 1 }
+    package var positionLimit: Int? { heldBytes < heldLimit ? .max : next + 1 }
 
     package func claim(_ key: ResultKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
@@ -70,29 +72,18 @@ package final class StreamStore: ResultStore {
 
     /// The result of the next position.
     private func put(_ result: GenerationResult, _ key: ResultKey) throws {
-        var bytes = begun()
-        encoder.append(result, at: ResultPlace(key: key), to: &bytes)
+        encoder.append(result, at: ResultPlace(key: key), to: &unwritten)
         next += 1
-        try write(bytes)
+        try write()
     }
 
-    /// Beginning of the output, before the first result.
-    private func begun() -> [UInt8] {
-        var bytes: [UInt8] = []
-        if !hasBegun { encoder.begin(&bytes) }
-        hasBegun = true
-        return bytes
-    }
-
-    private func write(_ line: [UInt8]) throws {
+    private func write() throws {
         do {
-            var done = 0
-            while done < line.count {
-                done += try line.withUnsafeBytes { bytes in
-                    let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                    return try system.retrying(
-                        try FileSystem.withoutPipeSignal(try system.write(descriptor, rest)))
+            while !unwritten.isEmpty {
+                let count = try unwritten.withUnsafeBytes { bytes in
+                    try system.retrying(try FileSystem.withoutPipeSignal(try system.write(descriptor, bytes)))
                 }
+                unwritten.removeFirst(count)
             }
         } catch let error as SystemError {
             let gone = error.code == EPIPE
@@ -110,9 +101,8 @@ package final class StreamStore: ResultStore {
     package func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == next, "every position is done")
-        var bytes = begun()
-        encoder.end(&bytes)
-        try write(bytes)
+        encoder.end(&unwritten)
+        try write()
     }
 
     package func suspend() throws {}

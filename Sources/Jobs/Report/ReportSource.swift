@@ -32,7 +32,7 @@ package final class ReportSource {
         if let log, log.isOpen {
             state = try OutputLock.probe(paths, in: system).isHeld ? .running : .stopped
             let stored = StoredResults(log)
-            damaged = try stored.read { log.begun?.accepted.contains($0) ?? true }.damaged
+            damaged = try stored.readCounted().damaged
             content = .logged(stored)
             (settings, lines) = (stored.headers.first?.fingerprint.parts ?? [], stored.lines)
             hasOtherOutput = try log.begun?.isRestarted == true && system.exists(paths.output)

@@ -25,12 +25,13 @@ final class SharedStore: @unchecked Sendable {
 
     private let lock = Mutex()
     private let store: any ResultStore
+    private let isOnDisk: Bool
     private var isClosed = false
     private let handed: Condition<Handed>
 
     init(_ store: any ResultStore) {
-        self.store = store
-        handed = Condition(Handed(isTaken: store.isOnDisk ? nil : false))
+        (self.store, isOnDisk) = (store, store.positionLimit == nil)
+        handed = Condition(Handed(isTaken: isOnDisk ? nil : false))
     }
 
     // MARK: The thread that writes
@@ -94,7 +95,7 @@ final class SharedStore: @unchecked Sendable {
     }
 
     /// Results on a disk need not be held in memory; and the loop, which asks, waits for none.
-    var positionLimit: Int { store.isOnDisk ? .max : use { $0.positionLimit } }
+    var positionLimit: Int { isOnDisk ? .max : use { $0.positionLimit ?? .max } }
 
     func filedHashes(of key: ResultKey) throws -> [UInt64] {
         try use { try $0.log?.filedHashes(of: key) ?? [] }
