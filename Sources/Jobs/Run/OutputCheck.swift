@@ -40,7 +40,7 @@ package struct OutputCheck: Sendable, Equatable {
         guard let output = try FinishedOutput(path), Files.kind(of: path) != nil else {
             throw UserError(.missingInput, at: path, "there are no such results.")
         }
-        madeBy = output.index.countByRun()
+        madeBy = output.shares
         if output.lost > 0 { add("\(output.lost) results are damaged in the log, or missing") }
         if let job, try job.canReadTwice() {
             try check(output, of: job.asFinished(in: path), errors, visit)

@@ -54,13 +54,9 @@ import Testing
 
     /// A run that was broken off goes on under other settings, and is broken off again.
     @Test func anUnfinishedRunGoesOnUnderOtherSettings() throws {
-        let store = try openStore(folder)
-        try TestRun(lines: lines, limit: 2).run(store)
-        try store.suspend()
+        try TestRun(lines: lines, limit: 2).stop(openStore(folder))
         #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
-        let kept = try openStore(folder, fingerprint: other, ifChanged: .keep)
-        try TestRun(lines: lines, limit: 2).run(kept)
-        try kept.suspend()
+        try TestRun(lines: lines, limit: 2).stop(openStore(folder, fingerprint: other, ifChanged: .keep))
         // The log is this run's now, and tells of the earlier one.
         let rest = try openStore(folder, fingerprint: other)
         #expect(try TestRun(lines: lines).run(rest) == 2)
@@ -75,9 +71,7 @@ import Testing
         #expect(
             try TestRun(lines: lines).run(openStore(folder, fingerprint: other, ifChanged: .restart)) == 6)
         #expect(try folder.names == ["out.jsonl"], "the same answers are the same file")
-        let store = try openStore(folder, fingerprint: third, ifChanged: .restart)
-        try TestRun(lines: lines, limit: 2).run(store)
-        try store.suspend()
+        try TestRun(lines: lines, limit: 2).stop(openStore(folder, fingerprint: third, ifChanged: .restart))
         #expect(try TestRun(lines: lines).run(openStore(folder, ifChanged: .restart)) == 6)
         #expect(try runs(folder) == Array(repeating: testFingerprint.digest, count: 6))
         #expect(folder.has("out.jsonl.old-1.log"))
@@ -96,18 +90,9 @@ import Testing
         #expect(try runs(folder) == Array(repeating: testFingerprint.digest, count: 6))
     }
 
-    @Test func anothersFileOfThatNameStays() throws {
-        try folder.write(Array("mine".utf8), to: "out.jsonl.log")
-        let error = #expect(throws: UserError.self) { try openStore(folder) }
-        #expect(error?.kind == .mismatch)
-        #expect(try folder.text("out.jsonl.log") == "mine")
-    }
-
     /// However the keeping of an unfinished run is broken off, nothing is lost.
     @Test func aFaultWhileTheLogGetsItsNewHeaderLosesNothing() throws {
-        let store = try openStore(folder)
-        try TestRun(lines: lines, limit: 3).run(store)
-        try store.suspend()
+        try TestRun(lines: lines, limit: 3).stop(openStore(folder))
         let files = try ["out.jsonl.log"].map { ($0, try folder.bytes($0)) }
         let counting = FaultyFileSystem()
         try openStore(folder, fingerprint: other, ifChanged: .keep, system: counting).suspend()

@@ -16,9 +16,7 @@ import Testing
     ])
 
     @Test func anotherSettingIsRefusedByName() throws {
-        let store = try openStore(folder)
-        try TestRun(lines: lines, limit: 2).run(store)
-        try store.suspend()
+        try TestRun(lines: lines, limit: 2).stop(openStore(folder))
         let before = try folder.bytes("out.jsonl.log")
         let error = #expect(throws: UserError.self) { try openStore(folder, fingerprint: other) }
         #expect(error?.kind == .mismatch)
@@ -35,9 +33,7 @@ import Testing
 
     @Test func restartKeepsTheOldJournalAside() throws {
         for number in 1...2 {
-            let store = try openStore(folder, restart: number > 1)
-            try TestRun(lines: lines, limit: number).run(store)
-            try store.suspend()
+            try TestRun(lines: lines, limit: number).stop(openStore(folder, restart: number > 1))
         }
         let store = try openStore(folder, fingerprint: other, restart: true)
         #expect(store.notes.count == 1)
@@ -59,9 +55,7 @@ import Testing
     }
 
     @Test func aDamagedHeaderDoesNotLetAnotherRunIn() throws {
-        let store = try openStore(folder)
-        try TestRun(lines: lines, limit: 2).run(store)
-        try store.suspend()
+        try TestRun(lines: lines, limit: 2).stop(openStore(folder))
         var bytes = try folder.bytes("out.jsonl.log")
         bytes[40] ^= 1
         try folder.write(bytes, to: "out.jsonl.log")

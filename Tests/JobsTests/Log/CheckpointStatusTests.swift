@@ -64,7 +64,7 @@ import Testing
         }
         var counts: [Int] = []
         for position in [1, 0, 4, 2, 3] {
-            #expect(store.positionLimit > 0)
+            #expect(store.positionLimit ?? 0 > 0)
             try store.append(
                 lines[position].result, key: lines[position].key, position: position)
             counts.append(try folder.bytes("stream").count { $0 == 0x0a })

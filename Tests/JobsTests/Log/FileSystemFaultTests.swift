@@ -28,11 +28,11 @@ import Testing
         let folder = try TestFolder()
         switch start {
         case .nothing: break
-        case .begun: try stoppedRun(folder, Self.edited, after: 5)
+        case .begun: try TestRun(lines: Self.edited, limit: 5).stop(openStore(folder))
         case .output: try TestRun(lines: Self.lines).run(openStore(folder))
         case .outputAndBegun:
             try TestRun(lines: Self.lines).run(openStore(folder))
-            try stoppedRun(folder, Self.edited, after: 1)
+            try TestRun(lines: Self.edited, limit: 1).stop(openStore(folder))
         }
         if start == .begun {
             // A torn line too.
@@ -40,12 +40,6 @@ import Testing
                 try folder.bytes("out.jsonl.log") + Array("{\"sum\":\"00".utf8), to: "out.jsonl.log")
         }
         return folder
-    }
-
-    private func stoppedRun(_ folder: TestFolder, _ lines: [TestLine], after limit: Int) throws {
-        let store = try openStore(folder)
-        try TestRun(lines: lines, limit: limit).run(store)
-        try store.suspend()
     }
 
     /// Runs to the end or to the first error, which is then handled as a runner does.

@@ -15,9 +15,7 @@ import Testing
     /// A log that holds all results, and no output yet.
     private func log(of lines: [TestLine]) throws -> [UInt8] {
         let folder = try TestFolder()
-        let store = try openStore(folder)
-        try TestRun(lines: lines, limit: lines.count).run(store)
-        try store.suspend()
+        try TestRun(lines: lines, limit: lines.count).stop(openStore(folder))
         return try folder.bytes("out.jsonl.log")
     }
 

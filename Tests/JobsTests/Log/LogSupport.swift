@@ -327,6 +327,12 @@ struct TestRun {
         return todo.count
     }
 
+    /// Runs, and breaks off.
+    func stop(_ store: any ResultStore) throws {
+        try run(store)
+        try store.suspend()
+    }
+
     /// The output of an undisturbed run.
     func expected() throws -> [UInt8] {
         let folder = try TestFolder()

@@ -91,9 +91,7 @@ import Testing
         for (changed, isKept) in [(2, false), (3, true)] {
             let folder = try TestFolder()
             var lines = TestLine.make(20)
-            let first = try openStore(folder)
-            try TestRun(lines: lines, limit: 20).run(first)
-            try first.suspend()
+            try TestRun(lines: lines, limit: 20).stop(openStore(folder))
             for number in 0..<changed { lines[number].content = "another" }
             try TestRun(lines: lines).run(openStore(folder))
             #expect(folder.has("out.jsonl.old-1.log") == isKept)
@@ -130,9 +128,7 @@ import Testing
 
     @Test func anInputWithoutLinesLosesNoLogEither() throws {
         let folder = try TestFolder()
-        let store = try openStore(folder)
-        try TestRun(lines: TestLine.make(3), limit: 2).run(store)
-        try store.suspend()
+        try TestRun(lines: TestLine.make(3), limit: 2).stop(openStore(folder))
         #expect(try refusal([], folder)?.message.contains("out.jsonl.log") == true)
         #expect(try TestRun(lines: TestLine.make(3)).run(openStore(folder)) == 1)
     }
@@ -159,9 +155,7 @@ import Testing
         let folder = try finished(lines)
         let old = try folder.bytes("out.jsonl")
         lines[3].content = "another"
-        let broken = try openStore(folder)
-        try TestRun(lines: lines, limit: 1).run(broken)
-        try broken.suspend()
+        try TestRun(lines: lines, limit: 1).stop(openStore(folder))
         let store = try openStore(folder)
         #expect(try TestRun(lines: lines).run(store) == 0)
         #expect(try folder.bytes("out.jsonl.old-1") == old)

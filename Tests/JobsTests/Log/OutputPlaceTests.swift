@@ -39,9 +39,7 @@ import Testing
 
     @Test func anEarlierLogIsClosedWithItsOutput() throws {
         let folder = try folderWithOutput(mode: 0o644)
-        let store = try openStore(folder, prunes: true)
-        try TestRun(lines: Self.edited, limit: 1).run(store)
-        try store.suspend()
+        try TestRun(lines: Self.edited, limit: 1).stop(openStore(folder, prunes: true))
         #expect(chmod(folder.path("out.jsonl.log"), 0o666) == 0)
         #expect(chmod(folder.path("out.jsonl"), 0o600) == 0)
         let second = try openStore(folder, prunes: true)

@@ -107,9 +107,7 @@ final class PowerCutDisk {
         let system = FaultyFileSystem()
         system.disk = disk
         // Stopped in the middle, and taken up.
-        let first = try openStore(folder, system: system)
-        try TestRun(lines: Self.edited, limit: hasOutput ? 1 : 4).run(first)
-        try first.suspend()
+        try TestRun(lines: Self.edited, limit: hasOutput ? 1 : 4).stop(openStore(folder, system: system))
         try TestRun(lines: Self.edited).run(openStore(folder, system: system))
         for count in 0...disk.changes.count {
             for loss in PowerCutDisk.Loss.allCases {

@@ -68,9 +68,7 @@ import Testing
 
     /// A link to a log that is ours is a link all the same.
     @Test func aLinkToALogIsNotFollowed() throws {
-        let store = try openStore(folder)
-        try TestRun(lines: Self.lines, limit: 2).run(store)
-        try store.suspend()
+        try TestRun(lines: Self.lines, limit: 2).stop(openStore(folder))
         let bytes = try folder.bytes("out.jsonl.log")
         try FileManager.default.moveItem(
             atPath: folder.path("out.jsonl.log"), toPath: folder.path("elsewhere"))
@@ -136,9 +134,7 @@ import Testing
 
     @Test func setAsideLogsReplaceNothing() throws {
         for _ in 1...2 {
-            let store = try openStore(folder)
-            try TestRun(lines: Self.lines, limit: 1).run(store)
-            try store.suspend()
+            try TestRun(lines: Self.lines, limit: 1).stop(openStore(folder))
             // Even a link that leads nowhere holds its name.
             if !folder.has("out.jsonl.old-2.log") {
                 try? FileManager.default.createSymbolicLink(

@@ -21,7 +21,7 @@ import Testing
             // In each step something would be handed over: soon more than may wait.
             $0.checkpointInterval = 15
         }
-        store.isOnDisk = true
+        store.positionLimit = nil
     }
 
     /// Nothing is written before so many steps were begun: where steps wait for it, that is never.

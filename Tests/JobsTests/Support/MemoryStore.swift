@@ -20,7 +20,7 @@ final class MemoryStore: ResultStore {
     private(set) var savings = 0
     private(set) var appended = 0
     var samples = 1
-    var isOnDisk = false
+    var positionLimit: Int? = .max
     /// Replaces what is known of a key.
     var known: ((ResultKey) -> StoredState)?
     var atFinish: () -> Void = {}
