@@ -13,54 +13,33 @@ package enum GGMLType: UInt32 {
     case q6K = 14
     case bf16 = 30
 
-    /// Values that are stored together.
-    var blockLength: Int {
+    private var block: (length: Int, size: Int, bits: Int?, offset: Float?) {
         switch self {
-        case .f32, .f16, .bf16: 1
-        case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0: 32
-        case .q4K, .q5K, .q6K: 256
+        case .f32: (1, 4, nil, nil)
+        case .f16, .bf16: (1, 2, nil, nil)
+        case .q4Type0: (32, 2 + 16, 4, 8)
+        case .q4Type1: (32, 4 + 16, 4, nil)
+        case .q5Type0: (32, 2 + 4 + 16, 5, 16)
+        case .q5Type1: (32, 4 + 4 + 16, 5, nil)
+        case .q8Type0: (32, 2 + 32, 8, 128)
+        case .q4K: (256, 4 + 12 + 128, 4, nil)
+        case .q5K: (256, 4 + 12 + 32 + 128, 5, nil)
+        // It has a scale for each 16 values, MLX one for 32: only 8 bits come near both.
+        case .q6K: (256, 128 + 64 + 16 + 2, 8, nil)
         }
     }
 
+    /// Values that are stored together.
+    var blockLength: Int { block.length }
     /// Groups of 32 values in a block of a quantized type.
     var groupsPerBlock: Int { blockLength / 32 }
-
-    var blockSize: Int {
-        switch self {
-        case .f32: 4
-        case .f16, .bf16: 2
-        case .q4Type0: 2 + 16
-        case .q4Type1: 4 + 16
-        case .q5Type0: 2 + 4 + 16
-        case .q5Type1: 4 + 4 + 16
-        case .q8Type0: 2 + 32
-        case .q4K: 4 + 12 + 128
-        case .q5K: 4 + 12 + 32 + 128
-        case .q6K: 128 + 64 + 16 + 2
-        }
-    }
-
+    /// Bytes of a block.
+    var blockSize: Int { block.size }
     /// Bits of a value's code in MLX's format; nil for the float types.
-    var bits: Int? {
-        switch self {
-        case .f32, .f16, .bf16: nil
-        case .q4Type0, .q4Type1, .q4K: 4
-        case .q5Type0, .q5Type1, .q5K: 5
-        // Q6_K has a scale for each 16 values, MLX one for 32: only 8 bits come near both.
-        case .q8Type0, .q6K: 8
-        }
-    }
-
+    var bits: Int? { block.bits }
     /// Number subtracted from a code before it is scaled, where the file has no minimum of its own:
     /// value = d * (code - offset). Q8_0's signed bytes become codes by adding 128.
-    var offset: Float? {
-        switch self {
-        case .q4Type0: 8
-        case .q5Type0: 16
-        case .q8Type0: 128
-        default: nil
-        }
-    }
+    var offset: Float? { block.offset }
 
     var name: String { Self.name(of: rawValue) }
 

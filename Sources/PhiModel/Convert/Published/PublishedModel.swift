@@ -6,14 +6,10 @@ import OperatingSystem
 /// The folder's name has a hash of what the model's files hold, so that other content is another model, wherever it
 /// lies; and what runs is told from any other by the converted files, as every model is.
 package struct PublishedModel {
-    private enum Source {
-        case gguf
-        case folder(PublishedConverter)
-    }
-
     /// A file, or a folder.
     package let path: String
-    private let source: Source
+    /// Converter of a folder; nil for a GGUF file.
+    private let converter: PublishedConverter?
 
     /// Raised with every change of what a conversion gives.
     private static let version = 1
@@ -30,12 +26,12 @@ package struct PublishedModel {
                 throw UserError(
                     .unsupported, at: path, "is no GGUF file. A model is a folder, a name, or a GGUF file.")
             }
-            (self.path, source) = (path, .gguf)
+            (self.path, converter) = (path, nil)
         case .folder:
             if let converter = try PublishedConverter(path) {
-                (self.path, source) = (path, .folder(converter))
+                (self.path, self.converter) = (path, converter)
             } else if let file = try Self.onlyGGUF(in: path) {
-                (self.path, source) = (file, .gguf)
+                (self.path, converter) = (file, nil)
             } else {
                 return nil
             }
@@ -68,10 +64,7 @@ package struct PublishedModel {
 
     /// As in "a GGUF file".
     package var kind: String {
-        switch source {
-        case .gguf: "a GGUF file"
-        case .folder(let converter): "a folder in the format of \(converter.format.name)"
-        }
+        converter.map { "a folder in the format of \($0.format.name)" } ?? "a GGUF file"
     }
 
     /// Makes a folder of it.
@@ -81,17 +74,14 @@ package struct PublishedModel {
         to folder: String, tokenizer: GGUFConverter.Tokenizer = .embedded, overwrite: Bool,
         progress: (ConversionProgress) -> Void
     ) throws -> ConversionSummary {
-        switch source {
-        case .gguf:
+        guard let converter else {
             return try GGUFConverter.convert(
                 file: path, to: folder, tokenizer: tokenizer, overwrite: overwrite, progress: progress)
-        case .folder(let converter):
-            guard tokenizer == .embedded else {
-                throw UserError(
-                    .badRequest, at: path, "is a folder, whose tokenizer is copied as it is.")
-            }
-            return try converter.convert(to: folder, overwrite: overwrite, progress: progress)
         }
+        guard tokenizer == .embedded else {
+            throw UserError(.badRequest, at: path, "is a folder, whose tokenizer is copied as it is.")
+        }
+        return try converter.convert(to: folder, overwrite: overwrite, progress: progress)
     }
 
     // MARK: The cache
@@ -182,15 +172,12 @@ package struct PublishedModel {
     }
 
     private func folder(in parent: String) throws -> String {
-        var sources = SourceFiles()
-        switch source {
-        case .gguf: sources.add([Paths.name(of: path)], in: Paths.folder(of: path))
-        case .folder(let converter): sources = try converter.sources()
-        }
+        var sources = try converter?.sources() ?? SourceFiles()
+        if converter == nil { sources.add([Paths.name(of: path)], in: Paths.folder(of: path)) }
         let hashes = FileHashes(cache: Paths.folder(of: parent))
         var text = try sources.identity(hashes, threads: Processors.usable)
         // One of any name is the same model.
-        if case .gguf = source, let colon = text.firstIndex(at: ":") { text = String(text[colon...]) }
+        if converter == nil, let colon = text.firstIndex(at: ":") { text = String(text[colon...]) }
         let hash = SHA.sha256(of: Array("conversion \(Self.version)\n\(text)".utf8)).prefix(16)
         let name = WeightCache.plainName(Paths.name(of: Files.canonicalPath(path) ?? path))
         return Paths.join(parent, name + "-" + FileHash.hexadecimal(hash))

@@ -1,16 +1,13 @@
 import JSON
 
 /// config.json and the index of a quantized model, as mlx-lm writes them.
-struct QuantizedConfiguration {
-    let source: QuantizeSource
-    let plan: QuantizePlan
-
+extension QuantizePlan {
     /// The source's config.json with what says how it is quantized.
-    var config: JSONValue {
+    func config(of source: QuantizeSource) -> JSONValue {
         var members = source.config
         for key in ["_name_or_path", "vision_config"] { members[key] = nil }
-        if let tokens = endOfSequence { members["eos_token_id"] = tokens }
-        if plan.tensors.contains(where: { $0.parameters != nil }) {
+        if let tokens = Self.endOfSequence(of: source) { members["eos_token_id"] = tokens }
+        if tensors.contains(where: { $0.parameters != nil }) {
             members["quantization"] = quantization
             members["quantization_config"] = quantization
         }
@@ -18,7 +15,7 @@ struct QuantizedConfiguration {
     }
 
     /// The one of generation_config.json counts, unless it says nothing.
-    private var endOfSequence: JSONValue? {
+    private static func endOfSequence(of source: QuantizeSource) -> JSONValue? {
         switch source.generation?["eos_token_id"] {
         case nil, .null?, .int(0)?, .array([])?: nil
         case let tokens?: tokens
@@ -27,18 +24,18 @@ struct QuantizedConfiguration {
 
     private var quantization: JSONValue {
         QuantizationConfiguration.member(
-            plan.standard,
-            plan.tensors.compactMap { tensor in tensor.parameters.map { (tensor.path, $0) } }, mode: "affine")
+            standard,
+            tensors.compactMap { tensor in tensor.parameters.map { (tensor.path, $0) } }, mode: "affine")
     }
 
     /// model.safetensors.index.json
     var index: JSONValue {
-        let map = zip(plan.files.tensors, plan.files.names).flatMap { tensors, file in
+        let map = zip(files.tensors, files.names).flatMap { tensors, file in
             tensors.map { ($0.name, JSONValue.string(file)) }
         }
         return [
             "metadata": [
-                "total_size": .int(plan.files.byteCount), "total_parameters": .int(plan.parameterCount),
+                "total_size": .int(files.byteCount), "total_parameters": .int(parameterCount),
             ],
             "weight_map": .object(JSONObject(Self.sorted(map))),
         ]

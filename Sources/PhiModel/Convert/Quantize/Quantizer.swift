@@ -39,10 +39,9 @@ package enum Quantizer {
         let pool = ComputePool(threads: options.threads)
         let model = try QuantizeSource(folder: source, adapter: options.adapter, pool: pool)
         let plan = try QuantizePlan(model, options)
-        let configuration = QuantizedConfiguration(source: model, plan: plan)
         var files = try ConversionFolder.companions(in: source)
-        files.append(("config.json", Data(configuration.config.indentedText.utf8)))
-        files.append((TensorStore.indexName, Data(configuration.index.indentedText.utf8)))
+        files.append(("config.json", Data(plan.config(of: model).indentedText.utf8)))
+        files.append((TensorStore.indexName, Data(plan.index.indentedText.utf8)))
 
         try check(folder, options)
         try plan.files.checkRoom(files, in: folder)
@@ -54,16 +53,17 @@ package enum Quantizer {
             with: files, to: folder, reading: model.files, overwrite: options.overwrite, pool,
             total: plan.sourceByteCount, progress: progress
         ) { number in
-            let tensor = plan.tensors[number]
+            var tensor = plan.tensors[number]
             let isMatrix = model.matrices[tensor.path] != nil && tensor.name.hasSuffix(".weight")
             // An adapter changes no experts: each of them is a layer of its own.
             let isAdapted = model.adapted.contains(tensor.path) && tensor.parts[0].name.hasSuffix(".weight")
-            return TensorQuantizer(
-                tensor: tensor, bits: isMatrix ? tensor.parameters?.bits ?? 0 : nil,
-                columnWeights: (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] },
-                factors: isAdapted
-                    ? try model.adapter?.factors(tensor.path, rows: tensor.rows, columns: tensor.columns)
-                    : nil)
+            tensor.bits = isMatrix ? tensor.parameters?.bits ?? 0 : nil
+            tensor.columnWeights = (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] }
+            if isAdapted {
+                tensor.factors = try model.adapter?.factors(
+                    tensor.path, rows: tensor.rows, columns: tensor.columns)
+            }
+            return tensor
         }
         summary.architecture = type(of: model.architecture).modelType
         summary.layerCount = model.architecture.shape.layerCount

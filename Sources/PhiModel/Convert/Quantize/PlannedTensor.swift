@@ -2,23 +2,64 @@ import CPhiKernels
 import Errors
 import OperatingSystem
 
-/// Converts a tensor, some rows at a time.
-struct TensorQuantizer: RowSource {
-    let tensor: PlannedTensor
-    let bits: Int?
+/// One tensor of the source, or some that become one, and what becomes of it.
+struct PlannedTensor: RowSource {
+    /// As in MLX's format.
+    let name: String
+    /// All of one shape and type.
+    let parts: [TensorView]
+    /// The rows of all parts together.
+    let rows: Int
+    let columns: Int
+    /// The type of what is written: the tensor itself, or its scales and biases.
+    let floats: TensorType
+    /// Nil keeps it as floats.
+    let parameters: QuantizationParameters?
+    /// The tensors it becomes: itself, or weight, scales and biases.
+    let outputs: [SafetensorsWriter.Announcement]
+
+    /// Nil for what is no matrix.
+    var bits: Int?
     /// Weight of each column of each part [columns]; nil takes MLX's scales and biases.
-    var columnWeights: [[Float]?]
+    var columnWeights: [[Float]?] = []
     /// Factors of an adapter that changes the weights; nil leaves them.
     var factors: Adapter.Factors?
 
-    var path: String { tensor.path }
-    var outputs: [SafetensorsWriter.Announcement] { tensor.outputs }
-    var rows: Int { tensor.rows }
-    var rowSize: Int { tensor.columns * (tensor.type.itemSize ?? 1) }
+    /// Without ".weight".
+    var path: String { name.hasSuffix(".weight") ? String(name.dropLast(7)) : name }
 
+    var type: TensorType { parts[0].type }
+    var rowSize: Int { columns * (type.itemSize ?? 1) }
+    /// Values, and their bytes, of all parts.
+    var count: Int { parts.reduce(0) { $0 + $1.count } }
+    var byteCount: Int { parts.reduce(0) { $0 + $1.range.count } }
+
+    /// - Parameter parts: one, or some that are stacked: then what is made has one dimension more.
+    init(
+        _ name: String, _ parts: [TensorView], floats: TensorType?, parameters: QuantizationParameters?
+    ) {
+        let floats = floats ?? parts[0].type
+        let part = parts[0]
+        self.name = name
+        self.parts = parts
+        self.floats = floats
+        self.parameters = parameters
+        columns = part.shape.last ?? 1
+        rows = parts.count * (part.count / max(1, columns))
+        let shape = (parts.count > 1 ? [parts.count] : []) + part.shape
+        outputs =
+            parameters.map {
+                SafetensorsWriter.Announcement.quantized(
+                    String(name.dropLast(7)), shape: shape, $0, floats: floats)
+            }
+            ?? [.init(name: name, type: floats, shape: shape)]
+    }
+}
+
+extension PlannedTensor {
     func converted(_ rows: Range<Int>) throws -> [[UInt8]] {
-        let each = max(1, tensor.rows / tensor.parts.count)
-        let sizes = outputs.map { $0.byteCount / tensor.rows }
+        let each = max(1, self.rows / parts.count)
+        let sizes = outputs.map { $0.byteCount / self.rows }
         let buffers = sizes.map {
             UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, $0 * rows.count))
         }
@@ -42,19 +83,19 @@ struct TensorQuantizer: RowSource {
         _ rows: Range<Int>, of number: Int, _ count: Int,
         to outputs: [(start: UnsafeMutablePointer<UInt8>, size: Int)]
     ) throws {
-        let source = tensor.parts[number]
+        let source = parts[number]
         try source.checkFinite(rows: rows, of: count)
         try source.withBytes { bytes in
             let part = UnsafeRawBufferPointer(
                 rebasing: bytes[rows.lowerBound * rowSize..<rows.upperBound * rowSize])
             guard let start = part.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
-            if tensor.parameters == nil, source.type == tensor.floats, factors == nil {
+            if parameters == nil, source.type == floats, factors == nil {
                 outputs[0].start.update(from: start, count: part.count)
             } else {
-                try withUnsafeTemporaryAllocation(of: Float.self, capacity: tensor.columns) { floats in
+                try withUnsafeTemporaryAllocation(of: Float.self, capacity: columns) { floats in
                     guard let floats = floats.baseAddress else { return }
                     for row in 0..<rows.count {
-                        phi_to_float(start + row * rowSize, source.type.kernelType, tensor.columns, floats)
+                        phi_to_float(start + row * rowSize, source.type.kernelType, columns, floats)
                         try convert(
                             floats, source, row: rows.lowerBound + row, columnWeights[number],
                             to: outputs.map { $0.start + row * $0.size })
@@ -70,12 +111,11 @@ struct TensorQuantizer: RowSource {
         _ floats: UnsafeMutablePointer<Float>, _ source: TensorView, row: Int, _ columnWeights: [Float]?,
         to outputs: [UnsafeMutablePointer<UInt8>]
     ) throws {
-        let columns = tensor.columns
         factors?.merge(into: floats, row: row)
         try narrow(floats, of: source, row: row, in: outputs[0])
-        guard let parameters = tensor.parameters else { return }
+        guard let parameters else { return }
         let (group, bits) = (UInt32(parameters.groupSize), UInt32(parameters.bits))
-        let type = tensor.floats.kernelType
+        let type = self.floats.kernelType
         if let columnWeights {
             phi_quantize_weighted(
                 floats, columnWeights, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
@@ -86,7 +126,7 @@ struct TensorQuantizer: RowSource {
         guard phi_find_not_finite(outputs[1], type, groups) == groups else {
             throw source.fault(
                 .malformed,
-                "has values in row \(row) (counted from 0) that are too far apart for a scale of type \(tensor.floats)."
+                "has values in row \(row) (counted from 0) that are too far apart for a scale of type \(self.floats)."
             )
         }
     }
@@ -97,11 +137,10 @@ struct TensorQuantizer: RowSource {
         _ floats: UnsafeMutablePointer<Float>, of source: TensorView, row: Int,
         in scratch: UnsafeMutablePointer<UInt8>
     ) throws {
-        guard tensor.floats != source.type || factors != nil else { return }
-        let columns = tensor.columns
-        let type = tensor.floats.kernelType
+        guard self.floats != source.type || factors != nil else { return }
+        let type = self.floats.kernelType
         let limit: Float =
-            switch tensor.floats {
+            switch self.floats {
             case .f16: 65520
             case .bf16: 0x1.FFp127
             default: .infinity
@@ -109,10 +148,10 @@ struct TensorQuantizer: RowSource {
         for column in 0..<columns where floats[column].magnitude >= limit {
             throw source.fault(
                 .malformed,
-                "is \(floats[column]) in row \(row), column \(column) (counted from 0), which \(tensor.floats) (torch_dtype in "
+                "is \(floats[column]) in row \(row), column \(column) (counted from 0), which \(self.floats) (torch_dtype in "
                     + "config.json) can't hold.")
         }
-        if tensor.parameters == nil {
+        if parameters == nil {
             phi_from_float(floats, type, columns, scratch)
         } else {
             phi_round(floats, type, columns)
