@@ -45,7 +45,7 @@ package struct HubCache: Sendable {
     package func folder(of id: RepositoryID) -> String? {
         guard let commit = commit(of: id) else { return nil }
         let folder = snapshot(id, commit: commit)
-        return ModelFiles.areComplete(in: folder) ? folder : nil
+        return ModelFiles.lack(in: folder) == nil ? folder : nil
     }
 
     /// The reason why `folder(of:)` is nil, as the beginning of a sentence.
@@ -55,23 +55,23 @@ package struct HubCache: Sendable {
         {
             return "it is incomplete on this machine (\(lack) is missing)"
         }
-        let others = snapshots(of: id).filter(ModelFiles.areComplete(in:)).map(Paths.name(of:)).sorted()
-        guard let other = others.first else { return "it is not on this machine" }
+        guard let other = completeSnapshots(of: id).map(Paths.name(of:)).min() else {
+            return "it is not on this machine"
+        }
         return "revision \(id.revision) of it is not on this machine, though \(id.name)@\(other) is"
     }
 
-    private func snapshots(of id: RepositoryID) -> [String] {
+    private func completeSnapshots(of id: RepositoryID) -> [String] {
         let folder = Paths.join(repository(id), "snapshots")
         return ((try? Files.names(in: folder)) ?? []).map { Paths.join(folder, $0) }
+            .filter { ModelFiles.lack(in: $0) == nil }
     }
 
     /// A repository with files here.
     package struct Entry: Sendable {
         package let id: RepositoryID
-        /// Bytes of its blobs.
+        /// Bytes of its blobs, unfinished ones included.
         package let size: Int
-        /// Bytes of unfinished blobs, included in `size`.
-        package let incomplete: Int
         /// Whether it is complete.
         package let isComplete: Bool
     }
@@ -85,15 +85,11 @@ package struct HubCache: Sendable {
 
     private func entry(_ id: RepositoryID) -> Entry {
         let blobs = Paths.join(repository(id), "blobs")
-        var (size, incomplete) = (0, 0)
-        for name in (try? Files.names(in: blobs)) ?? [] {
-            guard let state = try? OpenFile.at(Paths.join(blobs, name)).info() else { continue }
-            size += state.size
-            if name.hasSuffix(".incomplete") { incomplete += state.size }
+        let size = ((try? Files.names(in: blobs)) ?? []).reduce(0) {
+            $0 + ((try? OpenFile.at(Paths.join(blobs, $1)).info().size) ?? 0)
         }
         // Any complete snapshot counts.
-        let isComplete = snapshots(of: id).contains(where: ModelFiles.areComplete(in:))
-        return Entry(id: id, size: size, incomplete: incomplete, isComplete: isComplete)
+        return Entry(id: id, size: size, isComplete: !completeSnapshots(of: id).isEmpty)
     }
 
     /// Removes a repository with all its revisions.

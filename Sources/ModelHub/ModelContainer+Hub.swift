@@ -19,17 +19,10 @@ extension ModelContainer {
         _ name: String, options: EngineOptions = EngineOptions(), workers: Int? = nil,
         progress: @escaping @Sendable (DownloadProgress) -> Void = { _ in }
     ) async throws -> ModelContainer {
-        try await load(name, options, workers, HubSettings(), progress)
-    }
-
-    static func load(
-        _ name: String, _ options: EngineOptions, _ workers: Int?, _ settings: HubSettings,
-        _ progress: @escaping @Sendable (DownloadProgress) -> Void
-    ) async throws -> ModelContainer {
         let report: @Sendable (DownloadEvent) -> Void = { event in
             if case .progress(let sofar) = event { progress(sofar) }
         }
-        let folder = try await HubClient.onThread(settings, report: report) { client in
+        let folder = try await HubClient.onThread(HubSettings(), report: report) { client in
             try client.folder(of: ModelName(name, path: name))
         }
         return try await load(folder: folder, options: options, workers: workers)

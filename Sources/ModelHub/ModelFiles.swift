@@ -2,7 +2,7 @@ import OperatingSystem
 import PhiModel
 
 /// Files of a repository that a model needs.
-package enum ModelFiles {
+enum ModelFiles {
     /// Besides weights: possible files, and whether a model needs them.
     private static let named: [(name: String, isNeeded: Bool)] = [
         ("config.json", true), ("generation_config.json", false), ("tokenizer.json", true),
@@ -25,10 +25,8 @@ package enum ModelFiles {
         return names.contains { $0.hasSuffix(".safetensors") } ? nil : "*.safetensors"
     }
 
-    /// Whether a folder has all files that a model needs, with all weight files in its index.
-    package static func areComplete(in folder: String) -> Bool { lack(in: folder) == nil }
-
-    /// Returns the first file missing in a folder to be a model; nil if there is none.
+    /// Returns the first file missing in a folder to be a model, all weight files of its index included; nil if there
+    /// is none.
     static func lack(in folder: String) -> String? {
         func isHere(_ name: String) -> Bool { Files.kind(of: Paths.join(folder, name)) == .regular }
         if let name = lack(where: isHere) { return name }

@@ -3,53 +3,42 @@ import OperatingSystem
 
 import struct Synchronization.Atomic
 
-/// Compares the files of a model in Hugging Face's cache with the hashes in their names.
-package struct SnapshotCheck: Sendable {
-    package enum Verdict: Sendable, Equatable {
-        case right
-        /// There is no hash to compare with.
-        case unknown
-        /// The difference from the published file; ends a sentence that begins with the file.
-        case wrong(String)
-    }
+/// Comparison of a file of a model in Hugging Face's cache with the hash in its name.
+package enum FileVerdict: Sendable, Equatable {
+    case right
+    /// There is no hash to compare with.
+    case unknown
+    /// The difference from the published file; ends a sentence that begins with the file.
+    case wrong(String)
+}
 
-    /// Sorted.
-    package let names: [String]
-    private let folder: String
-
-    /// - Returns: nil if the folder is not in the cache, as there are no hashes.
-    package init?(folder: String) {
+extension HubCache {
+    /// Reads all files of a model, some at the same time.
+    /// - Parameter report: receives the bytes read so far, and all, on any thread.
+    /// - Returns: the verdict on each file, in order of name; nil if the folder is not in a cache, as there are no
+    ///   hashes.
+    package static func verdicts(
+        on folder: String, threads: Int = Processors.count,
+        report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) -> [(name: String, verdict: FileVerdict)]? {
         guard let home = Files.canonicalPath(folder),
             Paths.name(of: Paths.folder(of: home)) == "snapshots",
-            let names = try? Files.names(in: home)
+            let all = try? Files.names(in: home).sorted()
         else { return nil }
-        self.folder = home
-        self.names = names.sorted().filter { Files.kind(of: Paths.join(home, $0)) != .folder }
-    }
-
-    /// Bytes of all files to read.
-    package var byteCount: Int {
-        names.reduce(0) { $0 + ((try? OpenFile.at(Paths.join(folder, $1)).info().size) ?? 0) }
-    }
-
-    /// Reads all files, some at the same time.
-    /// - Parameter report: receives the bytes read so far, on any thread.
-    package func verdicts(
-        threads: Int = Processors.count, report: @escaping @Sendable (Int) -> Void = { _ in }
-    ) -> [Verdict] {
-        let verdicts = Mutex([Verdict](repeating: .unknown, count: names.count))
+        let names = all.filter { Files.kind(of: Paths.join(home, $0)) != .folder }
+        let total = names.reduce(0) { $0 + (Files.info(of: Paths.join(home, $1))?.size ?? 0) }
+        let verdicts = Mutex([FileVerdict](repeating: .unknown, count: names.count))
         let done = Atomic(0)
         onThreads(threads, count: names.count) { number in
-            let verdict = verdict(on: names[number]) { count in
-                report(done.add(count, ordering: .relaxed).newValue)
+            let verdict = verdict(on: Paths.join(home, names[number])) { count in
+                report(done.add(count, ordering: .relaxed).newValue, total)
             }
             verdicts.withLock { $0[number] = verdict }
         }
-        return verdicts.withLock { $0 }
+        return zip(names, verdicts.withLock { $0 }).map { ($0, $1) }
     }
 
-    private func verdict(on name: String, _ report: (Int) -> Void) -> Verdict {
-        let path = Paths.join(folder, name)
+    private static func verdict(on path: String, _ report: (Int) -> Void) -> FileVerdict {
         guard Files.isLink(path) else { return .unknown }
         guard let blob = Files.canonicalPath(path) else {
             return .wrong("is a link to a file that is not there. Fetch the model again.")

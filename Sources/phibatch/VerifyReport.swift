@@ -10,30 +10,25 @@ struct VerifyReport {
     /// A message for each file or tensor with a fault.
     private(set) var faults: [Message] = []
     /// Number of files with the hash in their names; nil if there are no hashes.
-    private(set) var matching: Int?
-    private(set) var files = 0
+    private let matching: Int?
+    private let files: Int
     /// Names of the files with another hash.
     private(set) var damaged: [String] = []
 
     init(folder: String, console: Console) throws {
-        if let check = SnapshotCheck(folder: folder) {
-            let total = check.byteCount
-            let verdicts = check.verdicts { done in
-                console.progress("\(ModelFetch.size(done)) of \(ModelFetch.size(total)) read")
-            }
-            files = verdicts.count
-            matching = verdicts.count { $0 == .right }
-            for (name, verdict) in zip(check.names, verdicts) {
-                if case .wrong(let reason) = verdict {
-                    damaged.append(name)
-                    faults.append("\(Paths.join(folder, name)): \(reason)")
-                }
-            }
+        let report = { @Sendable (done: Int, total: Int) in
+            console.progress("\(ModelFetch.size(done)) of \(ModelFetch.size(total)) read")
+        }
+        let verdicts = HubCache.verdicts(on: folder, report: report)
+        files = verdicts?.count ?? 0
+        matching = verdicts?.count { $0.verdict == .right }
+        for case (let name, .wrong(let reason)) in verdicts ?? [] {
+            damaged.append(name)
+            faults.append("\(Paths.join(folder, name)): \(reason)")
         }
         guard faults.isEmpty else { return }
-        faults += ModelCheck.faults(in: folder, readsWeights: matching == nil) { done, total in
-            console.progress("\(ModelFetch.size(done)) of \(ModelFetch.size(total)) read")
-        }.map(\.explanation)
+        faults += ModelCheck.faults(in: folder, readsWeights: matching == nil, progress: report)
+            .map(\.explanation)
     }
 
     var text: String {

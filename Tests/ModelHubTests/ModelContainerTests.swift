@@ -17,18 +17,21 @@ struct ModelContainerTests {
         let hub = try TestHub(files: files)
         let settings = HubSettings(endpoint: hub.address, cacheFolder: folder)
         let last = Mutex(DownloadProgress(total: 0, done: -1))
-        let model = try await ModelContainer.load(TestHub.id.name, EngineOptions(), nil, settings) {
-            progress in
-            last.withLock { $0 = progress }
+        func load(_ report: @escaping @Sendable (DownloadEvent) -> Void) async throws -> ModelContainer {
+            let folder = try await HubClient.onThread(settings, report: report) { client in
+                try client.folder(of: ModelName(TestHub.id.name, path: TestHub.id.name))
+            }
+            return try await ModelContainer.load(folder: folder)
+        }
+        let model = try await load { event in
+            if case .progress(let progress) = event { last.withLock { $0 = progress } }
         }
         hub.stop()
         let progress = last.withLock { $0 }
         #expect(progress.done == progress.total)
         #expect(progress.total > (files["model.safetensors"]?.count ?? 0))
         let answer = try await model.answer(to: .user("What is gravity?"), parameters: .init(maxTokens: 8))
-        let again = try await ModelContainer.load(TestHub.id.name, EngineOptions(), nil, settings) { _ in
-            Issue.record("fetched again")
-        }
+        let again = try await load { _ in Issue.record("fetched again") }
         let second = try await again.answer(to: .user("What is gravity?"), parameters: .init(maxTokens: 8))
         #expect(answer.text == second.text)
         #expect(answer.tokens.count == 8)

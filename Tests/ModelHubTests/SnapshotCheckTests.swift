@@ -32,16 +32,16 @@ import Testing
         try FileManager.default.removeItem(atPath: "\(blobs)/\(String(repeating: "0", count: 40))")
         try Data("mine".utf8).write(to: URL(filePath: "\(snapshot)/g.txt"))
 
-        let check = try #require(SnapshotCheck(folder: snapshot))
+        let found = try #require(HubCache.verdicts(on: snapshot, threads: 3))
         #expect(
-            check.names == [
+            found.map(\.name) == [
                 "a.safetensors", "b.json", "c.json", "d.safetensors", "e.json", "f.json", "g.txt",
             ])
-        let verdicts = check.verdicts(threads: 3)
+        let verdicts = found.map(\.verdict)
         #expect(verdicts[0] == .right && verdicts[1] == .right)
         for (number, words) in [(2, "another hash"), (3, "another hash"), (5, "not there")] {
             guard case .wrong(let reason) = verdicts[number] else {
-                Issue.record("\(check.names[number]) passes")
+                Issue.record("\(found[number].name) passes")
                 continue
             }
             #expect(reason.contains(words))
@@ -51,7 +51,7 @@ import Testing
 
     @Test func otherFoldersHaveNoHashes() throws {
         defer { TestFiles.remove(folder) }
-        #expect(SnapshotCheck(folder: folder) == nil)
-        #expect(SnapshotCheck(folder: "\(folder)/nowhere") == nil)
+        #expect(HubCache.verdicts(on: folder) == nil)
+        #expect(HubCache.verdicts(on: "\(folder)/nowhere") == nil)
     }
 }
