@@ -225,16 +225,12 @@ struct TemplateLexer {
         source[min(i, source.count)...].starts(with: text.unicodeScalars)
     }
 
-    private func skipSpace(_ start: Int) -> Int {
-        source[start...].firstIndex { !PythonText.isSpace($0) } ?? source.count
-    }
+    private func skipSpace(_ start: Int) -> Int { end(start, PythonText.isSpace) }
+    private func wordEnd(_ start: Int) -> Int { end(start) { $0.properties.isXIDContinue } }
+    private func digitsEnd(_ start: Int) -> Int { end(start, isDigit) }
 
-    private func wordEnd(_ start: Int) -> Int {
-        source[start...].firstIndex { !$0.properties.isXIDContinue } ?? source.count
-    }
-
-    private func digitsEnd(_ start: Int) -> Int {
-        source[start...].firstIndex { !isDigit($0) } ?? source.count
+    private func end(_ start: Int, _ isWithin: (Unicode.Scalar) -> Bool) -> Int {
+        source[start...].firstIndex { !isWithin($0) } ?? source.count
     }
 
     private func isDigit(_ scalar: Unicode.Scalar) -> Bool { (0x30...0x39).contains(scalar.value) }

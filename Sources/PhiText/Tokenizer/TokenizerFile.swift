@@ -8,8 +8,8 @@ struct TokenizerFile {
     private static let sizeLimit = 512 << 20
     /// Bytes of a part other than vocabulary and merges; such parts are trees of values.
     private static let partLimit = 8 << 20
-    /// Keys of `model` besides these two; there are nine.
-    private static let modelKeyLimit = 64
+    /// Keys of such parts in one object; there are at most nine.
+    private static let keyLimit = 64
     /// Ranks have 24 bits.
     private static let mergeLimit = 1 << 24
 
@@ -51,20 +51,7 @@ struct TokenizerFile {
     }
 
     private mutating func read(_ scanner: inout JSONScanner) throws {
-        var parts: [String: JSONValue] = [:]
-        var modelStart: Int?
-        try scanner.object { scanner, key in
-            let key = String(decoding: key, as: UTF8.self)
-            guard parts[key] == nil, key != "model" || modelStart == nil else {
-                throw scanner.fault("the key \(key.quotedStart) appears twice")
-            }
-            if key == "model" {
-                modelStart = scanner.position
-                try scanner.skip()
-            } else {
-                parts[key] = try Self.part(&scanner, key)
-            }
-        }
+        let (parts, large) = try Self.members(&scanner, large: ["model"])
         let end = scanner.position
         func part(_ name: String) -> TokenizerConfigReader {
             TokenizerConfigReader(value: parts[name] ?? .null, key: name, path: path)
@@ -73,7 +60,7 @@ struct TokenizerFile {
             "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
             "post_processor", "decoder",
         ]
-        if let key = parts.keys.sorted().first(where: { !known.contains($0) }) {
+        if let key = parts.names.sorted().first(where: { !known.contains($0) }) {
             throw UserError(.unsupported, at: path, "the key \(key.quotedStart) is not supported")
         }
         let version = part("version")
@@ -83,7 +70,7 @@ struct TokenizerFile {
         for name in ["truncation", "padding"] where !part(name).isNull {
             throw part(name).unsupported("only null is supported: texts are never cut or filled up here")
         }
-        guard let modelStart else { throw malformed("the key \"model\" is missing") }
+        guard let model = large["model"] else { throw malformed("the key \"model\" is missing") }
         for name in ["normalizer", "pre_tokenizer", "decoder"] {
             try part(name).checkSize(limit: TokenizerConfigReader.stepValueLimit)
         }
@@ -94,7 +81,7 @@ struct TokenizerFile {
         try part("normalizer").checkGrowth(normalizers.map(\.growth))
         try part("decoder").checkGrowth(decoder.map(\.growth))
         (prefix, suffix) = try part("post_processor").postProcessor()
-        scanner.seek(to: modelStart)
+        scanner.seek(to: model.lowerBound)
         try readModel(&scanner)
         scanner.seek(to: end)
         try readAddedTokens(part("added_tokens"))
@@ -105,15 +92,31 @@ struct TokenizerFile {
         }
     }
 
-    private static func part(_ scanner: inout JSONScanner, _ key: String) throws -> JSONValue {
-        let start = scanner.position
-        try scanner.skip()
-        guard scanner.position - start <= partLimit else {
-            throw scanner.fault(
-                "the value of \(key.quotedStart) is larger than \(partLimit >> 20) MB", at: start)
+    /// Reads the members of an object. Of large ones it returns the places alone.
+    private static func members(
+        _ scanner: inout JSONScanner, large names: Set<String>
+    ) throws -> (small: JSONObject, large: [String: Range<Int>]) {
+        var (small, large) = (JSONObject(), [String: Range<Int>]())
+        try scanner.object { scanner, key in
+            let key = String(decoding: key, as: UTF8.self)
+            guard small[key] == nil, large[key] == nil else {
+                throw scanner.fault("the key \(key.quotedStart) appears twice")
+            }
+            let start = scanner.position
+            try scanner.skip()
+            if names.contains(key) {
+                large[key] = start..<scanner.position
+                return
+            }
+            guard small.count < keyLimit else { throw scanner.fault("more than \(keyLimit) keys") }
+            guard scanner.position - start <= partLimit else {
+                throw scanner.fault(
+                    "the value of \(key.quotedStart) is larger than \(partLimit >> 20) MB", at: start)
+            }
+            scanner.seek(to: start)
+            small[key] = try scanner.value()
         }
-        scanner.seek(to: start)
-        return try scanner.value()
+        return (small, large)
     }
 
     private func malformed(_ message: String) -> UserError {
@@ -123,40 +126,16 @@ struct TokenizerFile {
     // MARK: Model
 
     private mutating func readModel(_ scanner: inout JSONScanner) throws {
-        var parts = JSONObject()
-        var vocabularyStart: Int?
-        var vocabularyEnd = 0
-        var mergesStart: Int?
-        try scanner.object { scanner, key in
-            let key = String(decoding: key, as: UTF8.self)
-            let isTwice =
-                key == "vocab" && vocabularyStart != nil || key == "merges" && mergesStart != nil
-                || parts[key] != nil
-            if isTwice { throw scanner.fault("the key \(key.quotedStart) appears twice") }
-            switch key {
-            case "vocab":
-                vocabularyStart = scanner.position
-                try scanner.skip()
-                vocabularyEnd = scanner.position
-            case "merges":
-                mergesStart = scanner.position
-                try scanner.skip()
-            default:
-                guard parts.count < Self.modelKeyLimit else {
-                    throw scanner.fault("more than \(Self.modelKeyLimit) keys in \"model\"")
-                }
-                parts[key] = try Self.part(&scanner, key)
-            }
-        }
+        let (parts, large) = try Self.members(&scanner, large: ["vocab", "merges"])
         let model = TokenizerConfigReader(value: .object(parts), key: "model", path: path)
         let type = try model.member("type")
-        guard type.isNull && mergesStart != nil || type.value == .string("BPE") else {
+        guard type.isNull && large["merges"] != nil || type.value == .string("BPE") else {
             throw type.unsupported("only \"BPE\" is supported")
         }
         try model.allow(
             "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
             "byte_fallback", "ignore_merges")
-        guard let vocabularyStart, let mergesStart else {
+        guard let tokens = large["vocab"], let pairs = large["merges"] else {
             throw model.malformed("\"vocab\" or \"merges\" is missing")
         }
         let dropout = try model.member("dropout")
@@ -172,9 +151,9 @@ struct TokenizerFile {
         options.fusesUnknown = try model.member("fuse_unk").bool(default: false)
         options.byteFallback = try model.member("byte_fallback").bool(default: false)
         options.ignoresMerges = try model.member("ignore_merges").bool(default: false)
-        scanner.seek(to: vocabularyStart)
-        try readVocabulary(&scanner, byteCount: vocabularyEnd - vocabularyStart)
-        scanner.seek(to: mergesStart)
+        scanner.seek(to: tokens.lowerBound)
+        try readVocabulary(&scanner, byteCount: tokens.count)
+        scanner.seek(to: pairs.lowerBound)
         try readMerges(&scanner)
         let unknown = try model.member("unk_token")
         if !unknown.isNull {

@@ -20,25 +20,17 @@ enum NormalForm {
 
     /// Sorts each run of combining marks by class, stably.
     private static func order(_ scalars: inout [(scalar: Unicode.Scalar, order: UInt8)]) {
-        var i = 0
-        while i < scalars.count {
-            guard scalars[i].order != 0 else {
-                i += 1
-                continue
-            }
-            var end = i
-            var isSorted = true
-            while end < scalars.count, scalars[end].order != 0 {
-                if end > i, scalars[end].order < scalars[end - 1].order { isSorted = false }
-                end += 1
-            }
-            if !isSorted {
-                let row = scalars[i..<end].enumerated().sorted {
+        var start = 0
+        while start < scalars.count {
+            let end = scalars[start...].firstIndex { $0.order == 0 } ?? scalars.count
+            let run = scalars[start..<end]
+            if zip(run, run.dropFirst()).contains(where: { $0.order > $1.order }) {
+                let row = run.enumerated().sorted {
                     ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
                 }
-                scalars.replaceSubrange(i..<end, with: row.map(\.element))
+                scalars.replaceSubrange(start..<end, with: row.map(\.element))
             }
-            i = end
+            start = end + 1
         }
     }
 
