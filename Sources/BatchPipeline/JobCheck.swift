@@ -1,4 +1,3 @@
-import BatchEngine
 import Jobs
 import PhiModel
 

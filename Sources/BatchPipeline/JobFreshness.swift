@@ -1,9 +1,6 @@
-import BatchEngine
 import Errors
-import FoundationShim
 import Jobs
 import OperatingSystem
-import PhiModel
 
 /// State of earlier results, and whether a run would resume them: the rules of a run, read only.
 package struct JobFreshness: Sendable, Equatable {

@@ -2,7 +2,6 @@ import Errors
 import JSON
 import Jobs
 import OperatingSystem
-import PhiModel
 
 /// Origin of a finished output, as a JSON file beside it: for readers of the dataset, and for `verify`, which checks
 /// that all of it still holds.

@@ -1,9 +1,7 @@
 import BatchEngine
-import FoundationShim
 import JSON
 import Jobs
 import OperatingSystem
-import PhiModel
 
 /// Requests that arrive one by one, and jobs beside them, batched together on one model.
 ///

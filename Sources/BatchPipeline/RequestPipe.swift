@@ -1,9 +1,6 @@
-import BatchEngine
-import FoundationShim
 import JSON
 import Jobs
 import OperatingSystem
-import PhiModel
 
 /// Answers requests in JSON lines, each with a line as in a job's input and settings of a job. All share one model and
 /// its steps, and each result is the same as in such a job. Its own messages are a JSON object a line, too:

@@ -1,6 +1,5 @@
 import Jobs
 import OperatingSystem
-import PhiModel
 
 /// A running job: a sequence of its progress, and its outcome.
 ///

@@ -1,21 +1,16 @@
 import BatchEngine
-import Errors
 import JSON
 import OperatingSystem
-import PhiText
 
-/// Counts of what has been read of an input so far.
+/// Counts of what has been read of an input so far; most are also in `RunStatistics`.
 package struct InputCount: Sendable {
     var lines = 0
     /// Pieces of work: lines times samples.
     var positions = 0
     /// Pieces of work that an earlier run has done.
     var done = 0
-    /// Lines passed over, as they carry the error of an earlier step.
     var passedOver = 0
-    /// Lines in which texts of control tokens are taken as text.
     var covered = 0
-    /// Settings that OpenAI's requests asked for in vain: the number of lines, by name.
     var missing: [String: Int] = [:]
     /// Whether `lines` is all there are.
     var isWhole = false

@@ -1,7 +1,6 @@
 import BatchEngine
 import FoundationShim
 import OperatingSystem
-import PhiText
 
 /// Saving and reporting while a run goes on.
 extension JobRun {

@@ -1,5 +1,4 @@
 import BatchEngine
-import FoundationShim
 
 /// Outcomes of requests, and decisions on rows in the input's order.
 extension JobRun {

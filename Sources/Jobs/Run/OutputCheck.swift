@@ -1,5 +1,4 @@
 import Errors
-import FoundationShim
 import OperatingSystem
 
 /// Check of a finished output without its model: whether it is as it was written, and one that its job could have

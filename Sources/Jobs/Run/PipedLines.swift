@@ -1,6 +1,4 @@
 import FoundationShim
-import JSON
-import OperatingSystem
 
 /// Lines with the same settings that come one by one, each of a request that somebody waits for: a job's input and its
 /// store in one. It ends as soon as nothing is left to do; the next such line begins another.

@@ -74,7 +74,8 @@ final class RequestQueue: Sendable {
     /// Nobody will take more.
     func close() {
         closed.store(true, ordering: .releasing)
-        wake()
+        // What is left refers to the queue, which it would keep.
+        state.change { ($0.items, $0.begun) = ([], []) }
     }
 
     var isClosed: Bool { closed.load(ordering: .acquiring) }

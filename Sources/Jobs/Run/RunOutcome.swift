@@ -1,6 +1,5 @@
 import BatchEngine
 import Errors
-import PhiText
 
 /// Numbers of a run, so far or in all.
 public struct RunStatistics: Sendable, Equatable {

@@ -1,5 +1,4 @@
 import Errors
-import JSON
 
 /// Joins the finished outputs of all shards of a job to what one run of it would have made.
 ///

@@ -3,26 +3,24 @@ import Synchronization
 /// Asks a run to stop: set by a signal handler, looked at between steps. A run whose last answer is made ends by
 /// itself, and says so here: then it is too late to stop it.
 package final class StopFlag: Sendable {
-    private enum Phase {
-        static let running: UInt8 = 0
-        static let stopping: UInt8 = 1
-        static let ending: UInt8 = 2
+    private enum Phase: UInt8, AtomicRepresentable {
+        case running, stopping, ending
     }
-    private let phase = Atomic<UInt8>(Phase.running)
+    private let phase = Atomic(Phase.running)
     private let parent: StopFlag?
 
     /// - Parameter parent: one that asks this run, and others, to stop.
     package init(of parent: StopFlag? = nil) { self.parent = parent }
 
     package var isSet: Bool {
-        parent?.isSet == true || phase.load(ordering: .acquiring) == Phase.stopping
+        parent?.isSet == true || phase.load(ordering: .acquiring) == .stopping
     }
 
     /// - Returns: false if the run is putting its results in place, and won't stop.
     @discardableResult package func set() -> Bool {
         phase.compareExchange(
-            expected: Phase.running, desired: Phase.stopping, ordering: .acquiringAndReleasing
-        ).original != Phase.ending
+            expected: .running, desired: .stopping, ordering: .acquiringAndReleasing
+        ).original != .ending
     }
 
     /// From here on the run doesn't stop.
@@ -30,7 +28,7 @@ package final class StopFlag: Sendable {
     func beginEnd() -> Bool {
         if parent?.isSet == true { return false }
         return phase.compareExchange(
-            expected: Phase.running, desired: Phase.ending, ordering: .acquiringAndReleasing
-        ).original != Phase.stopping
+            expected: .running, desired: .ending, ordering: .acquiringAndReleasing
+        ).original != .stopping
     }
 }
