@@ -180,7 +180,7 @@ let package = Package(
             swiftSettings: tests),
         .testTarget(
             name: "ModelHubTests",
-            dependencies: base + ["ModelHub", "PhiModel"], swiftSettings: tests),
+            dependencies: base + ["ModelHub", "PhiModel", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "PhiModelTests",
             dependencies: base + [

@@ -15,7 +15,6 @@ import Testing
     /// A fetch with these faults that comes to its end.
     private func passes(_ faults: TestHub.Faults, part: Int = 0, tries: Int = 4) async throws -> TestHub {
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         if part > 0 { _ = try bench.leave(weights[..<part], of: weights) }
         let model = try await bench.fetch(hub, tries: tries)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
@@ -28,7 +27,6 @@ import Testing
         _ faults: TestHub.Faults, tries: Int = 3, silence: Double = 600, token: String? = nil
     ) async throws -> (error: UserError, hub: TestHub) {
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let error = try await #require(throws: UserError.self) {
             try await bench.fetch(hub, token: token, tries: tries, silence: silence)
         }
@@ -93,7 +91,6 @@ import Testing
         files["model.safetensors"] = weights
         files["other.safetensors"] = weights
         let hub = try TestHub(files: files)
-        defer { bench.clean(hub) }
         let log = EventLog()
         let model = try await bench.fetch(hub, report: log.add)
         #expect(try Set(Files.names(in: model)) == Set(files.keys))
@@ -161,7 +158,6 @@ import Testing
             "config.json": Array("{}".utf8), "tokenizer.json": [1], "tokenizer_config.json": [2],
             "model.safetensors": weights, name: [3],
         ])
-        defer { bench.clean(hub) }
         let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .damaged && error.description.contains("name"))
         #expect(hub.requests.count == 1)
@@ -172,7 +168,6 @@ import Testing
         async throws
     {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let folder = bench.cache.repository(TestHub.id)
         try Files.makeFolder(folder)
         try Files.makeFolder("\(bench.folder)/elsewhere")
@@ -190,7 +185,6 @@ import Testing
         faults.statuses = [503]
         faults.storeStatuses = [500]
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let log = EventLog()
         try await bench.fetch(hub, report: log.add)
         let reasons = log.events.compactMap {
@@ -294,7 +288,6 @@ import Testing
     @Test(arguments: ["", "huggingface", "file:///tmp", "ftp://127.0.0.1"]) func endpointsThatAreNone(
         endpoint: String
     ) async throws {
-        defer { TestFiles.remove(bench.folder) }
         let settings = HubSettings(endpoint: endpoint, cacheFolder: "\(bench.folder)/hub")
         let error = try await #require(throws: UserError.self) { try await bench.fetch(settings, tries: 1) }
         #expect(error.kind == .badName || error.kind == .network)
@@ -303,7 +296,6 @@ import Testing
     /// The hub through the proxy, and this machine's own host of large files without it.
     @Test func proxiesAreUsed() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let variables = ["http_proxy": hub.address, "HTTPS_PROXY": "http://127.0.0.1:1"]
         var settings = bench.settings(hub, token: "hf_x")
         settings.endpoint = "http://hub.example"
@@ -316,7 +308,6 @@ import Testing
     }
 
     @Test func aProxyThatIsNotThereIsNamed() async throws {
-        defer { TestFiles.remove(bench.folder) }
         var settings = HubSettings(endpoint: "http://hub.example", cacheFolder: "\(bench.folder)/hub")
         settings.network = NetworkSettings { ["HTTP_PROXY": "http://me:secret@127.0.0.1:1"][$0] }
         let error = try await #require(throws: UserError.self) { try await bench.fetch(settings, tries: 1) }

@@ -21,7 +21,6 @@ import Testing
 
     @Test func offlineAModelThatIsHereIsFound() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         let count = hub.requests.count
         #expect(try await bench.fetch(offline(hub)) == model)
@@ -30,7 +29,6 @@ import Testing
 
     @Test func offlineItIsSaidWhatIsHere() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         func error(_ id: RepositoryID = TestHub.id) async throws -> UserError {
             let error = try await #require(throws: UserError.self) { try await bench.fetch(offline(hub), id) }
             #expect(error.kind == .offline && error.description.contains("HF_HUB_OFFLINE"))
@@ -54,7 +52,6 @@ import Testing
         faults.cuts = [200_000]
         faults.goesSilent = true
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let (comes, came) = AsyncStream.makeStream(of: Void.self)
         let bench = bench
         let task = Task {
@@ -71,7 +68,6 @@ import Testing
     /// Parts that nobody is fetching; nobody else's.
     @Test func leftoversGo() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         func part(_ digit: String, _ more: String = "") throws -> String {
             let path = "\(bench.blobs)/\(String(repeating: digit, count: 64))\(more).incomplete"
@@ -92,7 +88,6 @@ import Testing
     /// What `pull --verify` does with a file of another hash: it is the next fetch that brings it.
     @Test func damagedBlobsAreFetchedAnew() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         var damaged = weights
         damaged[150_000] ^= 1

@@ -31,8 +31,8 @@ import Testing
     }
 
     @Test func tokenOfVariableBeforeFile() throws {
-        let folder = try TestFiles.folder()
-        defer { TestFiles.remove(folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.path
         try Data("  hf_file\n".utf8).write(to: URL(filePath: "\(folder)/token"))
         let fromFile = settings(["HF_HOME": folder])
         #expect(fromFile.token == "hf_file")

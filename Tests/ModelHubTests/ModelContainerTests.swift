@@ -12,8 +12,8 @@ struct ModelContainerTests {
         let source = try #require(demoModel)
         let files = try FileManager.default.contentsOfDirectory(atPath: source)
             .reduce(into: [String: [UInt8]]()) { $0[$1] = try TestFiles.bytes("\(source)/\($1)") }
-        let folder = try TestFiles.folder()
-        defer { TestFiles.remove(folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.path
         let hub = try TestHub(files: files)
         let settings = HubSettings(endpoint: hub.address, cacheFolder: folder)
         let last = Mutex(DownloadProgress(total: 0, done: -1))

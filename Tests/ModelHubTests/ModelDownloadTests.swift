@@ -14,7 +14,6 @@ import Testing
 
     @Test func layoutIsHuggingFaces() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         let repository = "\(folder)/hub/models--test-org--Tiny-Phi-4bit"
         #expect(model == "\(repository)/snapshots/\(TestHub.commit)")
@@ -36,7 +35,6 @@ import Testing
 
     @Test func secondTimeFetchesNothing() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         try await bench.fetch(hub)
         let missing = Mutex(-1)
         try await bench.fetch(hub) {
@@ -49,7 +47,6 @@ import Testing
     /// What takes a key to fetch is for this user only, unless the hub says that it is everybody's.
     @Test(arguments: [nil, "hf_x"]) func modesInTheCache(token: String?) async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         try await bench.fetch(hub, token: token)
         func mode(_ path: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -66,7 +63,6 @@ import Testing
 
     @Test func tokenGoesToTheHubOnly() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         try await bench.fetch(hub, token: "hf_secret")
         #expect(hub.requests.allSatisfy { $0.headers["authorization"] == "Bearer hf_secret" })
         #expect(!hub.store.requests.isEmpty)
@@ -77,7 +73,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.cuts = [100_000, 50_000]
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
         // Less may have come than was sent before a cut.
@@ -91,7 +86,6 @@ import Testing
         faults.cuts = [100_000]
         faults.goesSilent = true
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         // On a busy machine others may seem silent, too, and are tried again.
         let model = try await bench.fetch(hub, tries: 1000, silence: 2)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
@@ -100,7 +94,6 @@ import Testing
 
     @Test func earlierPartIsTakenUp() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let part = try bench.leave(weights[..<120_000], of: weights)
         let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
@@ -113,7 +106,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.ignoresRanges = kind == 2
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         _ = try bench.leave([UInt8](repeating: 7, count: kind == 1 ? 400_000 : 1000), of: weights)
         let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
@@ -123,10 +115,9 @@ import Testing
         var faults = TestHub.Faults()
         faults.wrongBytes = 1
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
-        TestFiles.remove("\(folder)/hub")
+        try FileManager.default.removeItem(atPath: "\(folder)/hub")
         hub.set { $0.wrongBytes = 100 }
         let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .damaged && error.description.contains("model.safetensors"))
@@ -137,7 +128,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.statuses = [503, 429, 500]
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         try await bench.fetch(hub)
         hub.set { $0.statuses = [Int](repeating: 503, count: 50) }
         let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
@@ -152,7 +142,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.refusal = (status, code)
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let error = try await #require(throws: UserError.self) { try await bench.fetch(hub, token: "hf_x") }
         #expect(error.kind == kind)
         #expect(!error.description.contains("hf_x"))
@@ -164,7 +153,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.renamedTo = "test-org/Other"
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         try await bench.fetch(hub, token: "hf_x")
         #expect(hub.requests.allSatisfy { $0.headers["authorization"] == "Bearer hf_x" })
     }
@@ -173,7 +161,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.isPlainMirror = true
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
     }
@@ -182,7 +169,6 @@ import Testing
         var faults = TestHub.Faults()
         faults.lacking = "tokenizer.json"
         let hub = try TestHub(faults: faults)
-        defer { bench.clean(hub) }
         let error = try await #require(throws: UserError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .missing && error.description.contains("tokenizer.json"))
     }
@@ -191,7 +177,6 @@ import Testing
         let hub = try TestHub()
         let address = hub.address
         hub.stop()
-        defer { TestFiles.remove(folder) }
         var settings = HubSettings(endpoint: address, cacheFolder: folder)
         let error = try await #require(throws: UserError.self) { try await bench.fetch(settings, tries: 2) }
         #expect(error.kind == .network && error.description.contains("network"))
@@ -204,7 +189,6 @@ import Testing
 
     @Test func twoAtOnceFetchOnce() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         async let first = bench.fetch(hub)
         async let second = bench.fetch(hub)
         let folders = try await [first, second]
@@ -214,7 +198,6 @@ import Testing
 
     @Test func otherRevision() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let id = try #require(RepositoryID("test-org/Tiny-Phi-4bit@refs/pr/1"))
         try await bench.fetch(hub, id)
         #expect(hub.requests[0].path == "/api/models/test-org/Tiny-Phi-4bit/revision/refs%2Fpr%2F1")
@@ -225,7 +208,6 @@ import Testing
 
     @Test func removal() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let cache = HubCache(folder: "\(folder)/hub")
         #expect(try cache.entries().isEmpty)
         try await bench.fetch(hub)
@@ -239,7 +221,6 @@ import Testing
 
     @Test func progressAddsUp() async throws {
         let hub = try TestHub()
-        defer { bench.clean(hub) }
         let last = Mutex<DownloadProgress?>(nil)
         try await bench.fetch(hub) {
             if case .progress(let progress) = $0 { last.withLock { $0 = progress } }

@@ -16,8 +16,8 @@ import Testing
     }
 
     @Test func folders() throws {
-        let folder = try TestFiles.folder()
-        defer { TestFiles.remove(folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.path
         // Even one with a model's name: it is there.
         #expect(try ModelName("phi-4", path: folder) == .folder(folder))
         #expect(try ModelName("models/none", path: folder + "/none") == .folder(folder + "/none"))

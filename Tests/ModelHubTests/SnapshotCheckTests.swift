@@ -5,11 +5,12 @@ import Testing
 
 /// Files of the cache against the hashes they are named by.
 @Suite struct SnapshotCheckTests {
-    private let folder: String
+    private let temporary: TemporaryFolder
+    private var folder: String { temporary.path }
     private var snapshot: String { "\(folder)/models--o--n/snapshots/\(TestHub.commit)" }
     private var blobs: String { "\(folder)/models--o--n/blobs" }
 
-    init() throws { folder = try TestFiles.folder() }
+    init() throws { temporary = try TemporaryFolder() }
 
     private func add(_ name: String, _ content: String, as hash: String) throws {
         try FileManager.default.createDirectory(atPath: snapshot, withIntermediateDirectories: true)
@@ -20,7 +21,6 @@ import Testing
     }
 
     @Test func verdicts() throws {
-        defer { TestFiles.remove(folder) }
         let large = String(repeating: "weights ", count: 300_000)
         let (sha256, git) = (TestHub.sha256(Array(large.utf8)), TestHub.git(Array("{}".utf8)))
         try add("a.safetensors", large, as: sha256)
@@ -50,7 +50,6 @@ import Testing
     }
 
     @Test func otherFoldersHaveNoHashes() throws {
-        defer { TestFiles.remove(folder) }
         #expect(HubCache.verdicts(on: folder) == nil)
         #expect(HubCache.verdicts(on: "\(folder)/nowhere") == nil)
     }

@@ -1,27 +1,8 @@
 import BatchPipeline
-import Foundation
+
+@_exported import class TestSupport.TemporaryFolder
 
 @testable import Jobs
-
-/// A folder that is gone when the test is.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func write(_ text: String, to name: String) throws -> String { try write(Array(text.utf8), to: name) }
-
-    func write(_ bytes: [UInt8], to name: String) throws -> String {
-        let file = path + "/" + name
-        try Data(bytes).write(to: URL(fileURLWithPath: file))
-        return file
-    }
-}
 
 extension JobSettings {
     static func test(input: [String], _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {

@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@_exported import class TestSupport.TemporaryFolder
+
 @testable import ModelHub
 
 /// A folder for the cache, and fetches into it.
@@ -9,12 +11,13 @@ struct HubBench {
     static let needsCurl = ConditionTrait.enabled(
         if: (try? Curl.load()) != nil, "there is no libcurl; install curl")
 
-    let folder: String
+    private let temporary: TemporaryFolder
+    var folder: String { temporary.path }
     var cache: HubCache { HubCache(folder: "\(folder)/hub") }
     /// The folder of blobs.
     var blobs: String { "\(folder)/hub/\(TestHub.id.folderName)/blobs" }
 
-    init() throws { folder = try TestFiles.folder() }
+    init() throws { temporary = try TemporaryFolder() }
 
     func settings(_ hub: TestHub, token: String? = nil) -> HubSettings {
         HubSettings(
@@ -46,11 +49,6 @@ struct HubBench {
         let part = "\(blobs)/\(TestHub.sha256(weights)).incomplete"
         try Data(bytes).write(to: URL(filePath: part))
         return part
-    }
-
-    func clean(_ hub: TestHub) {
-        hub.stop()
-        TestFiles.remove(folder)
     }
 }
 

@@ -75,6 +75,8 @@ final class TestHub: Sendable {
         self.state = state
     }
 
+    deinit { stop() }
+
     private let state: FaultBox
 
     private final class FaultBox: Sendable {

@@ -7,11 +7,10 @@ import Testing
 /// Which template and which special tokens a model folder has.
 @Suite struct TemplateFolderTests {
     private func withFolder(_ files: [String: String], _ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "template-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        for (name, text) in files { try Data(text.utf8).write(to: folder.appending(path: name)) }
-        try body(folder)
+        try withTemporaryFolder { folder in
+            for (name, text) in files { try Data(text.utf8).write(to: folder.appending(path: name)) }
+            try body(folder)
+        }
     }
 
     private func rendered(_ files: [String: String]) throws -> String? {

@@ -89,15 +89,6 @@ import Testing
         }
     }
 
-    /// Texts of the same length of which one fits and the other does not.
-    @Test func theBoundIsNear() throws {
-        let tokenizer = try makeTokenizer(byteLevelJSON(merges: Self.byteChains))
-        // Eight letters a are one token.
-        let long = String(repeating: "a", count: 80_000)
-        #expect(tokenizer.encode(long, addSpecialTokens: false, atMost: 10_000)?.count == 10_000)
-        #expect(tokenizer.encode(long + "a", addSpecialTokens: false, atMost: 10_000) == nil)
-    }
-
     @Test func aTextFarTooLongIsRefusedAtOnce() throws {
         for (name, json) in Self.tokenizers
         where name.contains("added") || name == "bytes" || name == "unknown" {

@@ -110,12 +110,11 @@ func makeTokenizer(_ json: String) throws -> Tokenizer {
 }
 
 func withTokenizerFile<Result>(_ data: Data, _ body: (URL) throws -> Result) throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appendingPathComponent("tokenizer.json")
-    try data.write(to: file)
-    return try body(file)
+    try withTemporaryFolder { folder in
+        let file = folder.appendingPathComponent("tokenizer.json")
+        try data.write(to: file)
+        return try body(file)
+    }
 }
 
 /// A string as a JSON literal.
