@@ -21,6 +21,9 @@ static void add(const void *bytes, size_t n) {
     for (size_t i = 0; i < n; i++) digest = (digest ^ p[i]) * 1099511628211ull;
 }
 
+// Of attention's cache.
+enum { HEADS = 2, POSITIONS = 300 };
+
 static void *room(size_t bytes) {
     void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
     if (!p) exit(2);
@@ -119,44 +122,58 @@ static void products(const PhiKernels *k) {
     }
 }
 
+// Attention of `rows` rows of `per_head` queries in each head. If they don't see the same blocks, the second half of the
+// rows has a last one of its own.
+static void attend(const PhiKernels *k, PhiKVHead cache, size_t rows, size_t per_head, int same) {
+    enum { most = 40, blocks = 5 };
+    static const int32_t lists[2][blocks] = {{4, 0, 2, 1, 3}, {4, 0, 2, 1, 5}};
+    const size_t n = cache.n, count = HEADS * rows * per_head, length = cache.dims + 2;
+    PhiQuery q[HEADS * most];
+    static int8_t values[HEADS * most][256];
+    static float x[HEADS * most][256];
+    cache.fetches_heads = rows % 3;
+    float *results = room(count * n * 4), *alone = room(n * 4), *scores = room(count * length * 4);
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = i / per_head % rows;
+        for (size_t d = 0; d < n; d++) x[i][d] = uniform() * 4;
+        k->quantize_query(x[i], n, cache.dims, 0.4f, values[i], &q[i].scale, &q[i].sum);
+        q[i].x = x[i], q[i].values = values[i];
+        q[i].begin = row == 3 ? 100 : row == 4 ? 64 : 0;
+        q[i].end = row % 11 == 5 ? 130 : (uint32_t)(POSITIONS - rows + 1 + row);
+        q[i].blocks = lists[!same && row >= rows / 2];
+        q[i].out = results + i * n;
+    }
+    k->attend(&cache, HEADS, q, rows, per_head, same ? blocks : blocks - 1, scores);
+    add(results, count * n * 4);
+    // Some alone, with nothing shared and otherwise fetched: the same.
+    for (size_t i = 0; i < count; i += 3) {
+        PhiKVHead head = cache;
+        head.memory += i / (rows * per_head) * phi_kv_head_bytes(cache.kind, cache.dims), head.fetches_heads = i / 3 % 3;
+        q[i].out = alone;
+        k->attend(&head, 1, &q[i], 1, 1, i % 2 ? 0 : blocks, scores);
+        if (memcmp(alone, results + i * n, n * 4)) printf("%s: attention differs in company\n", k->name), exit(1);
+    }
+    free(results), free(scores), free(alone);
+}
+
 static void attention(const PhiKernels *k, uint32_t kind) {
-    enum { positions = 300, queries = 20, blocks = (positions + 63) / 64 };
-    // The second half of the queries has a last block of its own.
-    const int32_t lists[2][blocks] = {{4, 0, 2, 1, 3}, {4, 0, 2, 1, 5}};
     for (uint32_t dims = 16; dims <= 256; dims = dims < 128 ? dims + 16 : dims + 128) {
-        const size_t part = phi_kv_head_bytes(kind, dims), bytes = 4 * part, n = dims - 4;
-        PhiKVHead cache = {room((blocks + 1) * bytes), bytes, part, kind, (uint32_t)n, dims, 0};
+        const size_t head = phi_kv_head_bytes(kind, dims), part = HEADS * head, n = dims - 4;
+        PhiKVHead cache = {room(6 * 4 * part), 4 * part, part, kind, (uint32_t)n, dims, 0};
+        uint8_t *memory = cache.memory;
         float key[256], value[256];
-        for (size_t p = 0; p < positions; p++) {
-            for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform() * (p == 70 ? 1e-6f : 1);
-            k->store_kv(&cache, lists[0][p / 64], p % 64, key, value);
-            if (p >= 256) k->store_kv(&cache, 5, p % 64, value, key);
-        }
-        PhiQuery q[queries];
-        static int8_t values[queries][256];
-        static float x[queries][256];
-        float *results = room(queries * n * 4), *scores = room(queries * (dims + 2) * 4);
-        for (int i = 0; i < queries; i++) {
-            for (size_t d = 0; d < n; d++) x[i][d] = uniform() * 4;
-            k->quantize_query(x[i], n, dims, 0.4f, values[i], &q[i].scale, &q[i].sum);
-            q[i].x = x[i], q[i].values = values[i];
-            q[i].begin = i == 3 ? 100 : i == 4 ? 64 : 0;
-            q[i].end = (uint32_t)(positions - queries + 1 + i);
-            q[i].blocks = lists[i >= queries / 2];
-            q[i].out = results + (size_t)i * n;
-        }
-        k->attend(&cache, 1, q, queries, 1, 4, scores);
-        add(results, queries * n * 4);
-        add(cache.memory, blocks * bytes);
-        // One by one, with nothing shared and otherwise fetched: the same.
-        cache.fetches_heads = 1;
-        float *alone = room(queries * n * 4);
-        for (int i = 0; i < queries; i++) {
-            q[i].out = alone + (size_t)i * n;
-            k->attend(&cache, 1, &q[i], 1, 1, i % 2 ? 0 : blocks, scores);
-        }
-        if (memcmp(alone, results, queries * n * 4)) printf("%s: attention differs in company\n", k->name), exit(1);
-        free(cache.memory), free(results), free(scores), free(alone);
+        for (size_t h = 0; h < HEADS; h++, cache.memory += head)
+            for (size_t p = 0; p < POSITIONS; p++) {
+                for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform() * (p == 70 ? 1e-6f : 1);
+                k->store_kv(&cache, (const int32_t[]){4, 0, 2, 1, 3}[p / 64], p % 64, key, value);
+                if (p >= 256) k->store_kv(&cache, 5, p % 64, value, key);
+            }
+        cache.memory = memory;
+        // As many queries as a step takes, and fewer, and more; eight of a row are enough for tiles.
+        for (size_t count = 1; count <= 40; count += phi_kv_has_integers(kind) && dims == 96 ? 1 : 13)
+            attend(k, cache, count % 8 ? count : count / 8, count % 8 ? 1 : 8, count % 3 == 0);
+        add(memory, 6 * 4 * part);
+        free(memory);
     }
 }
 

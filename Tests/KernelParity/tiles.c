@@ -15,6 +15,8 @@ static void configure_tiles(const void *config) {
     memcpy(rows, (const uint8_t *)config + 48, sizeof rows);
     memset(tiles, 0, sizeof tiles);
 }
+// Without a configuration nothing is loaded.
+static void release(void) { memset(rows, 0, sizeof rows); }
 static void zero(int t) { memset(tiles[t], 0, sizeof tiles[t]); }
 static void load(int t, const void *from, size_t stride) {
     zero(t);
@@ -49,7 +51,7 @@ PRODUCTS_OF(unsigned_by_unsigned, uint8_t, uint8_t)
 #undef _tile_dpbssd
 #undef _tile_dpbuud
 #define _tile_loadconfig configure_tiles
-#define _tile_release() ((void)0)
+#define _tile_release release
 #define _tile_zero zero
 #define _tile_loadd load
 #define _tile_stream_loadd load

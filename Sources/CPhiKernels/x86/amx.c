@@ -319,8 +319,6 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
     return (f32x16)phi_scales512(p, float_type);
 }
 #define amx_store_lanes phi_store_lanes512
-#define amx_key_dots phi_key_dots512
-#define amx_weighted_values phi_weighted_values512
 static uint64_t HOOK(probe_products)(size_t rounds) {
     _Alignas(64) uint8_t ones[1024];
     memset(ones, 1, sizeof ones);
@@ -335,7 +333,19 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 4 * 16384;
 }
 
+#include "amx_attention.inc"
+// A step takes a tile's rows.
+#define PHI_STEP 16
+#define PHI_ATTEND HOOK(attend_in_tiles)
 #include "../lanes_ops.inc"
+
+static void HOOK(attend_in_tiles)(const PhiKVHead *cache, size_t heads, const PhiQuery *queries, size_t rows,
+                                  size_t per_head, size_t shared, float *states) {
+    const int has_tiles = uses_tiles((int)(rows * per_head), cache);
+    if (has_tiles) configure(64);
+    HOOK(attend)(cache, heads, queries, rows, per_head, shared, states);
+    if (has_tiles) _tile_release();
+}
 
 PHI_LINEAR(linear, HOOK(products))
 

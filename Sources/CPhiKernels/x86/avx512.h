@@ -15,26 +15,27 @@ INLINE __m512 phi_scales512(const uint8_t *p, uint32_t float_type) {
     }
 }
 
-// Prefetches the KV cache, which is read contiguously in four streams: `ahead` into the first-level cache, or if 0 far
-// ahead into the second.
-INLINE void phi_fetch_kv(const void *line, size_t ahead) {
-    if (ahead)
+// Prefetches the KV cache, which is read contiguously in four streams, into the first-level cache if it is `near`, or
+// the second.
+INLINE void phi_fetch_kv(const void *line, ptrdiff_t ahead, const int near) {
+    if (near)
         _mm_prefetch((const char *)line + ahead, _MM_HINT_T0);
     else
-        _mm_prefetch((const char *)line + 1024, _MM_HINT_T1);
+        _mm_prefetch((const char *)line + ahead, _MM_HINT_T1);
 }
 
-// Calls DO with a constant for `count`, and for `ahead` if it is zero.
+// Calls DO with constants for `count` and for whether lines are fetched near; 1 KB ahead where no head is fetched.
 #define PHI_EACH_COUNT(DO)                                                                                 \
-    switch (count + (ahead ? 4 : 0)) {                                                                     \
+    if (!cache->fetches_heads) ahead = 1024;                                                               \
+    switch (count + (cache->fetches_heads == 1 ? 4 : 0)) {                                                 \
     case 1: DO(1, 0); break;                                                                               \
     case 2: DO(2, 0); break;                                                                               \
     case 3: DO(3, 0); break;                                                                               \
     case 4: DO(4, 0); break;                                                                               \
-    case 5: DO(1, ahead); break;                                                                           \
-    case 6: DO(2, ahead); break;                                                                           \
-    case 7: DO(3, ahead); break;                                                                           \
-    default: DO(4, ahead);                                                                                 \
+    case 5: DO(1, 1); break;                                                                               \
+    case 6: DO(2, 1); break;                                                                               \
+    case 7: DO(3, 1); break;                                                                               \
+    default: DO(4, 1);                                                                                     \
     }
 
 INLINE __m512i phi_quad512(const void *p) {
@@ -48,8 +49,9 @@ INLINE void phi_store_lanes512(const int8_t *bytes, uint8_t *to) {
     _mm512_mask_storeu_epi8(to, 0x1111111111111111, spread);
 }
 
-INLINE void phi_dots512(const int8_t *const *queries, const int count, const uint8_t *keys, size_t part,
-                        size_t positions, size_t dims, size_t ahead, int32_t (*out)[64]) {
+INLINE void phi_dots512(const int8_t *const *queries, const int count, const PhiKVHead *cache, const uint8_t *keys,
+                        size_t positions, ptrdiff_t ahead, const int near, int32_t (*out)[64]) {
+    const size_t part = cache->part_bytes, dims = cache->dims;
     const __m512i zero = _mm512_setzero_si512();
     for (size_t p = 0; p < positions; p += 16, keys += part) {
         // Four sums a query, so that they are independent.
@@ -59,7 +61,7 @@ INLINE void phi_dots512(const int8_t *const *queries, const int count, const uin
             for (size_t i = 0; i < 4; i++) {
                 const uint8_t *line = keys + d * 16 + i * 64;
                 const __m512i k = _mm512_loadu_si512(line);
-                phi_fetch_kv(line, ahead);
+                phi_fetch_kv(line, ahead, near);
                 for (int q = 0; q < count; q++)
                     sums[q][i] = _mm512_dpbusd_epi32(sums[q][i], k, phi_quad512(queries[q] + d + 4 * i));
             }
@@ -69,16 +71,17 @@ INLINE void phi_dots512(const int8_t *const *queries, const int count, const uin
     }
 }
 
-INLINE void phi_key_dots512(const int8_t *const *queries, int count, const uint8_t *keys, size_t part,
-                            size_t positions, size_t dims, size_t ahead, int32_t (*out)[64]) {
-#define DOTS(n, far) phi_dots512(queries, n, keys, part, positions, dims, far, out)
+INLINE void phi_key_dots512(const int8_t *const *queries, int count, const PhiKVHead *cache, const uint8_t *keys,
+                            size_t positions, ptrdiff_t ahead, int32_t (*out)[64]) {
+#define DOTS(n, near) phi_dots512(queries, n, cache, keys, positions, ahead, near, out)
     PHI_EACH_COUNT(DOTS)
 #undef DOTS
 }
 
-INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const int8_t *values, size_t part,
-                            size_t positions, size_t dims, size_t ahead, const float *scales,
-                            float *const *to) {
+INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const PhiKVHead *cache,
+                            const int8_t *values, size_t positions, ptrdiff_t ahead, const int near,
+                            const float *scales, float *const *to) {
+    const size_t part = cache->part_bytes, dims = cache->dims;
     for (size_t d = 0; d < dims; d += 16, values += 256) {
         __m512i sums[4][2];
         for (int q = 0; q < count; q++) sums[q][0] = sums[q][1] = _mm512_setzero_si512();
@@ -86,7 +89,7 @@ INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const
         for (size_t p = 0; p < positions; p += 16, line += part)
             for (size_t i = 0; i < 4; i++) {
                 const __m512i v = _mm512_loadu_si512(line + i * 64);
-                phi_fetch_kv(line + i * 64, ahead);
+                phi_fetch_kv(line + i * 64, ahead, near);
                 for (int q = 0; q < count; q++)
                     sums[q][i % 2] = _mm512_dpbusd_epi32(sums[q][i % 2], phi_quad512(weights[q] + p + 4 * i), v);
             }
@@ -97,10 +100,10 @@ INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const
     }
 }
 
-INLINE void phi_weighted_values512(const uint8_t (*weights)[64], int count, const int8_t *values, size_t part,
-                                   size_t positions, size_t dims, size_t ahead, const float *scales,
+INLINE void phi_weighted_values512(const uint8_t (*weights)[64], int count, const PhiKVHead *cache,
+                                   const int8_t *values, size_t positions, ptrdiff_t ahead, const float *scales,
                                    float *const *to) {
-#define WEIGHTED(n, far) phi_weighted512(weights, n, values, part, positions, dims, far, scales, to)
+#define WEIGHTED(n, near) phi_weighted512(weights, n, cache, values, positions, ahead, near, scales, to)
     PHI_EACH_COUNT(WEIGHTED)
 #undef WEIGHTED
 }
