@@ -28,7 +28,8 @@ PhiProcessor phi_this_processor(void) { return (PhiProcessor){PHI_OTHER, 0}; }
 PhiWays phi_ways(PhiProcessor p) {
     // Zen 4 multiplies once a cycle, with shifts in parallel. Zen 5 and Intel's multiply twice, on the units that
     // convert and shift. Zen 4's hardware prefetches the KV cache better than instructions do, Zen 5's worse.
-    PhiWays ways = {0, 0, p.vendor == PHI_INTEL};
+    // Intel's is reckoned to be like that of weights: too late alone, and the first level has too few places.
+    PhiWays ways = {0, p.vendor == PHI_INTEL ? 2 : 0, p.vendor == PHI_INTEL};
     if (p.vendor == PHI_AMD) ways.shifts = p.family < 0x1a, ways.fetches_heads = p.family >= 0x1a;
     return ways;
 }

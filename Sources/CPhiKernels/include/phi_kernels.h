@@ -150,7 +150,7 @@ typedef struct {
     uint32_t kind;
     uint32_t n;     // the head dimension
     uint32_t dims;  // n rounded up to 16; the padding is zero
-    uint32_t fetches_heads;  // whether attention prefetches the next head (PhiWays)
+    uint32_t fetches_heads;  // how attention prefetches the next head (PhiWays)
 } PhiKVHead;
 
 // Bytes of the scales before integers.

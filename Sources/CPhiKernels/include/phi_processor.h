@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     // Whether products are scaled by shifts and additions beside multiplications, rather than by multiplying.
     int32_t shifts;
-    // Whether instructions prefetch the KV cache a whole head ahead.
+    // The cache, of the first or second level, into which instructions prefetch the KV cache a whole head ahead; or 0.
     int32_t fetches_heads;
     // Whether instructions prefetch a single row's weights 4 KB ahead into the second-level cache.
     int32_t fetches_row;
