@@ -32,7 +32,6 @@ struct RunCommandTests {
         (["in.jsonl"], 64, "Is this the input? phibatch run --model MODEL --input in.jsonl"),
         (["bad.yaml"], 65, "bad.yaml:2: unknown key \"modle\". Did you mean model?"),
         (["job.yaml", "--prompt", "{{ oops"], 65, "prompt template"),
-        (["none.yaml"], 66, "none.yaml: there is no such job file."),
         (["job.yaml", "-i", "none.jsonl"], 66, "none.jsonl: there is no such input file."),
         (["job.yaml", "--input", "model"], 66, "model: is a folder"),
         (["job.yaml", "-o", "model"], 73, "model: is a folder"),

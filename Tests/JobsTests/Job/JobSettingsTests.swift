@@ -100,8 +100,7 @@ import Testing
         ("prefill_chunk: 0", 4, "prefill_chunk must be"), ("speculate: yes", 4, "speculate must be"),
         ("speculate: 25", 4, "speculate must be"),
         ("checkpoint_interval: -1", 4, "checkpoint_interval must be"),
-        ("seed: 1\nseed: 2", 4, "the key seed is given more than once"), ("seed: [1", 4, "is not valid YAML"),
-        ("[a]: b", 4, "a plain word"), ("? [a]\n: b", 4, "can't begin with ?"),
+        ("seed: [1", 4, "is not valid YAML"), ("[a]: b", 4, "a plain word"),
     ])
     func errorsNameLineAndKey(text: String, line: Int, word: String) {
         let message = problem(Self.required + text)
@@ -128,7 +127,6 @@ import Testing
         yaml += "? *a9\n: x\n"
         #expect(problem(yaml).contains("YAML aliases"))
         #expect(problem(Self.required + "system: &s hello\nprompt: *s").isEmpty)
-        #expect(problem(String(repeating: "[", count: 100_000)).contains("not valid YAML"))
         #expect(problem("a: " + String(repeating: "x", count: 2 << 20)).contains("too large"))
     }
 
@@ -181,12 +179,9 @@ import Testing
     /// The ranges are the same for values that a program sets.
     @Test func settingsOfProgramsAreChecked() throws {
         let wrong: [(name: String, change: (inout JobSettings) -> Void)] = [
-            ("max_tokens", { $0.maxTokens = 0 }), ("temperature", { $0.temperature = .nan }),
-            ("top_p", { $0.topP = 0 }), ("workers", { $0.engine.workers = 5000 }),
-            ("checkpoint_interval", { $0.checkpointInterval = -1 }), ("stop", { $0.stop = [""] }),
-            ("logit_bias", { $0.logitBias = [7: 101, 3: 1] }), ("samples", { $0.samples = 0 }),
-            ("repetition_penalty", { $0.repetitionPenalty = 0 }),
-            ("presence_penalty", { $0.presencePenalty = 3 }),
+            ("temperature", { $0.temperature = .nan }), ("workers", { $0.engine.workers = 5000 }),
+            ("checkpoint_interval", { $0.checkpointInterval = -1 }), ("samples", { $0.samples = 0 }),
+            ("keep_old", { $0.keepOld = -1 }), ("rows", { $0.rows = 0 }),
         ]
         try JobSettings().checkValues()
         for (name, change) in wrong {

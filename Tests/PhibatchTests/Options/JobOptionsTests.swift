@@ -60,7 +60,6 @@ import Testing
         #expect(
             problem(["--max-token", "5"]) == "Unknown option '--max-token'. Did you mean '--max-tokens'?")
         #expect(problem(["--seed"]) == "Missing value for '--seed <N>'.")
-        #expect(problem(["--seed", "1", "--seed", "2"]) == "--seed is given more than once.")
         #expect(problem(["--tokens", "true"]).hasPrefix("a flag takes no value, but true is given."))
         #expect(problem(["a.yaml", "b.yaml"]) == "one job file at a time: b.yaml is one too many.")
         #expect(problem(["-x"]) == "Unknown option '-x'.")
