@@ -72,13 +72,13 @@ import Testing
         #expect(cost(10, 100) > cost(10, 99) && cost(11, 100) > cost(10, 100))
         #expect(cost(10, 100, saved: 50) < cost(10, 60))
         #expect(cost(200, 50) < cost(10, 100))
-        let whole = request(5, 20, saved: 20)
+        let longer = request(5, 21, saved: 20)
         let decoding = try #require(
-            whole.saved.flatMap {
-                whole.kind.decoding(
-                    $0, after: whole.prompt, vocabularySize: model.limits.vocabularySize)
+            longer.saved.flatMap {
+                longer.kind.decoding(
+                    $0, after: longer.prompt, vocabularySize: model.limits.vocabularySize)
             })
-        expected.note(EndedRequest(request: whole, decoding: decoding, provenance: [:]))
+        expected.note(EndedRequest(request: request(5, 20), decoding: decoding, provenance: [:]))
         #expect(cost(160, 90) == 10 + 90, "it had all that it might")
     }
 
