@@ -208,9 +208,6 @@ struct ForgeryTests {
         if case .made(var answer as GeneratedResult) = first.content {
             answer.text = "Forged"
             first.content = .made(answer)
-        } else if case .made(var answer as ChosenResult) = first.content {
-            answer.answer.text = "Forged"
-            first.content = .made(answer)
         } else if case .made(var score as ScoredResult) = first.content {
             score.promptTokens += 1
             first.content = .made(score)

@@ -54,8 +54,9 @@ enum Conversations {
         guard let made = result.made, made.isAccepted,
             let asked = result.kept.last(where: { $0.name == member })?.json,
             let answer = made.completion
-                ?? (made as? StepsResult)?.steps.last(where: { $0.result is GeneratedResult })?.result
-                .completion
+                ?? (made as? StepsResult)?.steps.compactMap(\.result.completion).last(where: {
+                    $0.probabilities == nil
+                })
         else { return nil }
         // Continues the last message's text.
         let text = JSONWriter.text(of: .string(answer.text)).utf8.dropFirst()

@@ -1,10 +1,17 @@
 import BatchEngine
 import JSON
 
-/// A completion.
+/// A completion, or the choice of one of some answers, with the probabilities of all, in the order given.
 ///
-///     "text"[,"reasoning"][,"tool_calls":[…]][,"reasoning_cut":true],"finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
+///     "text"[,"reasoning"][,"tool_calls":[…]][,"reasoning_cut":true],"finish_reason"[,"probabilities":{"<choice>":<0 to 1>,…}],"usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
 package struct GeneratedResult: TaskResult {
+    /// Probability of a choice among all.
+    package struct Probability: Sendable, Equatable {
+        package var text: String
+        /// 0 to 1.
+        package var value: Double
+    }
+
     package var text: String
     /// The model's reasoning before it; nil if that is not separate.
     package var reasoning: String?
@@ -16,6 +23,8 @@ package struct GeneratedResult: TaskResult {
     package var reasoningIsCut = false
     /// Nil if unknown.
     package var finishReason: FinishReason?
+    /// Of all choices; nil unless it is one of them.
+    package var probabilities: [Probability]?
     package var promptTokens: Int
     package var completionTokens: Int
     package var seed = 0
@@ -27,7 +36,8 @@ package struct GeneratedResult: TaskResult {
     package var provenance: [GenerationResult.NamedValue] = []
 
     package static let names: Set = [
-        "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "seed", "logprobs",
+        "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "probabilities", "seed",
+        "logprobs",
     ]
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
 
@@ -39,23 +49,14 @@ package struct GeneratedResult: TaskResult {
             + allColumns.dropFirst()
     }
 
-    package var completion: GeneratedResult? { self }
-
     package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
-        write(members, to: &writer) { _ in }
-    }
-
-    /// - Parameter more: writes members before the counts.
-    func write(
-        _ members: ResultMembers, to writer: inout JSONWriter, more: (inout JSONWriter) -> Void
-    ) {
         writer.string("text", text)
         if let reasoning { writer.string("reasoning", reasoning) }
         if let toolCalls { ToolCall.write(toolCalls, to: &writer) }
-        if members == .data { return more(&writer) }
+        if members == .data { return writeProbabilities(to: &writer) }
         if reasoningIsCut { writer.bool("reasoning_cut", true) }
         writer.optional("finish_reason", finishReason) { $0.string($1.rawValue) }
-        more(&writer)
+        writeProbabilities(to: &writer)
         ResultCoding.writeUsage(of: self, reasoning: reasoningTokens, &writer)
         if members == .log { writer.int("seed", seed) }
         if let tokens { ResultCoding.write(tokens, &writer) }
@@ -65,6 +66,23 @@ package struct GeneratedResult: TaskResult {
             }
         }
         ResultCoding.write(provenance, &writer)
+    }
+
+    func writeProbabilities(to writer: inout JSONWriter) {
+        if let probabilityText { writer.raw("probabilities", probabilityText) }
+    }
+
+    private var probabilityText: String? {
+        probabilities.map { probabilities in
+            JSONWriter.object { writer in
+                for choice in probabilities { writer.number(choice.text, choice.value) }
+            }.text
+        }
+    }
+
+    /// Probability of the text among the choices.
+    private var probability: Double? {
+        probabilities?.first { $0.text.utf8.elementsEqual(text.utf8) }?.value
     }
 
     /// The text as a JSON object; nil if it is none.
@@ -87,6 +105,8 @@ package struct GeneratedResult: TaskResult {
                 return String(writer.text.dropFirst("{\"tool_calls\":".count).dropLast())
             }
         case "finish_reason": finishReason?.rawValue
+        case "probability": probability.map { "\($0)" }
+        case "probabilities": probabilityText
         case "seed": "\(seed)"
         default: countCell(column)
         }
@@ -94,11 +114,19 @@ package struct GeneratedResult: TaskResult {
 
     package func describe(in report: inout ReportedResult) {
         report.status = finishReason?.rawValue ?? report.status
-        report.text = text
-        report.seed = seed
-        report.fields += ReportedField.parts(ofAnswer: text)
-        if let reasoningTokens { report.fields.append(.init(["reasoning_tokens"], .int(reasoningTokens))) }
-        if let call = toolCalls?.first { report.fields.append(.init(["call"], .string(call.name))) }
+        (report.text, report.seed) = (text, seed)
+        if let probabilities {
+            report.fields.append(.init(["class"], .string(text)))
+            if let probability { report.fields.append(.init(["probability"], .double(probability))) }
+            report.fields += probabilities.map { .init(["p(\($0.text))"], .double($0.value)) }
+            report.facts += probabilities.map { ("p(\($0.text))", "\($0.value)") }
+        } else {
+            report.fields += ReportedField.parts(ofAnswer: text)
+            if let reasoningTokens {
+                report.fields.append(.init(["reasoning_tokens"], .int(reasoningTokens)))
+            }
+            if let call = toolCalls?.first { report.fields.append(.init(["call"], .string(call.name))) }
+        }
         if let reasoning { report.facts.append(("reasoning", reasoning)) }
         for call in toolCalls ?? [] { report.facts.append(("calls \(call.name)", call.arguments)) }
         report.facts += provenance.map { ($0.name, $0.value) }
@@ -119,6 +147,9 @@ extension GeneratedResult {
             tokens: log["tokens"]?.numbers(Int32.self), provenance: ResultCoding.provenance(of: log))
         if case .array(let entries)? = log["logprobs"]?["content"] {
             logprobs = entries.compactMap { LogprobEntry($0) }
+        }
+        if case .object(let choices)? = log["probabilities"] {
+            probabilities = choices.map { Probability(text: $0.name, value: $0.value.number ?? 0) }
         }
     }
 }

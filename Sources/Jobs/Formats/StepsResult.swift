@@ -84,7 +84,7 @@ package struct StepsResult: TaskResult {
     private func writeData(to writer: inout JSONWriter) {
         for step in steps {
             writer.key(step.name)
-            if let answer = step.result as? GeneratedResult {
+            if let answer = step.result.completion, answer.probabilities == nil {
                 writer.value(answer.object.map { .object($0) } ?? .string(answer.text))
             } else {
                 writer.object { step.result.write(.data, to: &$0) }

@@ -12,8 +12,6 @@ package protocol TaskResult: Sendable, Equatable {
 
     var promptTokens: Int { get }
     var completionTokens: Int { get }
-    /// Its completion, if it is one. None by default.
-    var completion: GeneratedResult? { get }
 
     /// Its category in the summary of a run, if results differ in that; nil by default.
     var tally: RowOutcome? { get }
@@ -22,8 +20,6 @@ package protocol TaskResult: Sendable, Equatable {
 
     /// Writes its members.
     func write(_ members: ResultMembers, to writer: inout JSONWriter)
-    /// Writes additions to a completion in foreign formats. None by default.
-    func writeMore(to writer: inout JSONWriter)
     /// Returns the cell of a column; nil, the default, except for counts of tokens.
     func cell(_ column: String) -> String?
     /// Describes it in a report.
@@ -32,10 +28,10 @@ package protocol TaskResult: Sendable, Equatable {
 
 extension TaskResult {
     package static var isAnswer: Bool { true }
-    package var completion: GeneratedResult? { nil }
+    /// Its completion, if it is one.
+    package var completion: GeneratedResult? { self as? GeneratedResult }
     package var tally: RowOutcome? { nil }
     package var isAccepted: Bool { true }
-    package func writeMore(to writer: inout JSONWriter) {}
     package func cell(_ column: String) -> String? { countCell(column) }
 
     func countCell(_ column: String) -> String? {

@@ -8,11 +8,14 @@ import Testing
 
 /// Outputs that have the data alone.
 @Suite struct LeanResultsTests {
-    private static func answer(_ text: String) -> GeneratedResult {
-        GeneratedResult(text: text, finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 5)
+    private static func answer(_ text: String, _ all: [GeneratedResult.Probability]? = nil) -> GeneratedResult
+    {
+        GeneratedResult(
+            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
+        )
     }
-    private static let choice = ChosenResult(
-        answer("no"), [.init(text: "yes", value: 0.25), .init(text: "no", value: 0.75)])
+    private static let choice = answer(
+        "no", [.init(text: "yes", value: 0.25), .init(text: "no", value: 0.75)])
     private static let row = StepsResult(
         [
             .init("question", answer("Why, \"bee\"?")),

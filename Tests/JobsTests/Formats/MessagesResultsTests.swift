@@ -8,8 +8,11 @@ import Testing
 
 /// Outputs of conversations to train with. `LeanJobTests` has jobs that are stopped, verified and merged.
 @Suite struct MessagesResultsTests {
-    private static func answer(_ text: String) -> GeneratedResult {
-        GeneratedResult(text: text, finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 5)
+    private static func answer(_ text: String, _ all: [GeneratedResult.Probability]? = nil) -> GeneratedResult
+    {
+        GeneratedResult(
+            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
+        )
     }
 
     private func encoded(_ result: GenerationResult) -> String {
@@ -57,7 +60,7 @@ import Testing
     /// It is the last step's that has a text sampled.
     @Test func whatHasNoAnswerIsLeftOut() throws {
         let kept = try carried(.user("Why?"))
-        let choice = ChosenResult(Self.answer("no"), [.init(text: "no", value: 1)])
+        let choice = Self.answer("no", [.init(text: "no", value: 1)])
         var row = StepsResult([
             .init("question", Self.answer("Why?")), .init("answer", Self.answer("So.")),
             .init("judge", choice),

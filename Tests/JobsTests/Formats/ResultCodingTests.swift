@@ -40,9 +40,10 @@ import Testing
     private static let plainText =
         #""text":"","finish_reason":"length","usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
     private static let chosen = GenerationResult(
-        ChosenResult(
-            .init(text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1),
-            [.init(text: "a\"", value: 0.1), .init(text: "b", value: 1)]))
+        GeneratedResult(
+            text: "b", finishReason: .stop,
+            probabilities: [.init(text: "a\"", value: 0.1), .init(text: "b", value: 1)], promptTokens: 1,
+            completionTokens: 1))
     private static let chosenText =
         #""text":"b","finish_reason":"stop","probabilities":{"a\"":0.1,"b":1},"#
         + #""usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#

@@ -4,8 +4,10 @@ import Testing
 
 /// Tables of jobs with steps.
 @Suite struct StepTableTests {
-    private func answer(_ text: String) -> GeneratedResult {
-        GeneratedResult(text: text, finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 5)
+    private func answer(_ text: String, _ all: [GeneratedResult.Probability]? = nil) -> GeneratedResult {
+        GeneratedResult(
+            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
+        )
     }
 
     private func encoded(_ result: GenerationResult, _ format: any ResultFormat) -> String {
@@ -31,7 +33,7 @@ import Testing
         let row = StepsResult(
             [
                 .init("question", answer("Why, \"bee\"?")), .init("facts", answer("{\n}")),
-                .init("judge", ChosenResult(answer("no"), [.init(text: "no", value: 0.75)])),
+                .init("judge", answer("no", [.init(text: "no", value: 0.75)])),
             ], dropped: "judge", original: "r2")
         func columns(_ name: String) -> String {
             ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"].map { "\(name).\($0)" }

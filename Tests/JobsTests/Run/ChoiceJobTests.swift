@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    private func probabilities(_ prompt: String, _ choices: [String]) -> [ChosenResult.Probability] {
+    private func probabilities(_ prompt: String, _ choices: [String]) -> [GeneratedResult.Probability] {
         let logprobs = choices.map { logprob(prompt, $0) }
         let weights = logprobs.map { FixedArithmetic.exp($0 - (logprobs.max() ?? 0)) }
         let sum = weights.reduce(0, +)
@@ -55,11 +55,11 @@ import Testing
             chosen.insert(best.text)
             wanted.append(
                 GenerationResult(
-                    ChosenResult(
-                        .init(
-                            text: best.text, finishReason: .stop, promptTokens: Self.chat(prompt).utf8.count,
-                            completionTokens: best.text.utf8.count, seed: 5, tokens: Self.ids(best.text),
-                            provenance: [.init(name: "script", value: "1")]), all)))
+                    GeneratedResult(
+                        text: best.text, finishReason: .stop, probabilities: all,
+                        promptTokens: Self.chat(prompt).utf8.count,
+                        completionTokens: best.text.utf8.count, seed: 5, tokens: Self.ids(best.text),
+                        provenance: [.init(name: "script", value: "1")])))
         }
         #expect(chosen.count > 4, "the comparison must mean something")
         let path = try folder.write(lines.joined(), to: "in.jsonl")
@@ -118,9 +118,9 @@ import Testing
         let (_, lines) = try ScriptedRun.run(
             job(path) { ($0.choices, $0.samples, $0.temperature, $0.seed) = (Self.choices, 40, 10, 2) })
         let texts = try lines.enumerated().map { sample, line in
-            let chosen = try #require(try ScriptedRun.result(line).made as? ChosenResult)
+            let chosen = try #require(try ScriptedRun.result(line).made?.completion)
             #expect(chosen.probabilities == probabilities(Self.chat("one"), Self.choices))
-            return chosen.answer.text
+            return chosen.text
         }
         #expect(texts.count == 40 && Set(texts).count > 2 && Set(texts).isSubset(of: Self.choices))
     }

@@ -60,14 +60,14 @@ package struct OpenAIAnswer: Sendable {
 
     private static func choices(
         of results: [GenerationResult]
-    ) -> ([Choice], GenerationResult.Failure?) {
-        var choices: [Choice] = []
+    ) -> ([GeneratedResult], GenerationResult.Failure?) {
+        var choices: [GeneratedResult] = []
         var failure: GenerationResult.Failure?
         for result in results {
             switch result.content {
             case .made(let made):
                 if let completion = made.completion {
-                    choices.append((completion, made))
+                    choices.append(completion)
                 } else {
                     // A kept result of an earlier run with another task.
                     let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
@@ -78,9 +78,6 @@ package struct OpenAIAnswer: Sendable {
         }
         return (choices, failure)
     }
-
-    /// A completion, and the result that has it.
-    private typealias Choice = (completion: GeneratedResult, result: any TaskResult)
 
     // MARK: Errors
 
@@ -106,7 +103,7 @@ package struct OpenAIAnswer: Sendable {
     // MARK: Completions and chats
 
     private func writeChoices(
-        _ prefix: String, _ kind: String, _ choices: [Choice],
+        _ prefix: String, _ kind: String, _ completions: [GeneratedResult],
         _ writer: inout JSONWriter, _ write: (GeneratedResult, inout JSONWriter) -> Void
     ) {
         writer.string("id", "\(prefix)-\(id)")
@@ -114,22 +111,21 @@ package struct OpenAIAnswer: Sendable {
         writer.int("created", created)
         writer.string("model", model)
         writer.array("choices") { writer in
-            for (index, choice) in choices.enumerated() {
-                let completion = choice.completion
+            for (index, completion) in completions.enumerated() {
                 writer.object { writer in
                     writer.int("index", index)
                     write(completion, &writer)
                     writer.optional("finish_reason", completion.finishReason) {
                         $0.string(Self.name(of: $1))
                     }
-                    choice.result.writeMore(to: &writer)
+                    completion.writeProbabilities(to: &writer)
                     if let tokens = completion.tokens {
                         writer.array("token_ids") { writer in for token in tokens { writer.int(token) } }
                     }
                 }
             }
         }
-        Self.writeUsage(choices.map(\.completion), of: request, &writer)
+        Self.writeUsage(completions, of: request, &writer)
         writer.string("system_fingerprint", "fp_\(run)")
     }
 
@@ -244,12 +240,11 @@ package struct OpenAIAnswer: Sendable {
 
     // MARK: Responses
 
-    private func writeResponse(_ choice: Choice, _ writer: inout JSONWriter) {
-        let completion = choice.completion
+    private func writeResponse(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         let isCut = completion.finishReason?.isLimit == true
         writeHead(isCut ? "incomplete" : "completed", isCut: isCut, &writer)
         writer.array("output") { writer in
-            for item in ResponseItem.all(of: completion, choice.result, id) {
+            for item in ResponseItem.all(of: completion, id) {
                 writer.object { item.write(to: &$0, isDone: true) }
             }
         }

@@ -26,15 +26,15 @@ struct ResponseEvents: AnswerEvents {
 
     mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
         var bytes = begin()
-        guard let result = results.first?.made, let completion = result.completion else { return bytes }
-        for item in ResponseItem.all(of: completion, result, answer.id).dropFirst(closed) {
+        guard let completion = results.first?.made?.completion else { return bytes }
+        for item in ResponseItem.all(of: completion, answer.id).dropFirst(closed) {
             let isOpen = item.isMessage && told != nil
             if !isOpen { bytes += open(item) }
             let rest = isOpen ? item.text.utf8.dropFirst(told?.utf8.count ?? 0) : item.text.utf8[...]
             if !rest.isEmpty { bytes += delta(String(decoding: rest, as: UTF8.self), of: item) }
             bytes += close(item)
         }
-        let whole = answer.whole([GenerationResult(result)], run: run).body
+        let whole = answer.whole([GenerationResult(completion)], run: run).body
         let isCut = completion.finishReason?.isLimit == true
         return bytes
             + event(isCut ? "response.incomplete" : "response.completed") { writer in
@@ -184,7 +184,7 @@ private struct ChoiceEvents: AnswerEvents {
 
     /// Returns the event that ends a choice, with everything not sent yet.
     private func end(_ whole: GenerationResult, of choice: Int) -> [UInt8] {
-        guard let result = whole.made, let completion = result.completion else { return [] }
+        guard let completion = whole.made?.completion else { return [] }
         let told = told[choice]
         let rest = String(decoding: completion.text.utf8.dropFirst(told?.bytes ?? 0), as: UTF8.self)
         return event(of: choice, rest, isFirst: told == nil) { writer in
@@ -204,7 +204,7 @@ private struct ChoiceEvents: AnswerEvents {
             writer.optional("finish_reason", completion.finishReason) {
                 $0.string(OpenAIAnswer.name(of: $1))
             }
-            result.writeMore(to: &writer)
+            completion.writeProbabilities(to: &writer)
         }
     }
 

@@ -4,8 +4,8 @@ import JSON
 struct ResponseItem {
     private enum Content {
         case reasoning
-        /// With the result's other members.
-        case message(logprobs: [LogprobEntry], isCut: Bool, more: (any TaskResult)?)
+        /// - Parameter of: nil before it has any text.
+        case message(of: GeneratedResult?)
         case call(ToolCall)
     }
 
@@ -21,19 +21,15 @@ struct ResponseItem {
 
     /// An item without content yet.
     static func message(_ id: String) -> Self {
-        Self(id: "msg_\(id)", text: "", content: .message(logprobs: [], isCut: false, more: nil))
+        Self(id: "msg_\(id)", text: "", content: .message(of: nil))
     }
 
-    /// - Parameter result: the result that has the completion.
-    static func all(of completion: GeneratedResult, _ result: any TaskResult, _ id: String) -> [Self] {
-        let isCut = completion.finishReason?.isLimit == true
-        let message = Self(
-            id: "msg_\(id)", text: completion.text,
-            content: .message(logprobs: completion.logprobs ?? [], isCut: isCut, more: result))
+    static func all(of completion: GeneratedResult, _ id: String) -> [Self] {
+        let message = Self(id: "msg_\(id)", text: completion.text, content: .message(of: completion))
         let calls = (completion.toolCalls ?? []).enumerated().map { number, call in
             Self(id: "fc_\(id)_\(number)", text: call.arguments, content: .call(call))
         }
-        // The result's other members are in the message.
+        // The completion's other members are in the message.
         let isOfCalls =
             completion.text.isEmpty && !calls.isEmpty && completion.tokens == nil
             && completion.logprobs == nil
@@ -61,7 +57,8 @@ struct ResponseItem {
             writer.string("type", "reasoning")
             writer.string("id", id)
             writer.array("summary") { _ in }
-        case .message(_, let isCut, _):
+        case .message(let completion):
+            let isCut = completion?.finishReason?.isLimit == true
             writer.string("type", "message")
             writer.string("id", id)
             writer.string("status", isDone ? isCut ? "incomplete" : "completed" : "in_progress")
@@ -83,10 +80,10 @@ struct ResponseItem {
     func writePart(to writer: inout JSONWriter, text: String) {
         writer.string("type", stem)
         writer.string("text", text)
-        guard case .message(let logprobs, _, let result) = content else { return }
+        guard case .message(let completion) = content else { return }
         writer.array("annotations") { _ in }
-        write(text.isEmpty ? [] : logprobs, &writer)
-        if !text.isEmpty || self.text.isEmpty { result?.writeMore(to: &writer) }
+        write(text.isEmpty ? [] : completion?.logprobs ?? [], &writer)
+        if !text.isEmpty || self.text.isEmpty { completion?.writeProbabilities(to: &writer) }
     }
 
     /// Writes the members of the event that ends the text.
@@ -97,7 +94,7 @@ struct ResponseItem {
             return
         }
         writer.string("text", text)
-        if case .message(let logprobs, _, _) = content { write(logprobs, &writer) }
+        if case .message(let completion) = content { write(completion?.logprobs ?? [], &writer) }
     }
 
     private func write(_ logprobs: [LogprobEntry], _ writer: inout JSONWriter) {

@@ -4,10 +4,10 @@ import PhiText
 
 /// Chooses the likeliest of some whole answers.
 struct ChooseTask: LineTask {
-    typealias Made = ChosenResult
+    typealias Made = GeneratedResult
 
     static func columns(of job: JobSettings) -> [String]? {
-        GeneratedResult.columns(of: job) + ChosenResult.ownColumns
+        GeneratedResult.columns(of: job) + ["probability", "probabilities"]
     }
 
     static func doesAll(of job: JobSettings) -> Bool { job.choices?.isEmpty == false }
@@ -209,12 +209,8 @@ private struct ChoicePart: RequestOwner {
             provenance: GenerationResult.values(ended.provenance))
         // The text is one of the choices, even where reasoning is kept in it.
         if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
-        let probabilities = zip(texts, weights.probabilities).map {
-            ChosenResult.Probability(text: $0, value: $1)
-        }
-        return .made(
-            ChosenResult(answer, probabilities), .init(ended, label, tokens: tokens.count), isOwn: ended.isOwn
-        )
+        answer.probabilities = zip(texts, weights.probabilities).map { .init(text: $0, value: $1) }
+        return .made(answer, .init(ended, label, tokens: tokens.count), isOwn: ended.isOwn)
     }
 }
 

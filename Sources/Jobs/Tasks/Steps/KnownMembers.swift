@@ -75,7 +75,8 @@ extension KnownMembers {
     /// - Parameter job: the job of the step alone.
     init(of job: JobSettings) {
         let made = job.task.types.first { $0.doesAll(of: job) }?.made
-        named = (made?.names ?? []).union(["usage", "tokens", "provenance"]).sorted()
+        let absent: Set = ChooseTask.doesAll(of: job) ? [] : ["probabilities"]
+        named = (made?.names ?? []).union(["usage", "tokens", "provenance"]).subtracting(absent).sorted()
             .map { ($0, KnownMembers()) }
         if job.task == .score {
             others = .impossible
