@@ -53,10 +53,9 @@ package struct StepsResult: TaskResult {
 
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
-    package var isAccepted: Bool { dropped == nil }
     /// Whether nothing was made, as enough rows of its line are accepted.
     var isNotNeeded: Bool { dropped == JobStep.until }
-    package var tally: RowOutcome? {
+    var outcome: RowOutcome {
         guard let dropped else { return .accepted }
         if isNotNeeded { return .dropped(by: dropped, .notNeeded) }
         // A step that rejected its own result is among them.
@@ -115,12 +114,11 @@ package struct StepsResult: TaskResult {
 
     package func describe(in report: inout ReportedResult) {
         report.status =
-            original == nil ? tally?.description ?? "" : "dropped by \(dropped ?? ""), a duplicate"
-        (report.steps, report.outcome) = (steps.map(\.name), tally)
+            original == nil ? outcome.description : "dropped by \(dropped ?? ""), a duplicate"
+        report.row = self
         var texts: [String] = []
         for step in steps {
-            var own = ReportedResult(id: report.id, status: "")
-            step.result.describe(in: &own)
+            let own = ReportedResult(step: step.result, of: report.key)
             texts.append("\(step.name): \(own.text ?? "")")
             report.fields += own.fields.map { .init([step.name] + $0.path, $0.value) }
             if step.result.completion != nil {

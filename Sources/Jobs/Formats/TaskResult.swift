@@ -13,11 +13,6 @@ package protocol TaskResult: Sendable, Equatable {
     var promptTokens: Int { get }
     var completionTokens: Int { get }
 
-    /// Its category in the summary of a run, if results differ in that; nil by default.
-    var tally: RowOutcome? { get }
-    /// Whether it counts as wanted. True by default.
-    var isAccepted: Bool { get }
-
     /// Writes its members.
     func write(_ members: ResultMembers, to writer: inout JSONWriter)
     /// Returns the cell of a column; nil, the default, except for counts of tokens.
@@ -30,8 +25,10 @@ extension TaskResult {
     package static var isAnswer: Bool { true }
     /// Its completion, if it is one.
     package var completion: GeneratedResult? { self as? GeneratedResult }
-    package var tally: RowOutcome? { nil }
-    package var isAccepted: Bool { true }
+    /// The outcome of a row of steps; nil for other results.
+    package var tally: RowOutcome? { (self as? StepsResult)?.outcome }
+    /// Whether no step dropped it.
+    package var isAccepted: Bool { (self as? StepsResult)?.dropped == nil }
     package func cell(_ column: String) -> String? { countCell(column) }
 
     func countCell(_ column: String) -> String? {

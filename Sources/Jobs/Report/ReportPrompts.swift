@@ -16,10 +16,10 @@ package struct ReportPrompts {
         case gone
     }
 
-    /// Hashes of a result's id, and of its line's content if known.
+    /// Hashes of a result's id and of its line's content.
     package struct Name: Hashable {
         var id: UInt64
-        var content: UInt64?
+        var content: UInt64
     }
 
     /// Texts as UTF-8, one after the other, and the place of each; nil if space ran out.
@@ -80,15 +80,13 @@ package struct ReportPrompts {
             return .text(String(decoding: bytes[place.range], as: UTF8.self), length: place.length)
         }
         guard let known = contents[name.id] else { return .gone }
-        return line(of: name).content.map(known.contains) ?? true ? .absent : .changed
+        return known.contains(line(of: name).content) ? .absent : .changed
     }
 
     /// The name with the line's own hash, if its result was made again.
     private func line(of name: Name) -> Name {
-        guard let known = contents[name.id] else { return name }
-        guard let content = name.content else { return Name(id: name.id, content: known.first) }
-        let first = known.first { ResultKey.redo(of: content, from: $0) != nil }
-        return Name(id: name.id, content: first ?? content)
+        let first = contents[name.id]?.first { ResultKey.redo(of: name.content, from: $0) != nil }
+        return Name(id: name.id, content: first ?? name.content)
     }
 
     /// A single question is its own text; several messages have their roles before them.

@@ -24,11 +24,10 @@ package struct ReportStatistics: Sendable {
     package private(set) var throughput = ThroughputSeries()
     /// Results of which an earlier run made a part, without timing.
     package private(set) var resumed = 0
-    /// Finish reasons and errors in order of appearance. Foreign files may have any: beyond 200 they share one.
+    /// Finish reasons and errors in order of appearance.
     package private(set) var statuses: [Status] = []
     package private(set) var funnel: Funnel
     package private(set) var fields = FieldsOfResults()
-    package private(set) var model: String?
 
     /// - Parameter steps: the job's, in order.
     package init(steps: [String] = []) { funnel = Funnel(steps) }
@@ -37,18 +36,17 @@ package struct ReportStatistics: Sendable {
         results += 1
         if result.sample == 0 { lines += 1 }
         if result.isFailed { failed += 1 }
-        model = model ?? result.model
         count(result)
-        funnel.add(result)
+        if let row = result.row { funnel.add(row) }
         fields.add(result.fields)
-        if let tokens = result.promptTokens, tokens >= 0 {
+        if let tokens = result.promptTokens {
             // The samples of a line have one prompt.
             if result.sample == 0 { promptTokens &+= tokens }
             prompts.add(Double(tokens))
         }
-        if let tokens = result.completionTokens ?? result.lineCompletionTokens, tokens >= 0 {
+        if let tokens = result.completionTokens {
             completionTokens &+= tokens
-            if result.completionTokens != nil { completions.add(Double(tokens)) }
+            completions.add(Double(tokens))
         }
         if let timing = result.timing { add(timing, tokens: result.completionTokens ?? 0) }
     }
@@ -77,21 +75,16 @@ package struct ReportStatistics: Sendable {
     }
 
     private mutating func count(_ result: ReportedResult) {
-        let known = place(of: result.status, result.isFailed)
-        let name = known == nil && statuses.count >= 200 ? "others" : result.status
-        let place = known ?? place(of: name, result.isFailed) ?? statuses.count
-        if place == statuses.count { statuses.append(Status(name: name, isError: result.isFailed)) }
+        let known = status(of: result)
+        let place = known ?? statuses.count
+        if known == nil { statuses.append(Status(name: result.status, isError: result.isFailed)) }
         statuses[place].count += 1
-        if result.isFailed { statuses[place].messages.add(result.message ?? "") }
-    }
-
-    private func place(of name: String, _ isError: Bool) -> Int? {
-        statuses.firstIndex { $0.name == name && $0.isError == isError }
+        if let message = result.message { statuses[place].messages.add(message) }
     }
 
     /// The index of a result's status in `statuses`.
-    package func status(of result: ReportedResult) -> Int {
-        place(of: result.status, result.isFailed) ?? place(of: "others", result.isFailed) ?? 0
+    package func status(of result: ReportedResult) -> Int? {
+        statuses.firstIndex { $0.name == result.status && $0.isError == result.isFailed }
     }
 }
 
@@ -111,13 +104,12 @@ package struct Funnel: Sendable, Equatable {
     /// - Parameter names: the steps in order, as far as known.
     package init(_ names: [String] = []) { steps = names.map { Step(name: $0) } }
 
-    /// - Parameter row: a result; one without steps is ignored.
-    package mutating func add(_ row: ReportedResult) {
-        guard let outcome = row.outcome else { return }
-        for (number, name) in row.steps.enumerated() {
-            steps[place(of: name, before: row.steps[(number + 1)...])].made += 1
+    package mutating func add(_ row: StepsResult) {
+        let names = row.steps.map(\.name)
+        for (number, name) in names.enumerated() {
+            steps[place(of: name, before: names[(number + 1)...])].made += 1
         }
-        switch outcome {
+        switch row.outcome {
         case .accepted: accepted += 1
         // It never got there.
         case .dropped(_, .noItem): break
@@ -128,10 +120,9 @@ package struct Funnel: Sendable, Equatable {
         }
     }
 
-    /// Inserts a new step before those that follow in the row. Beyond 200 steps share one.
+    /// Inserts a new step before those that follow in the row.
     private mutating func place(of name: String, before later: ArraySlice<String>) -> Int {
         if let place = steps.firstIndex(where: { $0.name == name }) { return place }
-        if steps.count >= 200, name != "others" { return place(of: "others", before: []) }
         let place = steps.firstIndex { later.contains($0.name) } ?? steps.count
         steps.insert(Step(name: name), at: place)
         return place

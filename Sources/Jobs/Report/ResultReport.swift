@@ -31,7 +31,7 @@ package final class ResultReport {
             statistics.add(result)
             if statistics.results & 0xfff == 0 { progress(statistics.results) }
             guard names.count < rowLimit else { return true }
-            names.append(.init(id: ReportPrompts.hash(result.id), content: result.lineHash))
+            names.append(.init(id: ReportPrompts.hash(result.key.id), content: result.key.contentHash))
             let length = (result.text?.utf8.count ?? 0) + (result.message?.utf8.count ?? 0)
             lengths.append(min(length, ReportPrompts.textLimit) + 16 * min(result.fields.count, 32))
             return true

@@ -14,8 +14,8 @@ struct ReportCommand: ParsableCommand {
             Shows statistics of answers and kept fields, rows made and dropped by each step, finish reasons, errors \
             and lengths; a table of prompts and answers to search, sort and filter; throughput and latencies. The page \
             is one HTML file that loads nothing, so it can be mailed or archived. The results may also be of a running \
-            or stopped job, or in OpenAI's format. Prompts are taken from the input that the job file or --input \
-            names. A job file alone stands for its output.
+            or stopped job. Prompts are taken from the input that the job file or --input names. A job file alone \
+            stands for its output.
 
             EXAMPLE:
               phibatch report out/demo.jsonl jobs/demo.yaml

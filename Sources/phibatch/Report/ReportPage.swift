@@ -104,7 +104,7 @@ struct ReportPage {
             }
         }
         return .array(
-            [.string(result.id)] + numbers.map(Self.optional)
+            [.string(result.key.id)] + numbers.map(Self.optional)
                 + [result.timing.map { Self.rounded($0.seconds) } ?? .null] + values)
     }
 
@@ -144,7 +144,6 @@ struct ReportPage {
     private var numbers: JSONValue {
         let (statistics, source) = (report.statistics, report.source)
         let fields = statistics.fields
-        let model = model ?? statistics.model ?? ""
         var latency: JSONObject = ["total": Self.json(statistics.total, areWhole: false)]
         for (name, values) in statistics.times { latency[name] = Self.json(values, areWhole: false) }
         let all =
@@ -152,7 +151,7 @@ struct ReportPage {
             + fields.all.map(\.numbers) + fields.all.map(\.lengths)
         return [
             "name": .string(name.showingBytes), "state": .string(source.state.rawValue),
-            "model": model.isEmpty ? .null : .string(model), "made": .int(FileInfo.now / 1_000_000_000),
+            "model": model.map { .string($0) } ?? .null, "made": .int(FileInfo.now / 1_000_000_000),
             "version": .string(Phibatch.version), "results": .int(statistics.results),
             "lines": .int(statistics.lines), "failed": .int(statistics.failed),
             "resumed": .int(statistics.resumed), "prompt_tokens": .int(statistics.promptTokens),
@@ -167,8 +166,7 @@ struct ReportPage {
             "statuses": .array(statistics.statuses.map(Self.json)),
             "settings": .array(source.settings.map { [.string($0.name), .string($0.value)] }),
             "source": [
-                "other_output": .bool(source.hasOtherOutput),
-                "damaged": .int(source.damaged), "first_damaged": Self.optional(source.firstDamaged),
+                "other_output": .bool(source.hasOtherOutput), "damaged": .int(source.damaged),
             ],
             "table": [
                 "rows": .int(report.rowCount), "piece": .int(Self.pieceLength),

@@ -33,10 +33,4 @@ import Testing
                 "dropped by judge", "dropped by question, a duplicate", "accepted", "dropped by question",
             ])
     }
-
-    @Test func otherResultsCountNowhere() {
-        var funnel = Funnel()
-        funnel.add(ReportedResult(ReportSourceTests.completion("a"), "a"))
-        #expect(funnel == Funnel())
-    }
 }

@@ -33,18 +33,17 @@ import Testing
         }
         let ids = ["a", "b", "c", "d", "e"].map(ReportPrompts.hash)
         let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]))
-        func found(_ id: Int, _ content: UInt64?) -> String {
+        func found(_ id: Int, _ content: UInt64) -> String {
             text(prompts.prompt(.init(id: ids[id], content: content)))
         }
         #expect(found(0, hashes[0]) == "[system]\nBe brief.\n\n[user]\nWhy? Say so.")
         #expect(found(0, hashes[2]).hasSuffix("Again? Say so."))
-        #expect(found(0, nil).hasSuffix("Why? Say so."))
         #expect(found(0, 5) == "(changed)")
         // A result may have been made again.
         #expect(found(0, hashes[0] &+ 2).hasSuffix("Why? Say so."))
         #expect(found(1, hashes[1]) == "(gone)")
         #expect(found(2, hashes[3]) == "(none)")
-        #expect(found(4, nil) == "(gone)")
+        #expect(found(4, 0) == "(gone)")
         let cut = found(3, hashes[4])
         #expect(cut.utf8.count <= ReportPrompts.textLimit && cut.hasSuffix("é"))
     }
@@ -54,8 +53,13 @@ import Testing
         let folder = try TemporaryFolder()
         let input = try folder.write(
             "{\"prompt\":\"12345\"}\n{\"prompt\":\"678\"}\n{\"prompt\":\"90\"}\n", to: "in.jsonl")
-        let names = ["1", "2", "3"].map { ReportPrompts.Name(id: ReportPrompts.hash($0), content: nil) }
-        let prompts = try ReportPrompts(of: .test(input: [input]), for: Set(names.map(\.id)), limit: 7)
+        let job = JobSettings.test(input: [input])
+        var (reader, names) = (InputReader(paths: [input]), [ReportPrompts.Name]())
+        while let line = try reader.next() {
+            let identity = LineIdentity(line, by: reader, try LineKeys(job))
+            names.append(.init(id: ReportPrompts.hash(identity.id), content: identity.contentHash))
+        }
+        let prompts = try ReportPrompts(of: job, for: Set(names.map(\.id)), limit: 7)
         #expect(names.map(prompts.isLeftOut) == [false, true, false])
         #expect(prompts.prompt(names[2]) == .text("90", length: 2))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import BatchPipeline
 @testable import Jobs
 
-/// What a report reads: finished outputs, those of OpenAI's format, and journals.
+/// What a report reads: finished outputs, and logs of stopped runs.
 @Suite struct ReportSourceTests {
     private let folder: TestFolder
 
@@ -24,21 +24,6 @@ import Testing
     }
     private static let failure = GenerationResult.failure(
         .init(LineError(.promptTooLong, "Too long."), line: 4))
-
-    private func output(
-        _ format: any ResultFormat, _ results: [GenerationResult], samples: Int = 1
-    ) -> [UInt8] {
-        var encoder = format.makeEncoder(
-            for: ResultRun(digest: Self.fingerprint.digest, samples: samples))
-        var bytes: [UInt8] = []
-        encoder.begin(&bytes)
-        for (number, result) in results.enumerated() {
-            let key = ResultKey(
-                id: "id\(number / samples)", sample: number % samples, contentHash: UInt64(number / samples))
-            encoder.append(result, at: ResultPlace(key: key), to: &bytes)
-        }
-        return bytes
-    }
 
     /// A finished output and its log.
     private func putOutput(_ results: [GenerationResult]) throws {
@@ -65,8 +50,8 @@ import Testing
         try putOutput([Self.completion("one"), Self.failure])
         let (source, results) = try read(folder.path("out"))
         #expect(source.state == .complete && source.damaged == 0)
-        #expect(results.map(\.id) == ["id0", "id1"])
-        #expect(results.map(\.lineHash) == [0, 1])
+        #expect(results.map(\.key.id) == ["id0", "id1"])
+        #expect(results.map(\.key.contentHash) == [0, 1])
         #expect(results.map(\.status) == ["stop", "prompt_too_long"])
         #expect(results.map(\.text) == ["one", nil])
         #expect(results.map(\.message) == [nil, "Too long."])
@@ -89,32 +74,7 @@ import Testing
         #expect(throws: UserError.self) { try ReportSource(folder.url.path) }
         try folder.write(Array("a,b\n1,2\n".utf8), to: "csv")
         let error = #expect(throws: UserError.self) { try read(folder.path("csv")) }
-        #expect(error?.message.contains("has no log beside it") == true)
-        try folder.write([UInt8](), to: "empty")
-        #expect(try read(folder.path("empty")).results.isEmpty)
-    }
-
-    @Test func openAIResults() throws {
-        let results = [
-            Self.completion("a", made: 2), Self.completion("b", made: 5), Self.failure, Self.failure,
-        ]
-        let theirs =
-            #"{"id":"batch_req_x","custom_id":"theirs","response":{"status_code":200,"body":{"model":"gpt","#
-            + #""choices":[{"message":{"content":"hi"},"finish_reason":"content_filter"}],"#
-            + #""usage":{"prompt_tokens":9,"completion_tokens":1}}},"error":null}"#
-        try folder.write(
-            output(OpenAIResults(model: "phi"), results, samples: 2) + Array((theirs + "\n").utf8), to: "out")
-        let read = try read(folder.path("out")).results
-        #expect(read.map(\.id) == ["id0", "id0", "id1", "theirs"])
-        #expect(read.map(\.text) == ["a", "b", nil, "hi"])
-        #expect(read.map(\.status) == ["stop", "stop", "prompt_too_long", "content_filter"])
-        #expect(read.map(\.lineHash) == [0, 0, 1, nil])
-        #expect(read.map(\.completionTokens) == [nil, nil, nil, 1])
-        #expect(read[0].model == "phi")
-        var statistics = ReportStatistics()
-        for result in read { statistics.add(result) }
-        #expect((statistics.promptTokens, statistics.completionTokens) == (12, 8))
-        #expect((statistics.results, statistics.lines, statistics.failed) == (4, 3, 1))
+        #expect(error?.message.contains("not its log") == true)
     }
 
     /// A stopped run leaves its own results, and those of an earlier output that still count.
@@ -134,14 +94,14 @@ import Testing
             folder.bytes("out.log") + begun + Array("{\"sum\":\"torn".utf8), to: "out.log")
         let (source, results) = try read(folder.path("out"))
         #expect(source.state == .stopped && !source.hasOtherOutput)
-        #expect(results.map(\.id) == ["id0", "id1", "id9"])
+        #expect(results.map(\.key.id) == ["id0", "id1", "id9"])
         #expect(results.map(\.text) == [nil, "kept", "new"])
         #expect(source.settings.map(\.name) == ["model.config", "job.seed"])
         header.isRestarted = true
         try folder.write(header.line + [0x0A] + records, to: "out.log")
         let anew = try read(folder.path("out"))
         #expect(anew.source.hasOtherOutput)
-        #expect(anew.results.map(\.id) == ["id0", "id9"])
+        #expect(anew.results.map(\.key.id) == ["id0", "id9"])
     }
 
     @Test func statisticsAreThoseCountedByHand() throws {

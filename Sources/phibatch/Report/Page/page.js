@@ -144,8 +144,7 @@ function notes() {
   return [[report.state === "running", "A run is making these results: the page shows those that were there."],
     [report.state === "stopped", "The run was stopped before its end: the page shows what it has made."],
     [source.other_output, "An earlier output is in place; the page is of the run that will replace it."],
-    [source.damaged, `Lines that are no results, and are left out: ${source.damaged}`
-      + (source.first_damaged ? `; the first is line ${source.first_damaged}.` : ".")],
+    [source.damaged, `Lines that are no results, and are left out: ${source.damaged}.`],
     [table.rows < results, `The table holds the first ${table.rows} of ${results} results; numbers and charts are of all.`],
     [!table.prompts && results, `Results have no prompts. "phibatch report RESULTS JOB" takes them from the job's input, and --input names one.`],
     [table.fields_cut, `Of the fields, ${fields.length} are looked at: the first that came.`],
