@@ -64,7 +64,7 @@ package struct JobFreshness: Sendable, Equatable {
             let format = job.outputFormat
             if try log?.fits(paths.output, in: system) != true {
                 rewrite = "\(paths.output) is not as it was written"
-            } else if finished.header.format != format.name || finished.header.layout != format.layout {
+            } else if finished.header.format != format.nameInLog || finished.header.layout != format.layout {
                 rewrite = "the format has changed, or what results show"
             }
             let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }

@@ -172,7 +172,7 @@ package final class JobSession {
             if job.redo != nil { throw UserError(.usage, "output - leaves nothing to make again.") }
             return StreamStore(
                 fingerprint: fingerprint, samples: settings.sampleCount,
-                format: settings.outputFormat.format)
+                format: settings.outputFormat)
         }
         let waiting = OutputLock.Waiting(
             onWait: { holder in

@@ -195,7 +195,7 @@ extension JobSettings {
         (settings.model, settings.modelName) = (model, name)
         (settings.input, settings.output) = (["-"], "-")
         settings.inputFormat = InputFormat.jsonl
-        settings.outputFormat = OutputFormat(ResultFormats.standard)
+        settings.outputFormat = ResultFormat.jsonl
         settings.outputFormatFollowsInput = false
         return settings
     }
@@ -205,7 +205,7 @@ extension JobSettings {
     package static func serve(model: String, name: String, options: [JobOption]) throws -> JobSettings {
         var settings = try pipe(model: model, name: name, options: options)
         settings.inputFormat = InputFormat.openAI
-        settings.outputFormat = OutputFormat(OpenAIResults())
+        settings.outputFormat = ResultFormat.openAI()
         return settings
     }
 }

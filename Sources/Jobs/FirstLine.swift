@@ -44,9 +44,10 @@ struct FirstLine {
         for task in job.task.types {
             if let problem = task.problem(with: self) { throw UserError(.badJob, at: place, problem) }
         }
-        let format = job.outputFormat.format
+        let format = job.outputFormat
         if job.keep == .all,
-            let problem = format.table?.problem(withKeeping: fields.map(\.name), of: job.task)
+            format.table != nil,
+            let problem = ParquetColumns.problem(withKeeping: fields.map(\.name), of: job.task)
         {
             throw UserError(.badJob, at: place, "output_format \(format.name) \(problem).")
         }
@@ -104,7 +105,7 @@ struct FirstLine {
                 "steps: \(step.name): samples is \(step.samples) and temperature 0: all rows that it makes of one will be the same. Set a temperature, such as 0.7."
             )
         }
-        let taken = job.outputFormat.format.ownNames(of: job)
+        let taken = job.outputFormat.ownNames(of: job)
         let lost =
             job.keep == .all ? fields.filter { taken.contains($0.name) && $0.name != "id" }.map(\.name) : []
         if let first = lost.first {

@@ -77,7 +77,7 @@ public struct JobSettings: Sendable, Equatable {
     package var distantOutput: String?
     /// Formats of input and output. Results don't depend on them.
     package var inputFormat = InputFormat.auto
-    package var outputFormat = OutputFormat(ResultFormats.standard)
+    package var outputFormat = ResultFormat.jsonl
     /// Format of cells in a CSV or TSV input.
     package var cells = CellFormat()
     /// Whether the output's format is that of the input.

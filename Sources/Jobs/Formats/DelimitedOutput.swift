@@ -1,56 +1,54 @@
-import BatchEngine
 import JSON
 
 /// CSV or TSV with a header line: one row a result, quoted as in RFC 4180, ending in a line feed. A failed line has its
 /// error in the last two of our columns, and of the answer's columns only the text, if an answer broke its constraint.
-package struct DelimitedOutput: ResultFormat {
-    package let name: String
-    package var nameEnds: [String] { [name] }
-    let separator: UInt8
-    /// Names of the columns from the input's line.
-    private(set) var kept: [String] = []
-    /// Columns of the task's results.
-    private var columns = GeneratedResult.allColumns
+extension ResultFormat {
+    package static let csv = delimited("csv", by: UInt8(ascii: ","))
+    package static let tsv = delimited("tsv", by: 0x09)
 
-    package static let csv = DelimitedOutput(name: "csv", separator: UInt8(ascii: ","))
-    package static let tsv = DelimitedOutput(name: "tsv", separator: 0x09)
+    private static func delimited(_ name: String, by separator: UInt8) -> Self {
+        Self(
+            word: name, nameEnds: [name], hasColumns: true,
+            layout: DelimitedOutput.header(GeneratedResult.allColumns, [], separator),
+            fit: { format, job in
+                var kept: [String] = []
+                if case .fields(let fields) = job.keep { kept = fields.map(\.resultName) }
+                if job.keep == .all {
+                    let own = format.ownNames(of: job)
+                    kept = (job.fieldsOfInput ?? []).filter { !own.contains($0) }
+                }
+                let columns = job.task.columns(of: job) ?? GeneratedResult.allColumns
+                format.layout = DelimitedOutput.header(columns, kept, separator)
+            },
+            fault: { DelimitedOutput.problem(with: $1) },
+            makeWriter: { format in
+                let names =
+                    CellScan(of: format.layout.utf8.dropLast(), separator).cells ?? []
+                let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
+                let (columns, kept) = (own.dropFirst(2), names.dropFirst(own.count + 2))
+                return { piece, output in
+                    let cells = DelimitedOutput.cells(piece, columns, kept)
+                    output += DelimitedOutput.row(cells, separator)
+                }
+            })
+    }
+}
 
-    /// The header line.
-    package var head: [UInt8] { Self.row(Self.all(columns) + kept, separator) }
-
+enum DelimitedOutput {
     /// Our columns in order, before those of the line.
     static func all(_ columns: [String]) -> [String] {
         ["id", "sample"] + columns + ["error", "error_message"]
     }
 
-    /// Returns the format with columns for fields of the line, and for another task's results.
-    package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
-        Self(name: name, separator: separator, kept: names, columns: columns ?? self.columns)
+    /// Returns the header line.
+    /// - Parameters:
+    ///   - columns: of the task's results.
+    ///   - kept: names of the columns from the input's line.
+    static func header(_ columns: [String], _ kept: [String], _ separator: UInt8) -> String {
+        String(decoding: row(all(columns) + kept, separator), as: UTF8.self)
     }
 
-    /// The header line, with the task's columns between the first two and the errors'.
-    package var layout: String {
-        get { String(decoding: head, as: UTF8.self) }
-        set {
-            let names = CellScan(of: newValue.utf8.dropLast(), separator).cells ?? []
-            let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
-            self = keeping(Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)))
-        }
-    }
-
-    package let hasColumns = true
-
-    package func fitting(_ job: JobSettings) -> any ResultFormat {
-        var names: [String] = []
-        if case .fields(let fields) = job.keep { names = fields.map(\.resultName) }
-        if job.keep == .all {
-            let own = ownNames(of: job)
-            names = (job.fieldsOfInput ?? []).filter { !own.contains($0) }
-        }
-        return keeping(names, columns: job.task.columns(of: job))
-    }
-
-    package func problem(with job: JobSettings) -> String? {
+    static func problem(with job: JobSettings) -> String? {
         if let part = job.parts.first(where: { $0.task.columns(of: $0) == nil }) {
             return "has no columns for the results of task: \(part.task.rawValue)"
         }
@@ -61,7 +59,7 @@ package struct DelimitedOutput: ResultFormat {
                 : nil
         }
         guard case .fields(let fields) = job.keep else { return nil }
-        let all = Self.all(job.task.columns(of: job) ?? [])
+        let all = all(job.task.columns(of: job) ?? [])
         return fields.first { all.contains($0.resultName) }
             .map { "has its own column \($0.resultName); keep the field under another name" }
     }
@@ -81,7 +79,9 @@ package struct DelimitedOutput: ResultFormat {
         return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
-    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {
+    static func cells(
+        _ piece: ResultPiece, _ columns: ArraySlice<String>, _ kept: ArraySlice<String>
+    ) -> [String] {
         let result = piece.results[0]
         var cells = [piece.place.key.id, "\(piece.place.key.sample)"]
         switch result.content {
@@ -92,10 +92,10 @@ package struct DelimitedOutput: ResultFormat {
             cells += columns.map { $0 == "text" ? failure.text ?? "" : "" }
             cells += [failure.error.code.rawValue, failure.error.message]
         }
-        cells += kept.map { name in
-            result.kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""
-        }
-        output += Self.row(cells, separator)
+        return cells
+            + kept.map { name in
+                result.kept.first { $0.name == name }.map { text(ofJSON: $0.json) } ?? ""
+            }
     }
 
     /// Returns a string as it is, nothing for null, and everything else as JSON.

@@ -1,51 +1,37 @@
 import JSON
 
-/// JSON objects in UTF-8, one a result, with the members that the job's `results` selects: as lines, or as the elements
-/// of an array, each on a line.
-///
-///     [
-///     {"id":"…",…},
-///     {"id":"…",…}
-///     ]
-///
-/// Without results the array is `[]`. The comma stands before a result, as the last one is not known in advance.
-package struct JSONResults: ResultFormat {
-    private let isArray: Bool
-    private var detail = ResultDetail.full
+extension ResultFormat {
+    /// JSON objects in UTF-8, one a line, with the members that the job's `results` selects.
+    package static let jsonl = ResultFormat(word: "jsonl", ownDetail: .full, makeWriter: rows)
 
-    package static let lines = JSONResults(isArray: false)
-    package static let array = JSONResults(isArray: true)
+    /// The same as the elements of an array, each on a line.
+    ///
+    ///     [
+    ///     {"id":"…",…},
+    ///     {"id":"…",…}
+    ///     ]
+    ///
+    /// Without results the array is `[]`. The comma stands before a result, as the last one is not known in advance.
+    package static let json = ResultFormat(
+        word: "json", nameEnds: ["json"], start: "[", ends: ("\n]\n", "]\n"), ownDetail: .full,
+        makeWriter: rows)
 
-    /// Lines.
-    package init(_ detail: ResultDetail) { (isArray, self.detail) = (false, detail) }
-
-    private init(isArray: Bool) { self.isArray = isArray }
-
-    package var name: String { (isArray ? "json" : "jsonl") + detail.nameEnd }
-    package var nameEnds: [String] { isArray ? ["json"] : [] }
-    package func problem(with job: JobSettings) -> String? { detail.problem(job) }
-
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
-        var format = self
-        format.detail = detail
-        return format
-    }
-
-    package var head: [UInt8] { isArray ? [UInt8(ascii: "[")] : [] }
-
-    package func end(isEmpty: Bool) -> String { !isArray ? "" : isEmpty ? "]\n" : "\n]\n" }
-
-    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {
-        var (writer, isThere) = (JSONWriter(), false)
-        writer.object { writer in
-            if detail.carried == nil { writer.string("id", piece.place.key.id) }
-            if detail.carried == nil, piece.run.samples > 1 { writer.int("sample", piece.place.key.sample) }
-            isThere = detail.write(piece.results[0], &writer)
+    @Sendable private static func rows(_ format: Self) -> Writer {
+        let (isArray, detail) = (!format.start.isEmpty, format.detail)
+        return { piece, output in
+            var (writer, isThere) = (JSONWriter(), false)
+            writer.object { writer in
+                if detail.carried == nil {
+                    writer.string("id", piece.place.key.id)
+                    if piece.run.samples > 1 { writer.int("sample", piece.place.key.sample) }
+                }
+                isThere = detail.write(piece.results[0], &writer)
+            }
+            guard isThere else { return }
+            if isArray { output += (piece.isFirst ? "\n" : ",\n").utf8 }
+            output += writer.bytes
+            if !isArray { output.append(0x0A) }
         }
-        guard isThere else { return }
-        if isArray { output += (piece.isFirst ? "\n" : ",\n").utf8 }
-        output += writer.bytes
-        if !isArray { output.append(0x0A) }
     }
 }
 
@@ -104,9 +90,6 @@ public struct ResultDetail: RawRepresentable, CaseIterable, Sendable, Equatable 
         guard let detail = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = detail
     }
-
-    /// End of the names of formats that show it.
-    var nameEnd: String { self == .full ? "" : "+\(rawValue)" }
 
     public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }

@@ -96,7 +96,7 @@ package struct LineIdentity {
 
     /// Returns the number of results of the line: its own number, if an output can hold them, or else the job's.
     package func samples(in job: JobSettings) -> Int {
-        guard job.outputFormat.format.isByLine, let request else { return job.sampleCount }
+        guard job.outputFormat.isByLine, let request else { return job.sampleCount }
         return (request.choices ?? job.sampleCount) * max(1, request.prompts.count)
     }
 

@@ -1,9 +1,9 @@
 import JSON
 
 /// Columns of a table whose rows are JSON objects, each with a type that fits all values.
-struct ParquetColumns {
+struct ParquetColumns: Sendable {
     /// Common type of JSON values.
-    private indirect enum ColumnType {
+    private indirect enum ColumnType: Sendable {
         /// No row has it, or only null.
         case absent, none
         case boolean, integer, double, text
@@ -15,7 +15,7 @@ struct ParquetColumns {
 
     private var columns: [(name: String, kind: ColumnType)] = []
     /// SQL types of columns known in advance.
-    private let known: JSONObject
+    let known: JSONObject
     /// Bytes of the longest row.
     private(set) var longestRow = 0
     private(set) var count = 0

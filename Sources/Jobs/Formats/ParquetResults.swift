@@ -5,52 +5,35 @@ import OperatingSystem
 /// A Parquet file with a row a result. Its columns are the members of a JSON line, except times.
 ///
 /// It is written as a whole once all results are there.
-package struct ParquetResults: ResultFormat {
-    private let detail: ResultDetail
-    private let example: JSONValue
-    /// SQL types of columns by name, if results don't determine them.
-    private let types: JSONObject
+extension ResultFormat {
+    package static let parquet = ResultFormat(
+        word: "parquet", nameEnds: ["parquet"], table: ParquetColumns([:], known: [:]), ownDetail: .data,
+        detail: .data,
+        fit: {
+            $0.table = ParquetColumns(
+                $1.task.exampleRow($1.results), known: $1.typesOfKeptFields())
+        },
+        fault: { _, job in
+            if job.output == "-" { return "is no stream; name a file as output" }
+            if job.errors != nil { return "has failed lines among its rows, and no file of them (errors)" }
+            guard case .fields(let fields) = job.keep else { return nil }
+            return ParquetColumns.problem(withKeeping: fields.map(\.resultName), of: job.task)
+        },
+        makeWriter: { _ in { _, _ in } })
+}
 
-    package init() { self.init(.data, example: [:], types: [:]) }
-
-    init(_ detail: ResultDetail, example: JSONValue, types: JSONObject) {
-        (self.detail, self.example, self.types) = (detail, example, types)
+extension ParquetColumns {
+    /// Returns the columns that several outputs share.
+    init(joining paths: [String]) {
+        let columns = Self.common(of: paths)
+        self.init(
+            .object(JSONObject(columns.map { ($0.name, .null) })),
+            known: JSONObject(columns.map { ($0.name, .string($0.type)) }))
     }
 
-    package var table: ParquetResults? { self }
-
-    package func fitting(_ job: JobSettings) -> any ResultFormat {
-        Self(detail, example: job.task.exampleRow(job.results), types: job.typesOfKeptFields())
-    }
-
-    /// Returns the format with the columns that several outputs share.
-    package func joining(_ paths: [String]) -> any ResultFormat {
-        let columns = Self.commonColumns(of: paths)
-        return Self(
-            detail, example: .object(JSONObject(columns.map { ($0.name, .null) })),
-            types: JSONObject(columns.map { ($0.name, .string($0.type)) }))
-    }
-
-    /// - Throws: `UserError` if a program that it needs is missing.
-    package func checkPrograms() throws(UserError) { _ = try DuckDB.program() }
-
-    package var name: String { detail == .data ? "parquet" : "parquet\(detail.nameEnd)" }
-    package let nameEnds = ["parquet"]
-
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
-        Self(detail == .full ? .data : detail, example: [:], types: types)
-    }
-
-    package func problem(with job: JobSettings) -> String? {
-        if job.output == "-" { return "is no stream; name a file as output" }
-        if job.errors != nil { return "has failed lines among its rows, and no file of them (errors)" }
-        guard case .fields(let fields) = job.keep else { return detail.problem(job) }
-        return problem(withKeeping: fields.map(\.resultName), of: job.task) ?? detail.problem(job)
-    }
-
-    /// Returns the reason why it can't keep fields of these names; nil if it can.
+    /// Returns the reason why a table can't keep fields of these names; nil if it can.
     /// DuckDB doesn't distinguish names by case. Fields with a result's own names are not kept.
-    package func problem(withKeeping names: [String], of task: JobTask) -> String? {
+    static func problem(withKeeping names: [String], of task: JobTask) -> String? {
         let own = KeptFields.resultNames(of: task)
         var seen = Set(own.map { $0.lowercased() })
         return names.first { !own.contains($0) && ($0.isEmpty || !seen.insert($0.lowercased()).inserted) }
@@ -58,20 +41,6 @@ package struct ParquetResults: ResultFormat {
                 "can't have two columns whose names differ only in case (\($0.prefix(64))); keep the field under another name"
             }
     }
-
-    /// The file isn't made of pieces.
-    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {}
-
-    /// Creates the draft of a new output.
-    package func makeTable(
-        for run: ResultRun, beside path: String, in system: FileSystem
-    ) throws -> TableDraft {
-        try TableDraft(
-            JSONResults(detail).makeEncoder(for: run), ParquetColumns(example, known: types), typed: types,
-            beside: path, in: system)
-    }
-
-    // MARK: Types
 
     /// Returns the columns of a table with their SQL types; nil if it can't be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
@@ -81,7 +50,7 @@ package struct ParquetResults: ResultFormat {
     }
 
     /// Returns the columns with the same type in all files; none if any of these is no table.
-    static func commonColumns(of paths: [String]) -> [(name: String, type: String)] {
+    static func common(of paths: [String]) -> [(name: String, type: String)] {
         var common: [(name: String, type: String)]?
         for path in paths {
             guard let columns = columns(of: path) else { return [] }
@@ -107,7 +76,7 @@ extension JobTask {
 }
 
 /// Rows of a table in an unnamed file, until all are there.
-package final class TableDraft {
+final class TableDraft {
     private let file: File
     private var writer: BufferedWriter
     private var encoder: ResultEncoder
@@ -115,11 +84,14 @@ package final class TableDraft {
     /// Kept fields whose numbers are quoted, so that no digit is lost.
     private let typed: JSONObject
 
+    /// - Parameter path: the output's.
     init(
-        _ encoder: ResultEncoder, _ columns: ParquetColumns, typed: JSONObject,
-        beside path: String, in system: FileSystem
+        _ columns: ParquetColumns, of format: ResultFormat, _ run: ResultRun, beside path: String,
+        in system: FileSystem
     ) throws {
-        (self.encoder, self.columns, self.typed) = (encoder, columns, typed)
+        var rows = ResultFormat.jsonl
+        rows.detail = format.detail
+        (encoder, self.columns, typed) = (rows.makeEncoder(for: run), columns, columns.known)
         file = try File.nameless(in: Paths.folder(of: path), system)
         writer = BufferedWriter(file)
     }

@@ -1,60 +1,60 @@
-import Errors
 import PhiText
 
-/// Format of an output's results. A format is one file in this folder and one line in `ResultFormats.all`.
+/// Format of an output's results: a value in a file of this folder and its place in `all`.
 ///
 /// A format only writes: the log is the record of an output.
-package protocol ResultFormat: Sendable {
-    var name: String { get }
-
-    /// Suffixes of outputs' names for this format, without the dot.
-    var nameEnds: [String] { get }
-
-    /// Whether all results of a line are one piece of the output. By default each is one.
-    var isByLine: Bool { get }
-
-    /// Whether a result is a row of cells with columns known beforehand. By default not.
-    var hasColumns: Bool { get }
-
-    /// The format as a table that is written as a whole at the end; nil, the default, if it is text.
-    var table: ParquetResults? { get }
-
-    /// Layout of the format for a job, such as names of columns, as stored in the log; empty by default.
-    var layout: String { get set }
-
-    /// Returns the format with a job's `results`; nil, the default, if it can't have that.
-    func showing(_ detail: ResultDetail) -> (any ResultFormat)?
-
-    /// Returns the format as a job needs it, such as with its columns; by default as it is.
-    func fitting(_ job: JobSettings) -> any ResultFormat
-
-    /// Returns the reason why it can't write a job's results; nil if it can.
-    func problem(with job: JobSettings) -> String?
-
-    /// Text before the first result, which is there even without results. None by default.
-    var head: [UInt8] { get }
-
+package struct ResultFormat: Sendable, Equatable {
     /// Appends one piece, to the end of its line; nothing if the output has none for it.
-    func write(_ piece: ResultPiece, to output: inout [UInt8])
+    package typealias Writer = (ResultPiece, inout [UInt8]) -> Void
 
-    /// Returns the text after the last result. None by default.
-    func end(isEmpty: Bool) -> String
-}
+    /// Name in a job file.
+    let word: String
+    /// Suffixes of outputs' names for this format, without the dot.
+    var nameEnds: [String] = []
+    /// Whether all results of a line are one piece of the output; else each is one.
+    package var isByLine = false
+    /// Whether a result is a row of cells with columns known beforehand; `layout` is the line of their names then.
+    var hasColumns = false
+    /// Columns of a table that is written as a whole at the end; nil if the output is text.
+    var table: ParquetColumns?
+    /// Text before the first result of an output without columns.
+    var start = ""
+    /// Text after the last result, and in an output without results.
+    var ends = (other: "", empty: "")
+    /// The job's `results` that the format shows by default; nil if it shows no others.
+    var ownDetail: ResultDetail?
+    /// The job's `results`.
+    var detail = ResultDetail.full
+    /// Whether failed lines have a file of their own (`errors`).
+    var omitsFailures = false
+    /// Layout for a job, such as names of columns, as stored in the log.
+    package var layout = ""
 
-extension ResultFormat {
-    package var nameEnds: [String] { [] }
-    package var isByLine: Bool { false }
-    package var hasColumns: Bool { false }
-    package var table: ParquetResults? { nil }
-    package var layout: String {
-        get { "" }
-        set {}
+    /// Fits the layout to a job.
+    var fit: @Sendable (inout Self, JobSettings) -> Void = { _, _ in }
+    /// Returns the reason why it can't write a job's results; nil if it can.
+    var fault: @Sendable (Self, JobSettings) -> String? = { _, _ in nil }
+    let makeWriter: @Sendable (Self) -> Writer
+
+    package static let all = [jsonl, json, openAI(), csv, tsv, parquet]
+
+    static let omittingEnd = "+errors"
+
+    /// Name with the job's `results`.
+    package var name: String { word + (detail == ownDetail ?? .full ? "" : "+\(detail.rawValue)") }
+    package var nameInLog: String { name + (omitsFailures ? Self.omittingEnd : "") }
+
+    package static func == (a: Self, b: Self) -> Bool { a.nameInLog == b.nameInLog }
+
+    /// Returns the format with a job's `results`; nil if it can't have that.
+    package func showing(_ detail: ResultDetail) -> Self? {
+        guard let ownDetail else { return nil }
+        var format = self
+        format.detail = detail == .full ? ownDetail : detail
+        return format
     }
-    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
-    package func fitting(_ job: JobSettings) -> any ResultFormat { self }
-    package func problem(with job: JobSettings) -> String? { nil }
-    package var head: [UInt8] { [] }
-    package func end(isEmpty: Bool) -> String { "" }
+
+    func problem(with job: JobSettings) -> String? { fault(self, job) ?? detail.problem(job) }
 
     /// Names that a kept field can't have.
     func ownNames(of job: JobSettings) -> Set<String> {
@@ -62,31 +62,14 @@ extension ResultFormat {
         return KeptFields.resultNames(of: job.task).union(columns)
     }
 
-    package func makeEncoder(for run: ResultRun, _ part: ResultEncoder.Part = .all) -> ResultEncoder {
-        ResultEncoder(format: self, run: run, part: part)
-    }
-}
+    /// Text before the first result, which is there even without results.
+    package var head: [UInt8] { Array((hasColumns ? layout : start).utf8) }
 
-/// Format of a job's output, known by its name.
-package struct OutputFormat: Sendable, Equatable {
-    package var format: any ResultFormat
-    /// Whether failed lines have a file of their own (`errors`).
-    package var omitsFailures: Bool
+    package func end(isEmpty: Bool) -> [UInt8] { Array((isEmpty ? ends.empty : ends.other).utf8) }
 
-    static let omittingEnd = "+errors"
-
-    package init(_ format: any ResultFormat, omitsFailures: Bool = false) {
-        (self.format, self.omitsFailures) = (format, omitsFailures)
-    }
-
-    /// Name in the log.
-    package var name: String { format.name + (omitsFailures ? Self.omittingEnd : "") }
-    package var layout: String { format.layout }
-
-    package static func == (a: Self, b: Self) -> Bool { a.name == b.name }
-
-    package func makeEncoder(for run: ResultRun) -> ResultEncoder {
-        format.makeEncoder(for: run, omitsFailures ? .successes : .all)
+    /// - Parameter failures: whether to write failed lines alone.
+    package func makeEncoder(for run: ResultRun, failures: Bool = false) -> ResultEncoder {
+        ResultEncoder(self, run, failures: failures ? true : omitsFailures ? false : nil)
     }
 }
 
@@ -122,18 +105,18 @@ package struct ResultPiece {
 
 /// Writes one output from beginning to end. The same calls give the same bytes.
 package struct ResultEncoder {
-    /// Pieces to write; a line's piece failed if one of its results did.
-    package enum Part { case all, successes, failures }
-
-    let format: any ResultFormat
+    let format: ResultFormat
+    private let write: ResultFormat.Writer
     private let run: ResultRun
-    private let part: Part
+    /// Whether to write pieces that failed, or the others; nil for all. A line's piece failed if one of its results did.
+    private let failures: Bool?
     /// Results of the current piece so far.
     private var held: [GenerationResult] = []
     private var isEmpty = true
 
-    fileprivate init(format: any ResultFormat, run: ResultRun, part: Part) {
-        (self.format, self.run, self.part) = (format, run, part)
+    fileprivate init(_ format: ResultFormat, _ run: ResultRun, failures: Bool?) {
+        (self.format, self.run, self.failures) = (format, run, failures)
+        write = format.makeWriter(format)
     }
 
     /// Appends the text before the first result. Called once, even without results.
@@ -145,25 +128,12 @@ package struct ResultEncoder {
         held.append(result)
         if format.isByLine, place.key.sample + 1 < OpenAIRequest(of: result).choices ?? run.samples { return }
         defer { held.removeAll(keepingCapacity: true) }
-        if part != .all, held.contains(where: \.isFailed) != (part == .failures) { return }
+        if let failures, held.contains(where: \.isFailed) != failures { return }
         let before = output.count
-        format.write(ResultPiece(results: held, place: place, run: run, isFirst: isEmpty), to: &output)
+        write(ResultPiece(results: held, place: place, run: run, isFirst: isEmpty), &output)
         isEmpty = isEmpty && output.count == before
     }
 
     /// Appends the text after the last result. Called once, even without results.
-    package func end(_ output: inout [UInt8]) { output += format.end(isEmpty: isEmpty).utf8 }
-}
-
-/// The formats that outputs can have.
-package enum ResultFormats {
-    package static let all: [any ResultFormat] = [
-        JSONResults.lines, JSONResults.array, OpenAIResults(), DelimitedOutput.csv, DelimitedOutput.tsv,
-        ParquetResults(),
-    ]
-
-    package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
-
-    /// The default format of an output.
-    package static let standard: any ResultFormat = JSONResults.lines
+    package func end(_ output: inout [UInt8]) { output += format.end(isEmpty: isEmpty) }
 }

@@ -42,14 +42,16 @@ extension JobSettings {
 
     /// Sets the output's format by its name or its input, unless the job sets it.
     package mutating func chooseOutputFormat() {
-        var format = outputFormat.format
+        var format = outputFormat
         if outputFormatFollowsInput {
-            let asInput: any ResultFormat =
-                task.answers && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
-            format = OutputName(output, of: selection).format ?? asInput
+            format =
+                OutputName(output, of: selection).format
+                ?? (task.answers && firstLineIsRequest ? .openAI() : .jsonl)
         }
         if results != .full, let shown = format.showing(results) { format = shown }
-        outputFormat = OutputFormat(format.fitting(self), omitsFailures: errors != nil)
+        format.fit(&format, self)
+        format.omitsFailures = errors != nil
+        outputFormat = format
     }
 
     /// The names of all fields that lines may have; nil if only the lines show them.
@@ -77,7 +79,7 @@ extension JobSettings {
         var fields: [KeptFields.Field] = []
         if case .fields(let named) = keep { fields = named }
         if fields.isEmpty, keep != .all { return [:] }
-        let columns = ParquetResults.commonColumns(of: input)
+        let columns = ParquetColumns.common(of: input)
         let types = JSONObject(columns.map { ($0.name, .string($0.type)) })
         if keep == .all {
             let own = KeptFields.resultNames(of: task).union(results == .messages ? ["messages"] : [])
@@ -88,7 +90,7 @@ extension JobSettings {
 
     /// - Throws: `UserError` if the output's format can't hold what the job asks for.
     package func checkOutputFormat(file: String?) throws {
-        let format = outputFormat.format
+        let format = outputFormat
         var problem = format.problem(with: self)
         if results != .full {
             problem =

@@ -18,8 +18,8 @@ struct OutputName {
     }
 
     /// Nil if the name shows none.
-    var format: (any ResultFormat)? {
-        ResultFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
+    var format: ResultFormat? {
+        ResultFormat.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
     }
 
     /// Names of JSON lines.
@@ -61,7 +61,7 @@ struct OutputName {
 
     /// - Parameter format: the file's format.
     /// - Throws: `UserError` if the name shows another.
-    func check(against format: any ResultFormat) throws(UserError) {
+    func check(against format: ResultFormat) throws(UserError) {
         let writesJSONLines = format.nameEnds.isEmpty
         let fits =
             switch self.format {
@@ -83,11 +83,11 @@ extension JobSettings {
             try OutputName(path, of: selection).check()
             _ = try OutputPaths(output: path, in: .real).makePacker()
         }
-        do throws(UserError) { try outputFormat.format.table?.checkPrograms() } catch {
+        do throws(UserError) { if outputFormat.table != nil { _ = try DuckDB.program() } } catch {
             throw UserError(.badJob, at: output, error.text)
         }
         // A format set by the job is known to the user.
         guard let errors, outputFormatFollowsInput else { return }
-        try OutputName(errors).check(against: outputFormat.format)
+        try OutputName(errors).check(against: outputFormat)
     }
 }

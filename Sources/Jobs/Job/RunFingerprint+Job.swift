@@ -21,9 +21,9 @@ extension RunFingerprint {
             settings.append(("job.reasoning", Reasoning.Use.separate.rawValue))
         }
         // A line's joint result depends on its number of samples.
-        if job.outputFormat.format.isByLine {
+        if job.outputFormat.isByLine {
             settings.append(
-                ("job.output_format", "\(job.outputFormat.format.name), samples \(job.sampleCount)"))
+                ("job.output_format", "\(job.outputFormat.name), samples \(job.sampleCount)"))
         }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }

@@ -66,9 +66,9 @@ extension JobKey {
                 form: .text,
                 set: { job, value in
                     let format = try value.resultFormat()
-                    job.outputFormat = OutputFormat(format ?? ResultFormats.standard)
+                    job.outputFormat = format ?? .jsonl
                     job.outputFormatFollowsInput = format == nil
-                }, words: ["auto"] + ResultFormats.all.map(\.name))),
+                }, words: ["auto"] + ResultFormat.all.map(\.word))),
         JobKey(
             "errors", "FILE",
             "file for the results of failed lines, in the output's format; the output then omits them",

@@ -81,10 +81,10 @@ extension SettingValue {
     }
 
     /// Nil for the input's format.
-    func resultFormat() throws(SettingProblem) -> (any ResultFormat)? {
+    func resultFormat() throws(SettingProblem) -> ResultFormat? {
         if text == "auto" { return nil }
-        guard let text, let format = ResultFormats.named(text) else {
-            throw unknown(among: ResultFormats.all.map(\.name))
+        guard let text, let format = ResultFormat.all.first(where: { $0.word == text }) else {
+            throw unknown(among: ResultFormat.all.map(\.word))
         }
         return format
     }

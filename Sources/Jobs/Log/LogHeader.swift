@@ -11,7 +11,7 @@ package struct LogHeader: Equatable {
     private static let longest = 16 << 20
 
     /// The output's format, by its name, and how it is laid out.
-    package var format = ResultFormats.standard.name
+    package var format = ResultFormat.jsonl.name
     package var layout = ""
     package var fingerprint: RunFingerprint
     /// Runs under other settings whose results count too.

@@ -106,7 +106,7 @@ extension LogStore {
     /// Header of the log of the output that this run makes.
     var header: LogHeader {
         LogHeader(
-            format: options.format.name, layout: options.format.layout, fingerprint: fingerprint,
+            format: options.format.nameInLog, layout: options.format.layout, fingerprint: fingerprint,
             kept: writer.header.kept, lines: [options.lines].adding(stored.lines), pins: options.pins,
             shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
             input: inputEnd?.seen, failures: failures)

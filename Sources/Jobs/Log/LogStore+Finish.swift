@@ -3,7 +3,7 @@ extension LogStore {
     /// Whether the output that is there is already, line for line, what would be written.
     func isUnchanged() throws -> Bool {
         guard !writer.hasBegun, isAsWritten, let finished = found.finished, stored.lost == 0,
-            claims.count == finished.end?.results, finished.header.format == options.format.name,
+            claims.count == finished.end?.results, finished.header.format == options.format.nameInLog,
             finished.header.layout == options.format.layout
         else { return false }
         if let errors = options.errors {

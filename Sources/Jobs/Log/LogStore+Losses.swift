@@ -37,8 +37,8 @@ extension LogStore {
         let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
         if storedAtStart == 0 {
             if outputSize == 0 { return }
-            var empty = options.format.format.head
-            empty += options.format.format.end(isEmpty: true).utf8
+            var empty = options.format.head
+            empty += options.format.end(isEmpty: true)
             let there = try File.textIfPresent(paths.output, in: system)
             if try there?.bytes(0..<empty.count + 1) == empty { return }
         }

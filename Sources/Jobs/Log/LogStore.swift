@@ -73,7 +73,7 @@ package final class LogStore {
         guard !output.isEmpty else { throw UserError(.cannotWrite, at: "output", "has no name.") }
         let paths = try OutputPaths(output: output, in: system)
         let header = LogHeader(
-            format: options.format.name, layout: options.format.layout, fingerprint: fingerprint,
+            format: options.format.nameInLog, layout: options.format.layout, fingerprint: fingerprint,
             lines: [options.lines], pins: options.pins, isRestarted: options.restart, holder: .own)
         let lock = try OutputLock(paths, output: output, header, waiting: waiting, in: system)
         self.lock = lock
@@ -145,7 +145,7 @@ package struct StoreOptions: Sendable {
     /// The lines that it takes up.
     var selection = LineSelection.all
     /// Format of the output.
-    var format = OutputFormat(ResultFormats.standard)
+    var format = ResultFormat.jsonl
     /// The file of failed lines; nil where they are in the output.
     var errors: String?
     /// Begin again. The earlier log is kept under a numbered name; an earlier output stays in place until the new one is

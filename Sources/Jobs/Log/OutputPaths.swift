@@ -76,16 +76,18 @@ package struct OutputPaths: Equatable {
     }
 }
 
-extension ResultFormats {
+extension ResultFormat {
     /// - Parameter path: the output that has this header in its log.
     /// - Throws: `UserError` if this version has no such format.
-    static func recorded(_ header: LogHeader, _ path: String) throws -> OutputFormat {
+    static func recorded(_ header: LogHeader, _ path: String) throws -> Self {
         let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
-        let known = (all + shown).flatMap { [OutputFormat($0), OutputFormat($0, omitsFailures: true)] }
-        guard var format = known.first(where: { $0.name == header.format }) else {
-            throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
+        for var format in all + shown {
+            format.layout = header.layout
+            for omits in [false, true] {
+                format.omitsFailures = omits
+                if format.nameInLog == header.format { return format }
+            }
         }
-        format.format.layout = header.layout
-        return format
+        throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
     }
 }

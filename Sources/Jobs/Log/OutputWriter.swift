@@ -58,15 +58,16 @@ final class OutputWriter {
     ///   - earlierLog: the log in place, locked.
     ///   - errors: the path of the file of failed lines; nil where they are in the output.
     init(
-        at place: OutputPlace, _ header: LogHeader, replacing earlierLog: File, format: OutputFormat,
+        at place: OutputPlace, _ header: LogHeader, replacing earlierLog: File, format: ResultFormat,
         run: ResultRun,
         errors: String? = nil
     ) throws {
         (self.place, self.earlierLog) = (place, earlierLog)
-        table = try format.format.table?.makeTable(
-            for: run, beside: place.paths.output, in: place.system)
+        table = try format.table.map {
+            try TableDraft($0, of: format, run, beside: place.paths.output, in: place.system)
+        }
         failedLines = try errors.map {
-            try FailedLines.draft($0, format.format.makeEncoder(for: run, .failures), in: place.system)
+            try FailedLines.draft($0, format.makeEncoder(for: run, failures: true), in: place.system)
         }
         // First: it is what a draft of the output is known by.
         log = try place.makeOwnFile(place.paths.logDraft)
@@ -78,7 +79,7 @@ final class OutputWriter {
             throw error
         }
         var header = header
-        (header.format, header.layout) = (format.name, format.layout)
+        (header.format, header.layout) = (format.nameInLog, format.layout)
         try lines.appendLine(header.line)
     }
 

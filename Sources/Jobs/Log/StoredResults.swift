@@ -125,5 +125,5 @@ package final class FinishedOutput: StoredResults {
 
     /// Format of the output, with the layout that its log names.
     /// - Throws: `UserError` if this version has no such format.
-    package func format() throws -> OutputFormat { try ResultFormats.recorded(header, path) }
+    package func format() throws -> ResultFormat { try .recorded(header, path) }
 }

@@ -27,8 +27,8 @@ package final class StreamStore: ResultStore {
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
     package init(
         descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
-        format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
-        system: FileSystem = .real
+        format: ResultFormat = ResultFormat.jsonl, heldLimit: Int = 64 << 20,
+        system: FileSystem = FileSystem.real
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor

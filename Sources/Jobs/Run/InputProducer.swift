@@ -106,7 +106,7 @@ final class InputProducer: @unchecked Sendable {
         let (identity, record) = (line.identity, line.record)
         let samples = identity.samples(in: job)
         var kept = identity.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
-        if job.outputFormat.format.isByLine {
+        if job.outputFormat.isByLine {
             kept.append(OpenAIRequest.kept(identity.request, samples: samples, in: job))
         }
         counted.withLock { counted in

@@ -83,18 +83,18 @@ extension OutputCheck {
         _ visit: (Spot, ResultRecord?) throws -> Void
     ) throws {
         let (header, format) = (output.header, job.outputFormat)
-        if header.format != format.name || header.layout != format.layout {
+        if header.format != format.nameInLog || header.layout != format.layout {
             func shown(_ name: String, _ layout: String) -> String {
                 layout.isEmpty ? name : "\(name) (\(layout.prefix(until: "\n")))"
             }
             add(
-                "the format is \(shown(header.format, header.layout)), and should be \(shown(format.name, format.layout))"
+                "the format is \(shown(header.format, header.layout)), and should be \(shown(format.nameInLog, format.layout))"
             )
         }
         let run = job.resultRun(digest: header.fingerprint.digest)
         var rows = try RenderedFile(output.path, output.format().makeEncoder(for: run))
         var failedLines = try errors.flatMap {
-            try RenderedFile($0, format.format.makeEncoder(for: run, .failures))
+            try RenderedFile($0, format.makeEncoder(for: run, failures: true))
         }
         if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
         try walk(job, output, &rows, &failedLines, visit)
@@ -171,7 +171,7 @@ extension OutputCheck {
     private mutating func check(_ output: FinishedOutput) throws {
         let header = output.header
         unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
-        if header.format.hasSuffix(OutputFormat.omittingEnd) {
+        if header.format.hasSuffix(ResultFormat.omittingEnd) {
             unseen.append("the file of failed lines, which only the job names")
         }
         func result(_ number: Int) throws -> ResultKey? {
@@ -205,7 +205,7 @@ extension OutputCheck {
             {
                 add(number + 1, following, "does not belong after that of \(key.id), sample \(key.sample)")
             }
-            if isLast, key.sample != samples - 1, !format.format.isByLine {
+            if isLast, key.sample != samples - 1, !format.isByLine {
                 add(number, key, "is the last of its line, which should have \(samples)")
             }
             try check(record, number, &rows)

@@ -85,7 +85,7 @@ package final class PipedLines: ResultStore, Sendable {
     /// - Parameter digest: of the run's fingerprint, which results name.
     package init(_ job: JobSettings, digest: String) {
         self.job = job
-        isByLine = job.outputFormat.format.isByLine
+        isByLine = job.outputFormat.isByLine
         run = job.resultRun(digest: digest)
     }
 
@@ -154,7 +154,7 @@ package final class PipedLines: ResultStore, Sendable {
             guard !isByLine else { return hold(result, key.sample, of: one, &state) }
             one.left -= 1
             if one.left == 0 { state.end(one) }
-            var encoder = JSONResults.lines.makeEncoder(for: run)
+            var encoder = ResultFormat.jsonl.makeEncoder(for: run)
             var bytes: [UInt8] = []
             encoder.append(result, at: ResultPlace(key: key), to: &bytes)
             bytes.removeLast()

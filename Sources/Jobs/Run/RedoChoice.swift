@@ -63,7 +63,7 @@ package struct RedoChoice: Sendable {
         guard let output = try FinishedOutput(path) else {
             throw UserError(.missingInput, at: path, "there are no results yet. Run the job first.")
         }
-        let isByLine = job.outputFormat.format.isByLine
+        let isByLine = job.outputFormat.isByLine
         var (chosen, line, isWanted): ([ResultKey], [ResultKey], Bool) = ([], [], false)
         for number in 0..<output.count where output.index[number].repetition == 0 {
             let record = try output.record(number)

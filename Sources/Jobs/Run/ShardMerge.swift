@@ -25,7 +25,7 @@ package struct ShardMerge {
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
         var format = try shards[0].output.format()
         let first = shards[0].header
-        if let table = format.format.table { format.format = table.joining(shards.map(\.path)) }
+        if format.table != nil { format.table = ParquetColumns(joining: shards.map(\.path)) }
         for shard in shards
         where shard.header.format != first.format || shard.header.layout != first.layout
             || shard.header.fingerprint != first.fingerprint || shard.header.kept != first.kept

@@ -10,16 +10,14 @@
     if sealed != files { try takeUpRecorded(sealed, scratch) }
 }
 
-private struct PlainTexts: ResultFormat {
-    let name = "plain"
-
-    var head: [UInt8] { Array("texts\n".utf8) }
-
-    func write(_ piece: ResultPiece, to output: inout [UInt8]) { output += "\(piece.place.key.id)\n".utf8 }
+extension ResultFormat {
+    fileprivate static let plain = ResultFormat(word: "plain", start: "texts\n") { _ in
+        { piece, output in output += "\(piece.place.key.id)\n".utf8 }
+    }
 }
 
 private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
-    let (output, format) = (scratch.path + "/out.txt", OutputFormat(PlainTexts()))
+    let (output, format) = (scratch.path + "/out.txt", ResultFormat.plain)
     func packed(_ text: [UInt8]) throws -> [UInt8] {
         text.isEmpty ? [] : try Packer(.gzip).pack(text, isLast: true)
     }

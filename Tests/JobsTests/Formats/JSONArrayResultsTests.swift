@@ -9,7 +9,7 @@ import Testing
     private func open(
         _ folder: TestFolder, errors: String? = nil, restart: Bool = false
     ) throws -> LogStore {
-        try openStore(folder, format: JSONResults.array, errors: errors, restart: restart)
+        try openStore(folder, format: ResultFormat.json, errors: errors, restart: restart)
     }
 
     /// The native lines as elements.
@@ -45,7 +45,7 @@ import Testing
         for count in [0, 5] {
             let descriptor = try FileSystem.real.open(folder.path("stream-\(count)"), .createNew())
             let store = StreamStore(
-                descriptor: descriptor, fingerprint: testFingerprint, format: JSONResults.array)
+                descriptor: descriptor, fingerprint: testFingerprint, format: ResultFormat.json)
             try TestRun(lines: TestLine.make(count)).run(store)
             #expect(try folder.text("stream-\(count)") == array(TestLine.make(count)))
         }

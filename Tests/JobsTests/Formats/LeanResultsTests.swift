@@ -23,15 +23,12 @@ import Testing
         ], item: "[1]")
 
     private func encoded(
-        _ result: GenerationResult, _ format: any ResultFormat = JSONResults(.lean), samples: Int = 1
+        _ result: GenerationResult, _ format: ResultFormat = .lean, samples: Int = 1
     ) -> String {
-        var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: samples))
-        var bytes: [UInt8] = []
         var result = result
         result.kept = [.init(name: "topic", json: "\"bees\"")]
         let key = ResultKey(id: "a", sample: samples - 1, contentHash: 1)
-        encoder.append(result, at: ResultPlace(key: key), to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return format.text(of: result, key, samples: samples)
     }
 
     @Test func aLineHasTheDataAlone() {
@@ -67,8 +64,8 @@ import Testing
 
     // MARK: Stores
 
-    private func format(isArray: Bool) throws -> any ResultFormat {
-        isArray ? try #require(JSONResults.array.showing(.lean)) : JSONResults(.lean)
+    private func format(isArray: Bool) throws -> ResultFormat {
+        isArray ? try #require(ResultFormat.json.showing(.lean)) : .lean
     }
 
     private func open(_ folder: TestFolder, _ isArray: Bool) throws -> LogStore {

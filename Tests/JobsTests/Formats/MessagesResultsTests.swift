@@ -16,12 +16,7 @@ import Testing
     }
 
     private func encoded(_ result: GenerationResult) -> String {
-        let format = JSONResults(.messages)
-        var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
-        var bytes: [UInt8] = []
-        encoder.append(
-            result, at: ResultPlace(key: ResultKey(id: "a", sample: 0, contentHash: 1)), to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        ResultFormat.jsonl.showing(.messages)?.text(of: result) ?? "no such format"
     }
 
     private func carried(_ prompt: Prompt) throws -> [GenerationResult.CarriedValue] {

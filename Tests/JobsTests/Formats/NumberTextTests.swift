@@ -20,15 +20,10 @@ import Testing
             #expect(values.map(\.json) == [number, "[{\"m\":\(number)}]"])
         }
         // Again from a result, as a further step reads it.
-        var cells: [UInt8] = []
-        let format = DelimitedOutput.csv.keeping(["n"])
-        var encoder = format.makeEncoder(for: ResultRun(digest: "1", samples: 1))
-        encoder.append(
-            GenerationResult(
-                GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1),
-                kept: [.init(name: "n", json: number)]),
-            at: ResultPlace(key: ResultKey(id: "a", contentHash: 1)), to: &cells)
-        #expect(String(decoding: cells, as: UTF8.self).hasSuffix(",\(number)\n"))
+        let result = GenerationResult(
+            GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1),
+            kept: [.init(name: "n", json: number)])
+        #expect(ResultFormat.csv(keeping: ["n"]).text(of: result).hasSuffix(",\(number)\n"))
     }
 
     @Test(arguments: numbers) func inTemplates(number: String) throws {

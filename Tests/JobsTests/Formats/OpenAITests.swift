@@ -288,7 +288,7 @@ import Testing
     }
 
     private func encoded(_ results: [GenerationResult]) throws -> [JSONValue] {
-        var encoder = OpenAIResults(model: "phi").makeEncoder(for: ResultRun(digest: "d", samples: 1))
+        var encoder = ResultFormat.openAI(model: "phi").makeEncoder(for: ResultRun(digest: "d", samples: 1))
         var bytes: [UInt8] = []
         for (sample, result) in results.enumerated() {
             encoder.append(result, at: ResultPlace(key: key(sample)), to: &bytes)
@@ -315,7 +315,7 @@ import Testing
     @Test func aLineIsMadeAnewAsAWhole() throws {
         let folder = try TestFolder()
         func run(_ second: GenerationResult) throws -> [Bool] {
-            let store = try openStore(folder, format: OpenAIResults(model: "phi"))
+            let store = try openStore(folder, format: ResultFormat.openAI(model: "phi"))
             var isDone: [Bool] = []
             let results = [completion("x", n: 2), second, completion("z", n: 1)]
             let keys = [key(0), key(1), key(0, of: "b")]

@@ -48,9 +48,9 @@ import Testing
         let folder = try TestFolder()
         try folder.write([], to: "made")
         let made = try File.open(folder.path("made"), .readWrite, in: .real)
-        let table = try ParquetResults(
-            .data, example: ["id": "", "Topic_2": .null], types: ["Topic_2": "VARCHAR"]
-        ).makeTable(for: ResultRun(digest: "", samples: 1), beside: made.path, in: made.system)
+        let table = try TableDraft(
+            ParquetColumns(["id": "", "Topic_2": .null], known: ["Topic_2": "VARCHAR"]), of: .parquet,
+            ResultRun(digest: "", samples: 1), beside: made.path, in: made.system)
         let lines: [[(String, String)]] = [
             [("topic", "1"), ("x_2", "0"), ("s", #"[{"a":1,"A_2":2}]"#)],
             [("Topic", #""y""#), ("X", "1"), ("x", #"{"":2.50}"#), ("s", #"[{"A":{"B":1}}]"#)],

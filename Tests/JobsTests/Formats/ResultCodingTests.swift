@@ -92,12 +92,7 @@ import Testing
     ]
 
     @Test(arguments: all) func nativeLines(result: GenerationResult, text: String) throws {
-        func row(_ format: JSONResults, samples: Int) -> String {
-            var encoder = format.makeEncoder(for: ResultRun(digest: "r-1", samples: samples))
-            var bytes: [UInt8] = []
-            encoder.append(result, at: ResultPlace(key: Self.key), to: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        let data = try #require(ResultFormat.jsonl.showing(.data))
         // As in the log, but for the seed; and kept fields come first.
         let kept = result.kept.map { "\"\($0.name)\":\($0.json)," }.joined()
         var members = text.replacing(/"seed":-?\d+,?/, with: "")
@@ -105,9 +100,9 @@ import Testing
         for samples in [1, 2] {
             let head = #"{"id":"a\"b","# + (samples > 1 ? #""sample":1,"# : "")
             let expected = (head + kept + members).replacing(/,$/, with: "") + "}\n"
-            #expect(row(JSONResults.lines, samples: samples) == expected)
+            #expect(ResultFormat.jsonl.text(of: result, Self.key, samples: samples) == expected)
             let timeless = expected.replacing(/,"timing":\{[^}]*}/, with: "")
-            #expect(row(JSONResults(.data), samples: samples) == timeless)
+            #expect(data.text(of: result, Self.key, samples: samples) == timeless)
         }
     }
 

@@ -10,16 +10,13 @@ import Testing
         )
     }
 
-    private func encoded(_ result: GenerationResult, _ format: any ResultFormat) -> String {
-        var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
-        var bytes: [UInt8] = []
+    private func encoded(_ result: GenerationResult, _ format: ResultFormat) -> String {
         var result = result
         result.kept = [.init(name: "topic", json: "\"bees\"")]
-        encoder.append(result, at: ResultPlace(key: ResultKey(id: "a", contentHash: 1)), to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return format.text(of: result)
     }
 
-    @Test func aTableHasTheColumnsOfEachStep() {
+    @Test func aTableHasTheColumnsOfEachStep() throws {
         let job = JobSettings.test(input: []) { job in
             job.keep = .fields([.init("topic")])
             job.steps = [
@@ -28,7 +25,7 @@ import Testing
                 JobStep("fix"),
             ]
         }
-        let table = DelimitedOutput.csv.keeping(["topic"], columns: job.task.columns(of: job))
+        let table = ResultFormat.csv(try #require(job.task.columns(of: job)), keeping: ["topic"])
         #expect(table.problem(with: job) == nil)
         let row = StepsResult(
             [
@@ -55,7 +52,7 @@ import Testing
 
     @Test func aTableOfAnyColumnsMayHoldFailedLines() throws {
         let folder = try TestFolder()
-        let table = DelimitedOutput.csv.keeping([], columns: ["a.text", "dropped"])
+        let table = ResultFormat.csv(["a.text", "dropped"], keeping: [])
         try folder.write(table.head, to: "failed")
         try FailedLines.check(folder.path("failed"), in: .real)
         try folder.write("id,sample,text\n".utf8, to: "other")

@@ -46,7 +46,8 @@ import Testing
             try change(&job)
             job.chooseOutputFormat()
             try job.checkOutputFormat(file: nil)
-            return (job.outputFormat.format as? DelimitedOutput)?.kept
+            let names = job.outputFormat.layout.dropLast().split(separator: ",")
+            return names.drop { $0 != "error_message" }.dropFirst().map(String.init)
         }
         #expect(try columns(["a.csv", "b.tsv"]) == ["topic", "extra"])
         #expect(try columns([]) { ($0.rows, $0.pick) = (3, [try Pick("tone", of: ["kind"])]) } == ["tone"])
@@ -100,7 +101,7 @@ import Testing
             try check(output, errors)
         }
         try check("o.csv", "e.jsonl") {
-            ($0.outputFormat, $0.outputFormatFollowsInput) = (OutputFormat(JSONResults.lines), false)
+            ($0.outputFormat, $0.outputFormatFollowsInput) = (.jsonl, false)
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
         -> LogStore
     {
         try openStore(
-            folder, format: JSONResults.lines,
+            folder, format: ResultFormat.jsonl,
             errors: folder.path("errors"), system: system)
     }
 

@@ -281,14 +281,16 @@ let testFingerprint = RunFingerprint([
 
 func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint,
-    format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
+    format: ResultFormat = ResultFormat.jsonl, errors: String? = nil, restart: Bool = false,
     ifChanged: SettingsChange = .refuse, prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
     system: FileSystem = FaultyFileSystem()
 ) throws -> LogStore {
-    try LogStore(
+    var format = format
+    format.omitsFailures = errors != nil
+    return try LogStore(
         output: folder.path("out.jsonl"), fingerprint: fingerprint,
         StoreOptions(
-            format: OutputFormat(format, omitsFailures: errors != nil), errors: errors, restart: restart,
+            format: format, errors: errors, restart: restart,
             ifChanged: ifChanged, prunes: prunes,
             keptOutputCount: keeping, inputs: inputs), system: system)
 }

@@ -15,7 +15,7 @@ import Testing
     private func open(
         _ folder: TestFolder, restart: Bool = false, system: FileSystem = FaultyFileSystem()
     ) throws -> LogStore {
-        try openStore(folder, format: TabbedResults(), restart: restart, system: system)
+        try openStore(folder, format: .tabbed, restart: restart, system: system)
     }
 
     private func finished(_ lines: [TestLine]) throws -> TestFolder {
@@ -92,7 +92,7 @@ import Testing
         }
         try folder.write(log, to: "out.jsonl.log")
         let other = try openStore(
-            folder, fingerprint: RunFingerprint([("job.seed", "18")]), format: TabbedResults(), restart: true)
+            folder, fingerprint: RunFingerprint([("job.seed", "18")]), format: .tabbed, restart: true)
         try other.suspend()
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.log"))
         try refused("no log of phibatch")

@@ -244,7 +244,7 @@ import Testing
     /// All answers of one of OpenAI's requests stand in one piece, which is made as a whole.
     @Test func aPieceOfSeveralResultsIsMadeAsAWhole() throws {
         let job = try job {
-            ($0.outputFormat, $0.outputFormatFollowsInput) = (OutputFormat(OpenAIResults()), false)
+            ($0.outputFormat, $0.outputFormatFollowsInput) = (ResultFormat.openAI(), false)
             $0.samples = 2
         }
         try run(job)

@@ -147,7 +147,7 @@ import Testing
             try ScriptedRun.run(
                 .test(input: [input]) { job in
                     (job.inputFormat, job.outputFormat) = (
-                        InputFormat.openAI, OutputFormat(OpenAIResults())
+                        InputFormat.openAI, ResultFormat.openAI()
                     )
                     job.engine.workers = workers
                     job.engine.prefillChunk = 7 * workers

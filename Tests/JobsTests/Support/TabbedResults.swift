@@ -1,20 +1,38 @@
 @testable import BatchPipeline
 @testable import Jobs
 
-/// A second format: id and text, with a tab between them. It can't carry what a result is known by.
-struct TabbedResults: ResultFormat {
-    let name = "tabbed"
+extension ResultFormat {
+    /// A second format: id and text, with a tab between them. It can't carry what a result is known by.
+    static let tabbed = ResultFormat(word: "tabbed", start: "id\ttext\n") { _ in
+        { piece, output in
+            let text =
+                switch piece.results[0].content {
+                case .made(let made): made.cell("text") ?? ""
+                case .failed(let failure): "(\(failure.error.message))"
+                }
+            // A text may have line feeds: a result is not always a line.
+            output += "\(piece.place.key.id)\t\(text)\n".utf8
+        }
+    }
 
-    var head: [UInt8] { Array("id\ttext\n".utf8) }
+    static let lean = jsonl.showing(.lean) ?? jsonl
 
-    func write(_ piece: ResultPiece, to output: inout [UInt8]) {
-        let text =
-            switch piece.results[0].content {
-            case .made(let made): made.cell("text") ?? ""
-            case .failed(let failure): "(\(failure.error.message))"
-            }
-        // A text may have line feeds: a result is not always a line.
-        output += "\(piece.place.key.id)\t\(text)\n".utf8
+    /// The format with a line of names of columns.
+    static func csv(_ columns: [String] = GeneratedResult.allColumns, keeping names: [String]) -> Self {
+        var format = csv
+        format.layout = DelimitedOutput.header(columns, names, UInt8(ascii: ","))
+        return format
+    }
+
+    /// What an output has of a result alone.
+    func text(
+        of result: GenerationResult, _ key: ResultKey = ResultKey(id: "a", contentHash: 1), samples: Int = 1,
+        run: String = ""
+    ) -> String {
+        var encoder = makeEncoder(for: ResultRun(digest: run, samples: samples))
+        var bytes: [UInt8] = []
+        encoder.append(result, at: ResultPlace(key: key), to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

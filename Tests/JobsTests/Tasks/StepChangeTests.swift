@@ -261,7 +261,7 @@ import Testing
     @Test(arguments: ["out.jsonl", "out.json", "out.csv"]) func otherFormats(name: String) throws {
         let old = try job(to: name) { job in
             guard name == "out.jsonl" else { return }
-            (job.outputFormat, job.outputFormatFollowsInput) = (OutputFormat(JSONResults(.lean)), false)
+            (job.outputFormat, job.outputFormatFollowsInput) = (.lean, false)
         }
         try run(old)
         var job = old

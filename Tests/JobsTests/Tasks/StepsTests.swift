@@ -251,9 +251,6 @@ import Testing
     @Test func malformedConditionsEndTheJobBeforeItBegins() throws {
         let job = job("in.jsonl") { $0.steps[1].condition = "question.text >" }
         #expect(throws: UserError.self) { try LinePreparer(job) }
-        for format in ["csv", "openai"] {
-            let format = try #require(ResultFormats.named(format))
-            #expect(format.problem(with: job) != nil)
-        }
+        for format in [ResultFormat.csv, .openAI()] { #expect(format.problem(with: job) != nil) }
     }
 }

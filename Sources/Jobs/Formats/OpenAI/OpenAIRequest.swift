@@ -106,7 +106,7 @@ package struct OpenAIRequest: Sendable, Equatable {
         -> GenerationResult.CarriedValue
     {
         let writer = JSONWriter.object { writer in
-            if let format = job?.outputFormat.format as? OpenAIResults {
+            if let format = job?.outputFormat, format.isByLine {
                 writer.string("model", format.layout)
             }
             writer.string("url", (request?.endpoint ?? .chat).rawValue)
@@ -136,7 +136,7 @@ extension OpenAIRequest {
     /// - Returns: names of ignored parts, as the job allows.
     /// - Throws: `LineError` if it can't be answered without them.
     func missing(in job: JobSettings) throws(LineError) -> [String] {
-        let format = job.outputFormat.format
+        let format = job.outputFormat
         if max(choices ?? 1, prompts.count) > 1, !format.isByLine {
             throw LineError(
                 .badField,

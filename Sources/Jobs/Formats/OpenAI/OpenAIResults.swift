@@ -7,31 +7,29 @@ import OperatingSystem
 ///
 /// A failed line has status 400, or 500 if it isn't the line's fault, and the error in `body`. As the same job gives
 /// the same bytes, ids derive from the line's content, `created` is 0, and `system_fingerprint` is the run's.
-package struct OpenAIResults: ResultFormat {
-    package let name = "openai"
-    package let isByLine = true
-    /// Name of the model in results.
-    package var layout: String
-
-    package init(model: String = "") { layout = model }
-
-    package func fitting(_ job: JobSettings) -> any ResultFormat {
-        let name = Files.kind(of: job.model) == .folder ? Paths.name(of: job.model) : job.modelName
-        return Self(model: name ?? Paths.name(of: job.model))
+extension ResultFormat {
+    /// - Parameter model: name of the model in results; by default the job's.
+    package static func openAI(model: String = "") -> Self {
+        Self(
+            word: "openai", isByLine: true, layout: model,
+            fit: { format, job in
+                let name = Files.kind(of: job.model) == .folder ? nil : job.modelName
+                format.layout = name ?? Paths.name(of: job.model)
+            },
+            fault: { _, job in
+                if !job.steps.isEmpty { return "holds one answer of a line, and the job has steps" }
+                return job.task.answers ? nil : "holds answers, and task: \(job.task.rawValue) makes none"
+            },
+            makeWriter: { format in { write($0, model: format.layout, to: &$1) } })
     }
 
-    package func problem(with job: JobSettings) -> String? {
-        if !job.steps.isEmpty { return "holds one answer of a line, and the job has steps" }
-        return job.task.answers ? nil : "holds answers, and task: \(job.task.rawValue) makes none"
-    }
-
-    package func write(_ piece: ResultPiece, to output: inout [UInt8]) {
+    private static func write(_ piece: ResultPiece, model: String, to output: inout [UInt8]) {
         guard let result = piece.results.last else { return }
         let request = OpenAIRequest(of: result)
         var id: [UInt8] = []
         JSONBytes.appendHex(piece.place.key.contentHash, to: &id)
         let answer = OpenAIAnswer(
-            id: String(decoding: id, as: UTF8.self), model: request.model ?? layout,
+            id: String(decoding: id, as: UTF8.self), model: request.model ?? model,
             run: piece.place.run ?? piece.run.digest, request: request)
         let writer = JSONWriter.object { writer in
             writer.string("id", "batch_req_\(answer.id)")

@@ -141,7 +141,7 @@ struct ChooseTask: LineTask {
                 "`echo` and `max_tokens`: 0 have no place where choices are compared; leave them, or the choices, out."
             )
         }
-        if !Self.doesAll(of: job), job.outputFormat.format.hasColumns {
+        if !Self.doesAll(of: job), job.outputFormat.hasColumns {
             throw LineError(
                 .badField,
                 "The line has `choices`, but the output no column for their probabilities; the job's choices: \"{{ choices }}\" makes one."
