@@ -171,10 +171,6 @@ public struct JobSettings: Sendable, Equatable {
     /// Number of accepted rows that ends a line, of at most `samples`; nil for all.
     public var untilPerLine: Int?
 
-    package func resultRun(digest: String) -> ResultRun {
-        ResultRun(digest: digest, samples: sampleCount)
-    }
-
     /// Checks settings set in code; those of files and options are checked as they are read.
     /// - Throws: `UserError` with the setting.
     package func checkValues() throws {

@@ -25,13 +25,9 @@ struct Forged {
     }
 
     private var rendered: String {
-        let run = job.resultRun(digest: header.fingerprint.digest)
-        var (encoder, bytes) = (job.outputFormat.makeEncoder(for: run), [UInt8]())
+        var (encoder, bytes) = (job.outputFormat.makeEncoder(samples: job.sampleCount), [UInt8]())
         encoder.begin(&bytes)
-        for record in records {
-            let place = ResultPlace(key: record.key, run: record.run)
-            encoder.append(record.result, at: place, to: &bytes)
-        }
+        for record in records { encoder.append(record, to: &bytes) }
         encoder.end(&bytes)
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -27,7 +27,7 @@ extension ResultFormat {
                 let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
                 let (columns, kept) = (own.dropFirst(2), names.dropFirst(own.count + 2))
                 return { piece, output in
-                    let cells = DelimitedOutput.cells(piece, columns, kept)
+                    let cells = DelimitedOutput.cells(piece.record, columns, kept)
                     output += DelimitedOutput.row(cells, separator)
                 }
             })
@@ -80,10 +80,10 @@ enum DelimitedOutput {
     }
 
     static func cells(
-        _ piece: ResultPiece, _ columns: ArraySlice<String>, _ kept: ArraySlice<String>
+        _ record: ResultRecord, _ columns: ArraySlice<String>, _ kept: ArraySlice<String>
     ) -> [String] {
-        let result = piece.results[0]
-        var cells = [piece.place.key.id, "\(piece.place.key.sample)"]
+        let result = record.result
+        var cells = [record.key.id, "\(record.key.sample)"]
         switch result.content {
         case .made(let made):
             // A kept result of an earlier run with another task lacks some cells.

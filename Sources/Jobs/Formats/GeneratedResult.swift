@@ -33,7 +33,7 @@ package struct GeneratedResult: TaskResult {
     /// An entry for each token; nil unless the job asks for them.
     package var logprobs: [LogprobEntry]?
     /// The engine's facts about the result.
-    package var provenance: [GenerationResult.NamedValue] = []
+    package var provenance: [String: String] = [:]
 
     package static let names: Set = [
         "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "probabilities", "seed",
@@ -129,7 +129,7 @@ package struct GeneratedResult: TaskResult {
         }
         if let reasoning { report.facts.append(("reasoning", reasoning)) }
         for call in toolCalls ?? [] { report.facts.append(("calls \(call.name)", call.arguments)) }
-        report.facts += provenance.map { ($0.name, $0.value) }
+        report.facts += provenance.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 

@@ -32,11 +32,6 @@ package struct GenerationResult: Sendable, Equatable {
         package var json: String
     }
 
-    package struct NamedValue: Sendable, Equatable {
-        package var name: String
-        package var value: String
-    }
-
     package struct Failure: Sendable, Equatable {
         package var error: LineError
         /// The input's file; nil if there is only one.

@@ -22,10 +22,10 @@ extension ResultFormat {
             var (writer, isThere) = (JSONWriter(), false)
             writer.object { writer in
                 if detail.carried == nil {
-                    writer.string("id", piece.place.key.id)
-                    if piece.run.samples > 1 { writer.int("sample", piece.place.key.sample) }
+                    writer.string("id", piece.record.key.id)
+                    if piece.samples > 1 { writer.int("sample", piece.record.key.sample) }
                 }
-                isThere = detail.write(piece.results[0], &writer)
+                isThere = detail.write(piece.record.result, &writer)
             }
             guard isThere else { return }
             if isArray { output += (piece.isFirst ? "\n" : ",\n").utf8 }

@@ -86,25 +86,23 @@ final class TableDraft {
 
     /// - Parameter path: the output's.
     init(
-        _ columns: ParquetColumns, of format: ResultFormat, _ run: ResultRun, beside path: String,
+        _ columns: ParquetColumns, of format: ResultFormat, samples: Int, beside path: String,
         in system: FileSystem
     ) throws {
         var rows = ResultFormat.jsonl
         rows.detail = format.detail
-        (encoder, self.columns, typed) = (rows.makeEncoder(for: run), columns, columns.known)
+        (encoder, self.columns, typed) = (rows.makeEncoder(samples: samples), columns, columns.known)
         file = try File.nameless(in: Paths.folder(of: path), system)
         writer = BufferedWriter(file)
     }
 
-    func append(_ result: GenerationResult, at place: ResultPlace) throws {
-        var (result, row) = (result, [UInt8]())
-        for index in result.kept.indices where typed[result.kept[index].name] != nil {
-            let json = BareWords.quoted(result.kept[index].json.utf8) {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-            }
-            result.kept[index].json = String(decoding: json, as: UTF8.self)
+    func append(_ record: ResultRecord) throws {
+        var (record, row) = (record, [UInt8]())
+        for (index, kept) in record.result.kept.enumerated() where typed[kept.name] != nil {
+            let json = BareWords.quoted(kept.json.utf8) { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            record.result.kept[index].json = String(decoding: json, as: UTF8.self)
         }
-        encoder.append(result, at: place, to: &row)
+        encoder.append(record, to: &row)
         if row.isEmpty { return }
         try columns.add(Array(row.dropLast()))
         try writer.withBuffer { $0 += row }

@@ -51,10 +51,10 @@ package enum ResultCoding {
         writer.array("tokens") { writer in for token in tokens { writer.int(token) } }
     }
 
-    static func write(_ provenance: [GenerationResult.NamedValue], _ writer: inout JSONWriter) {
+    static func write(_ provenance: [String: String], _ writer: inout JSONWriter) {
         guard !provenance.isEmpty else { return }
         writer.object("provenance") { writer in
-            for part in provenance { writer.string(part.name, part.value) }
+            for (name, value) in provenance.sorted(by: { $0.key < $1.key }) { writer.string(name, value) }
         }
     }
 
@@ -120,10 +120,10 @@ extension ResultCoding {
         return (prompt, completion, reasoning)
     }
 
-    static func provenance(of log: JSONValue) -> [GenerationResult.NamedValue] {
-        guard case .object(let facts)? = log["provenance"] else { return [] }
-        return facts.compactMap { fact in
-            if case .string(let value) = fact.value { .init(name: fact.name, value: value) } else { nil }
+    static func provenance(of log: JSONValue) -> [String: String] {
+        guard case .object(let facts)? = log["provenance"] else { return [:] }
+        return facts.reduce(into: [:]) { all, fact in
+            if case .string(let value) = fact.value { all[fact.name] = value }
         }
     }
 }

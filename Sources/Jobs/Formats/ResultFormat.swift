@@ -67,9 +67,11 @@ package struct ResultFormat: Sendable, Equatable {
 
     package func end(isEmpty: Bool) -> [UInt8] { Array((isEmpty ? ends.empty : ends.other).utf8) }
 
-    /// - Parameter failures: whether to write failed lines alone.
-    package func makeEncoder(for run: ResultRun, failures: Bool = false) -> ResultEncoder {
-        ResultEncoder(self, run, failures: failures ? true : omitsFailures ? false : nil)
+    /// - Parameters:
+    ///   - samples: number of results of a line.
+    ///   - failures: whether to write failed lines alone.
+    package func makeEncoder(samples: Int, failures: Bool = false) -> ResultEncoder {
+        ResultEncoder(self, samples: samples, failures: failures ? true : omitsFailures ? false : nil)
     }
 }
 
@@ -77,28 +79,14 @@ package struct ResultFormat: Sendable, Equatable {
 /// this prompt.
 package typealias CarriedPrompt = @Sendable (Prompt) throws(LineError) -> GenerationResult.CarriedValue
 
-/// Common facts of an output's results.
-package struct ResultRun: Sendable {
-    /// Digest of the run's fingerprint.
-    package var digest: String
-    /// Number of results of a line.
-    package var samples: Int
-}
-
-/// Identity of a result.
-package struct ResultPlace: Sendable {
-    package var key: ResultKey
-    /// Digest of the run that made it, if it isn't the output's.
-    package var run: String?
-}
-
 /// Part of an output.
 package struct ResultPiece {
+    /// The last of its results.
+    package var record: ResultRecord
     /// One result, or all of a line if the format is by line.
     package var results: [GenerationResult]
-    /// Identity of the last of them.
-    package var place: ResultPlace
-    package var run: ResultRun
+    /// Number of results of a line.
+    package var samples: Int
     /// Whether there was none before.
     package var isFirst: Bool
 }
@@ -107,30 +95,30 @@ package struct ResultPiece {
 package struct ResultEncoder {
     let format: ResultFormat
     private let write: ResultFormat.Writer
-    private let run: ResultRun
+    private let samples: Int
     /// Whether to write pieces that failed, or the others; nil for all. A line's piece failed if one of its results did.
     private let failures: Bool?
     /// Results of the current piece so far.
     private var held: [GenerationResult] = []
     private var isEmpty = true
 
-    fileprivate init(_ format: ResultFormat, _ run: ResultRun, failures: Bool?) {
-        (self.format, self.run, self.failures) = (format, run, failures)
+    fileprivate init(_ format: ResultFormat, samples: Int, failures: Bool?) {
+        (self.format, self.samples, self.failures) = (format, samples, failures)
         write = format.makeWriter(format)
     }
 
     /// Appends the text before the first result. Called once, even without results.
     package func begin(_ output: inout [UInt8]) { output += format.head }
 
-    package mutating func append(
-        _ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]
-    ) {
-        held.append(result)
-        if format.isByLine, place.key.sample + 1 < OpenAIRequest(of: result).choices ?? run.samples { return }
+    package mutating func append(_ record: ResultRecord, to output: inout [UInt8]) {
+        held.append(record.result)
+        if format.isByLine, record.key.sample + 1 < OpenAIRequest(of: record.result).choices ?? samples {
+            return
+        }
         defer { held.removeAll(keepingCapacity: true) }
         if let failures, held.contains(where: \.isFailed) != failures { return }
         let before = output.count
-        write(ResultPiece(results: held, place: place, run: run, isFirst: isEmpty), &output)
+        write(ResultPiece(record: record, results: held, samples: samples, isFirst: isEmpty), &output)
         isEmpty = isEmpty && output.count == before
     }
 

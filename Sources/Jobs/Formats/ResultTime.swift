@@ -5,11 +5,7 @@ import OperatingSystem
 extension GenerationResult {
     /// Times of a result, each described by its row of `ResultTime.all`; nil if it was not measured.
     package struct Timing: Sendable, Equatable {
-        package var queued: Double?
-        package var prefill: Double?
-        package var decode: Double?
-        package var tokensPerSecond: Double?
-        package var ended: Double?
+        package var queued, prefill, decode, tokensPerSecond, ended: Double?
     }
 }
 
@@ -28,43 +24,33 @@ package struct ResultTime: Sendable {
     package let unit: Unit
     /// Name for people, and what it measures.
     package let title, about: String
-    fileprivate let get: @Sendable (Timing) -> Double?
-    fileprivate let set: @Sendable (inout Timing, Double?) -> Void
-    let value: @Sendable (RequestClock) -> Double
-
-    private init(
-        _ name: String, _ unit: Unit, _ title: String, _ about: String,
-        _ get: @escaping @Sendable (Timing) -> Double?,
-        _ set: @escaping @Sendable (inout Timing, Double?) -> Void,
-        _ value: @escaping @Sendable (RequestClock) -> Double
-    ) {
-        (self.name, self.unit, self.title, self.about) = (name, unit, title, about)
-        (self.get, self.set, self.value) = (get, set, value)
-    }
+    fileprivate let member: WritableKeyPath<Timing, Double?> & Sendable
+    fileprivate let value: @Sendable (RequestClock) -> Double
 
     /// In the order of rows and reports.
     package static let all = [
-        ResultTime(
-            "queued", .seconds, "Waiting", "from when a request was ready to its admission", \.queued,
-            { $0.queued = $1 }, \.queued),
-        ResultTime(
-            "prefill", .seconds, "Prefill", "from there to its first token", \.prefill, { $0.prefill = $1 },
-            \.prefill),
-        ResultTime(
-            "decode", .seconds, "Decode", "from there to its end", \.decode, { $0.decode = $1 }, \.decode),
-        ResultTime(
-            "tokens_per_second", .rate, "Tokens a second", "from its admission to its end",
-            \.tokensPerSecond, { $0.tokensPerSecond = $1 }, \.tokensPerSecond),
-        ResultTime(
-            "ended", .moment, "Ended", "when it ended", \.ended, { $0.ended = $1 },
-            { _ in Double(FileInfo.now) / 1e9 }),
+        Self(
+            name: "queued", unit: .seconds, title: "Waiting",
+            about: "from when a request was ready to its admission", member: \.queued, value: \.queued),
+        Self(
+            name: "prefill", unit: .seconds, title: "Prefill", about: "from there to its first token",
+            member: \.prefill, value: \.prefill),
+        Self(
+            name: "decode", unit: .seconds, title: "Decode", about: "from there to its end",
+            member: \.decode, value: \.decode),
+        Self(
+            name: "tokens_per_second", unit: .rate, title: "Tokens a second",
+            about: "from its admission to its end", member: \.tokensPerSecond, value: \.tokensPerSecond),
+        Self(
+            name: "ended", unit: .moment, title: "Ended", about: "when it ended", member: \.ended,
+            value: { _ in Double(FileInfo.now) / 1e9 }),
     ]
 }
 
 extension GenerationResult.Timing {
     package subscript(time: ResultTime) -> Double? {
-        get { time.get(self) }
-        set { time.set(&self, newValue) }
+        get { self[keyPath: time.member] }
+        set { self[keyPath: time.member] = newValue }
     }
 
     /// - Parameter value: returns a time, which is rounded.

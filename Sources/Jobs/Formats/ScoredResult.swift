@@ -78,12 +78,12 @@ package struct Score: Sendable, Equatable {
     /// Token ids of the completion; nil unless the job asks for them.
     package var tokens: [Int32]?
     /// The engine's facts about the score.
-    package var provenance: [GenerationResult.NamedValue]
+    package var provenance: [String: String]
     /// Sum of `logprobs`, added in order as Doubles.
     package let logprob: Double
 
     package init(
-        _ logprobs: [Float], tokens: [Int32]? = nil, provenance: [GenerationResult.NamedValue] = []
+        _ logprobs: [Float], tokens: [Int32]? = nil, provenance: [String: String] = [:]
     ) {
         self.logprobs = logprobs.map { $0.isFinite ? $0 : LogprobEntry.impossible }
         (self.tokens, self.provenance) = (tokens, provenance)

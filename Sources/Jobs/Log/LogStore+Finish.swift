@@ -17,7 +17,8 @@ extension LogStore {
     func writeOutput() throws {
         let run = ResultRun(digest: fingerprint.digest, samples: options.samples)
         let output = try OutputWriter(
-            at: place, header, replacing: lock.log, format: options.format, run: run, errors: options.errors)
+            at: place, header, replacing: lock.log, format: options.format, samples: options.samples,
+            errors: options.errors)
         var keeps = false
         for position in 0..<claims.count {
             let entry = claims.entry(at: position).entry

@@ -18,8 +18,8 @@ final class ResultDraft {
 
     deinit { if file.path == place.paths.draft { try? file.remove() } }
 
-    func append(_ result: GenerationResult, at place: ResultPlace) throws {
-        try writer.withBuffer { encoder.append(result, at: place, to: &$0) }
+    func append(_ record: ResultRecord) throws {
+        try writer.withBuffer { encoder.append(record, to: &$0) }
     }
 
     /// No more results come.
@@ -59,20 +59,20 @@ final class OutputWriter {
     ///   - errors: the path of the file of failed lines; nil where they are in the output.
     init(
         at place: OutputPlace, _ header: LogHeader, replacing earlierLog: File, format: ResultFormat,
-        run: ResultRun,
+        samples: Int,
         errors: String? = nil
     ) throws {
         (self.place, self.earlierLog) = (place, earlierLog)
         table = try format.table.map {
-            try TableDraft($0, of: format, run, beside: place.paths.output, in: place.system)
+            try TableDraft($0, of: format, samples: samples, beside: place.paths.output, in: place.system)
         }
         failedLines = try errors.map {
-            try FailedLines.draft($0, format.makeEncoder(for: run, failures: true), in: place.system)
+            try FailedLines.draft($0, format.makeEncoder(samples: samples, failures: true), in: place.system)
         }
         // First: it is what a draft of the output is known by.
         log = try place.makeOwnFile(place.paths.logDraft)
         do {
-            draft = try ResultDraft(at: place, format.makeEncoder(for: run))
+            draft = try ResultDraft(at: place, format.makeEncoder(samples: samples))
             lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
         } catch {
             try? log.remove()
@@ -91,11 +91,10 @@ final class OutputWriter {
 
     /// - Parameter line: the record as it was read.
     func append(_ record: ResultRecord, _ line: UnsafeRawBufferPointer) throws {
-        let place = ResultPlace(key: record.key, run: record.run)
         count += 1
-        try failedLines?.append(record.result, at: place)
-        try table?.append(record.result, at: place)
-        try draft.append(record.result, at: place)
+        try failedLines?.append(record)
+        try table?.append(record)
+        try draft.append(record)
         try lines.withBuffer { bytes in
             bytes += line
             bytes.append(0x0A)

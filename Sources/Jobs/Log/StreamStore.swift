@@ -8,7 +8,7 @@ import OperatingSystem
 package final class StreamStore: ResultStore {
     private let descriptor: Int32
     private let system: FileSystem
-    private let run: ResultRun
+    private let run: String
     private var encoder: ResultEncoder
     private let heldLimit: Int
     private var held: [Int: [UInt8]] = [:]
@@ -32,8 +32,8 @@ package final class StreamStore: ResultStore {
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
-        run = ResultRun(digest: fingerprint.digest, samples: samples)
-        encoder = format.makeEncoder(for: run)
+        run = fingerprint.digest
+        encoder = format.makeEncoder(samples: samples)
         self.heldLimit = heldLimit
         self.system = system
         encoder.begin(&unwritten)
@@ -54,25 +54,26 @@ package final class StreamStore: ResultStore {
     package func append(_ result: GenerationResult, key: ResultKey, position: Int) throws {
         if let failure { throw failure }
         precondition(position >= next && position < claimed && held[position] == nil, "each position once")
+        let record = ResultRecord(key: key, repetition: 0, run: run, result: result)
         guard position == next else {
-            let line = ResultRecord(key: key, repetition: 0, run: run.digest, result: result).line
+            let line = record.line
             heldBytes += line.count
             held[position] = line
             return
         }
-        try put(result, key)
+        try put(record)
         while next < end, let line = held.removeValue(forKey: next) {
             heldBytes -= line.count
             guard let record = line.withUnsafeBytes({ ResultRecord($0) }) else {
                 preconditionFailure("a record of ours can be read")
             }
-            try put(record.result, record.key)
+            try put(record)
         }
     }
 
     /// The result of the next position.
-    private func put(_ result: GenerationResult, _ key: ResultKey) throws {
-        encoder.append(result, at: ResultPlace(key: key), to: &unwritten)
+    private func put(_ record: ResultRecord) throws {
+        encoder.append(record, to: &unwritten)
         next += 1
         try write()
     }

@@ -91,10 +91,9 @@ extension OutputCheck {
                 "the format is \(shown(header.format, header.layout)), and should be \(shown(format.nameInLog, format.layout))"
             )
         }
-        let run = job.resultRun(digest: header.fingerprint.digest)
-        var rows = try RenderedFile(output.path, output.format().makeEncoder(for: run))
+        var rows = try RenderedFile(output.path, output.format().makeEncoder(samples: job.sampleCount))
         var failedLines = try errors.flatMap {
-            try RenderedFile($0, format.makeEncoder(for: run, failures: true))
+            try RenderedFile($0, format.makeEncoder(samples: job.sampleCount, failures: true))
         }
         if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
         try walk(job, output, &rows, &failedLines, visit)
@@ -181,9 +180,7 @@ extension OutputCheck {
         while let more = try result(samples), more.sample > 0 { samples += 1 }
         let format = try output.format()
         var rows = try RenderedFile(
-            output.path,
-            format.makeEncoder(
-                for: ResultRun(digest: header.fingerprint.digest, samples: samples)))
+            output.path, format.makeEncoder(samples: samples))
         var seen = SeenIDs()
         var line = -1
         var (ahead, number) = (try result(0), 0)
@@ -241,8 +238,7 @@ private struct RenderedFile {
 
     /// Returns the fault in what the file has of a result; nil if there is none.
     mutating func append(_ record: ResultRecord) throws -> Message? {
-        let place = ResultPlace(key: record.key, run: record.run)
-        return try difference { $0.append(record.result, at: place, to: &$1) }
+        try difference { $0.append(record, to: &$1) }
     }
 
     mutating func end() throws -> Message? {

@@ -77,8 +77,8 @@ package final class PipedLines: ResultStore, Sendable {
     }
 
     package let job: JobSettings
-    package var digest: String { run.digest }
-    private let run: ResultRun
+    /// Of the run's fingerprint, which results name.
+    package let digest: String
     private let isByLine: Bool
     private let state = Condition(OpenLines())
 
@@ -86,7 +86,7 @@ package final class PipedLines: ResultStore, Sendable {
     package init(_ job: JobSettings, digest: String) {
         self.job = job
         isByLine = job.outputFormat.isByLine
-        run = job.resultRun(digest: digest)
+        self.digest = digest
     }
 
     /// - Returns: false if all before was done, and the run that reads these lines is at its end.
@@ -154,9 +154,10 @@ package final class PipedLines: ResultStore, Sendable {
             guard !isByLine else { return hold(result, key.sample, of: one, &state) }
             one.left -= 1
             if one.left == 0 { state.end(one) }
-            var encoder = ResultFormat.jsonl.makeEncoder(for: run)
+            var encoder = ResultFormat.jsonl.makeEncoder(samples: job.sampleCount)
             var bytes: [UInt8] = []
-            encoder.append(result, at: ResultPlace(key: key), to: &bytes)
+            let record = ResultRecord(key: key, repetition: 0, run: digest, result: result)
+            encoder.append(record, to: &bytes)
             bytes.removeLast()
             one.line.tell(.result(bytes, left: one.left))
         }
@@ -167,7 +168,7 @@ package final class PipedLines: ResultStore, Sendable {
         one.held.append((sample, result))
         guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }
         state.end(one)
-        one.line.tell(.answers(one.held.sorted { $0.sample < $1.sample }.map(\.result), run: run.digest))
+        one.line.tell(.answers(one.held.sorted { $0.sample < $1.sample }.map(\.result), run: digest))
     }
 
     /// - Parameters:

@@ -53,9 +53,8 @@ package struct ShardMerge {
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
         let samples = shards.first { $0.samples > 0 }?.samples ?? 1
-        let run = ResultRun(digest: settings.fingerprint.digest, samples: samples)
         let writer = try OutputWriter(
-            at: place, settings, replacing: lock.log, format: format, run: run)
+            at: place, settings, replacing: lock.log, format: format, samples: samples)
         var ids = SeenIDs()
         while lines < total {
             let shard = shards[joined.place(of: lines) % count]

@@ -7,11 +7,6 @@ extension GenerationResult {
             .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, text: text),
             kept: work.kept)
     }
-
-    /// Returns an engine's provenance in a fixed order.
-    static func values(_ provenance: [String: String]) -> [NamedValue] {
-        provenance.sorted { $0.key < $1.key }.map { NamedValue(name: $0.key, value: $0.value) }
-    }
 }
 
 extension GenerationResult.Timing {

@@ -12,7 +12,7 @@
 
 extension ResultFormat {
     fileprivate static let plain = ResultFormat(word: "plain", start: "texts\n") { _ in
-        { piece, output in output += "\(piece.place.key.id)\n".utf8 }
+        { piece, output in output += "\(piece.record.key.id)\n".utf8 }
     }
 }
 

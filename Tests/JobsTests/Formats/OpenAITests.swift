@@ -288,10 +288,11 @@ import Testing
     }
 
     private func encoded(_ results: [GenerationResult]) throws -> [JSONValue] {
-        var encoder = ResultFormat.openAI(model: "phi").makeEncoder(for: ResultRun(digest: "d", samples: 1))
+        var encoder = ResultFormat.openAI(model: "phi").makeEncoder(samples: 1)
         var bytes: [UInt8] = []
         for (sample, result) in results.enumerated() {
-            encoder.append(result, at: ResultPlace(key: key(sample)), to: &bytes)
+            let record = ResultRecord(key: key(sample), repetition: 0, run: "d", result: result)
+            encoder.append(record, to: &bytes)
             #expect(bytes.isEmpty == (sample + 1 < results.count))
         }
         return try bytes.split(separator: 0x0a).map { try JSONValue(parsing: Array($0), limits: .line) }

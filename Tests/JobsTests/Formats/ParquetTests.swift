@@ -50,7 +50,7 @@ import Testing
         let made = try File.open(folder.path("made"), .readWrite, in: .real)
         let table = try TableDraft(
             ParquetColumns(["id": "", "Topic_2": .null], known: ["Topic_2": "VARCHAR"]), of: .parquet,
-            ResultRun(digest: "", samples: 1), beside: made.path, in: made.system)
+            samples: 1, beside: made.path, in: made.system)
         let lines: [[(String, String)]] = [
             [("topic", "1"), ("x_2", "0"), ("s", #"[{"a":1,"A_2":2}]"#)],
             [("Topic", #""y""#), ("X", "1"), ("x", #"{"":2.50}"#), ("s", #"[{"A":{"B":1}}]"#)],
@@ -59,7 +59,7 @@ import Testing
             var result = GenerationResult(GeneratedResult(text: "", promptTokens: 1, completionTokens: 1))
             result.kept = line.map { .init(name: $0.0, json: $0.1) }
             let key = ResultKey(id: "\(number)", contentHash: 0)
-            try table.append(result, at: ResultPlace(key: key))
+            try table.append(ResultRecord(key: key, repetition: 0, run: "", result: result))
         }
         let renamed = try table.finish(into: made)
         #expect(renamed == ["s.A as A_3", "Topic as Topic_2", "x as x_3", "x_3. as _2"])

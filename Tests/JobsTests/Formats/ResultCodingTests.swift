@@ -18,7 +18,7 @@ import Testing
                 LogprobEntry(token: token, top: [token]),
                 LogprobEntry(
                     token: .init(text: "", id: 8, logprob: LogprobEntry.impossible, bytes: []), top: []),
-            ], provenance: [.init(name: "rope", value: "short")]),
+            ], provenance: ["rope": "short"]),
         timing: .init(
             queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67, ended: 1_790_000_000.125))
     private static let wholeText =
@@ -53,7 +53,7 @@ import Testing
         #""error":{"code":"prompt_too_long","message":"Too long.","file":"in","line":4}"#
     /// -0.1 is added as the Float that it is.
     private static let score = Score(
-        [-0.1, -1.5, -.infinity], tokens: [7, 8, 9], provenance: [.init(name: "rope", value: "long")])
+        [-0.1, -1.5, -.infinity], tokens: [7, 8, 9], provenance: ["rope": "long"])
     private static let scoreText =
         #""logprob":-10000.60000000149,"mean":-3333.53333333383,"perplexity":null,"#
         + #""token_logprobs":[-0.1,-1.5,-9999],"tokens":[7,8,9],"provenance":{"rope":"long"}"#

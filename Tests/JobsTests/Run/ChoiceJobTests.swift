@@ -59,7 +59,7 @@ import Testing
                         text: best.text, finishReason: .stop, probabilities: all,
                         promptTokens: Self.chat(prompt).utf8.count,
                         completionTokens: best.text.utf8.count, seed: 5, tokens: Self.ids(best.text),
-                        provenance: [.init(name: "script", value: "1")])))
+                        provenance: ["script": "1"])))
         }
         #expect(chosen.count > 4, "the comparison must mean something")
         let path = try folder.write(lines.joined(), to: "in.jsonl")

@@ -24,7 +24,7 @@ import Testing
         let all = ids(prompt + completion)
         return .init(
             (prompt.utf8.count..<all.count).map { model.logprob(of: all[$0], after: all[..<$0]) },
-            tokens: ids(completion), provenance: [.init(name: "script", value: "1")])
+            tokens: ids(completion), provenance: ["script": "1"])
     }
 
     private static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }

@@ -6,12 +6,12 @@ extension ResultFormat {
     static let tabbed = ResultFormat(word: "tabbed", start: "id\ttext\n") { _ in
         { piece, output in
             let text =
-                switch piece.results[0].content {
+                switch piece.record.result.content {
                 case .made(let made): made.cell("text") ?? ""
                 case .failed(let failure): "(\(failure.error.message))"
                 }
             // A text may have line feeds: a result is not always a line.
-            output += "\(piece.place.key.id)\t\(text)\n".utf8
+            output += "\(piece.record.key.id)\t\(text)\n".utf8
         }
     }
 
@@ -26,12 +26,10 @@ extension ResultFormat {
 
     /// What an output has of a result alone.
     func text(
-        of result: GenerationResult, _ key: ResultKey = ResultKey(id: "a", contentHash: 1), samples: Int = 1,
-        run: String = ""
+        of result: GenerationResult, _ key: ResultKey = ResultKey(id: "a", contentHash: 1), samples: Int = 1
     ) -> String {
-        var encoder = makeEncoder(for: ResultRun(digest: run, samples: samples))
-        var bytes: [UInt8] = []
-        encoder.append(result, at: ResultPlace(key: key), to: &bytes)
+        var (encoder, bytes) = (makeEncoder(samples: samples), [UInt8]())
+        encoder.append(ResultRecord(key: key, repetition: 0, run: "", result: result), to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 }

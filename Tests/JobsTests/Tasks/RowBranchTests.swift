@@ -146,8 +146,7 @@ import Testing
 
     @Test func resultsAreReadAgain() throws {
         let made = GeneratedResult(
-            text: "a", finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 0, tokens: nil,
-            provenance: [])
+            text: "a", finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 0)
         for steps in [
             StepsResult([.init("question", made)], item: "[1.50]"),
             StepsResult([.init("question", made)], dropped: "word"),

@@ -24,16 +24,16 @@ extension ResultFormat {
     }
 
     private static func write(_ piece: ResultPiece, model: String, to output: inout [UInt8]) {
-        guard let result = piece.results.last else { return }
+        let (key, result) = (piece.record.key, piece.record.result)
         let request = OpenAIRequest(of: result)
         var id: [UInt8] = []
-        JSONBytes.appendHex(piece.place.key.contentHash, to: &id)
+        JSONBytes.appendHex(key.contentHash, to: &id)
         let answer = OpenAIAnswer(
             id: String(decoding: id, as: UTF8.self), model: request.model ?? model,
-            run: piece.place.run ?? piece.run.digest, request: request)
+            run: piece.record.run, request: request)
         let writer = JSONWriter.object { writer in
             writer.string("id", "batch_req_\(answer.id)")
-            writer.string("custom_id", piece.place.key.id)
+            writer.string("custom_id", key.id)
             writer.object("response") { answer.write(piece.results, to: &$0) }
             writer.null("error")
             for value in result.kept where value.name != OpenAIRequest.keptName {

@@ -206,7 +206,7 @@ private struct ChoicePart: RequestOwner {
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
             tokens: keepsTokens ? reasoningTokens + tokens : nil,
-            provenance: GenerationResult.values(ended.provenance))
+            provenance: ended.provenance)
         // The text is one of the choices, even where reasoning is kept in it.
         if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
         answer.probabilities = zip(texts, weights.probabilities).map { .init(text: $0, value: $1) }

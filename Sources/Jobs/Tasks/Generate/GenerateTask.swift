@@ -141,7 +141,7 @@ struct GenerationPart: RequestOwner {
             promptTokens: ended.request.prompt.count, completionTokens: completion.sampled.count,
             seed: seed, tokens: keepsTokens ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
-            provenance: GenerationResult.values(provenance))
+            provenance: provenance)
         result.toolCalls = calls.map { calls in
             // Of prompt and random stream, as a job's templates and kept fields make no other request.
             let own = ended.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }

@@ -175,7 +175,7 @@ private struct ScorePart: RequestOwner {
         }
         let score = Score(
             ended.decoding.of(ScoringDecoding.self).logprobs, tokens: scores.keepsTokens ? kind.tokens : nil,
-            provenance: GenerationResult.values(ended.provenance))
+            provenance: ended.provenance)
         return scores.add(.success(score), number, label, admitted: ended.clock?.admitted)
     }
 
