@@ -1,6 +1,5 @@
 import Errors
 import FoundationShim
-import JSON
 import Jobs
 import OperatingSystem
 
@@ -159,12 +158,8 @@ package struct Verification {
             return
                 "\(path) was made with another model, arithmetic or settings (run \(there.run), and here \(made.run)); phibatch status says which."
         }
-        return there.result.withoutTiming == made.result.withoutTiming
-            ? nil : shown(text(there.result), text(made.result))
-    }
-
-    private static func text(_ result: GenerationResult) -> [UInt8] {
-        JSONWriter.object { ResultCoding.write(result.withoutTiming, to: &$0) }.bytes
+        let texts = [there, made].map { ResultCoding.bytes(of: $0.result.withoutTiming) }
+        return texts[0] == texts[1] ? nil : shown(texts[0], texts[1])
     }
 
     /// Shows both from shortly before the first different byte.

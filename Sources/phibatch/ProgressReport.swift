@@ -76,14 +76,15 @@ final class ProgressReport {
         var figures: JSONObject = [
             "event": "progress", "done": .int(statistics.finished),
             "failed": .int(statistics.failedResults - statistics.passedOn),
-            "running": .int(statistics.running),
-            "tokens_per_second": .figure(statistics.tokensPerSecond), "seconds": .figure(statistics.seconds),
         ]
-        figures["accepted"] = statistics.accepted.map { .int($0) }
-        figures["until"] = statistics.wanted.map { .int($0) }
+        let others: Set = [
+            "running", "tokens_per_second", "seconds", "accepted", "until", "total", "seconds_left",
+        ]
+        for number in RunStatistics.numbers {
+            guard let name = number.progress, others.contains(name) else { continue }
+            figures[name] = number.value(statistics).map { .figure($0) }
+        }
         if !statistics.tally.isEmpty { figures["rows"] = .counts(statistics.tally.byName) }
-        figures["total"] = statistics.total.map { .int($0) }
-        figures["seconds_left"] = statistics.secondsLeft.map { .figure($0) }
         return figures
     }
 
@@ -92,20 +93,11 @@ final class ProgressReport {
         JSONWriter.object { writer in
             writer.object("progress") { writer in
                 writer.string("job", job.text)
-                writer.int("results", statistics.finished)
-                if let total = statistics.total { writer.int("total", total) }
-                if let accepted = statistics.accepted { writer.int("accepted", accepted) }
-                if let wanted = statistics.wanted { writer.int("until", wanted) }
+                for number in RunStatistics.numbers {
+                    guard let name = number.progress, let value = number.value(statistics) else { continue }
+                    writer.number(name, value)
+                }
                 if !statistics.tally.isEmpty { writer.counts("rows", statistics.tally.byName) }
-                writer.int("done", statistics.done)
-                writer.int("failed", statistics.failedResults)
-                writer.int("skipped", statistics.skipped)
-                writer.int("running", statistics.running)
-                writer.int("prompt_tokens", statistics.promptTokens)
-                writer.int("completion_tokens", statistics.completionTokens)
-                writer.number("tokens_per_second", statistics.tokensPerSecond)
-                writer.number("seconds", statistics.seconds)
-                if let left = statistics.secondsLeft { writer.number("seconds_left", left) }
                 if let status { writer.int("exit_code", status) }
             }
         }.text

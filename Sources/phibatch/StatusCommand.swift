@@ -125,34 +125,26 @@ struct StatusReport {
     }
 
     private var figures: [(String, String)] {
-        var rows: [(String, String)] = []
         let most = toAccept == nil ? "" : "at most "
-        let done = "\(status.done)" + (total.map { " of \(most)\($0)" } ?? "")
-        rows.append(("done", done + (status.failed > 0 ? ", \(status.failed) of them failed" : "")))
-        if let left { rows.append(("left", "\(left)")) }
-        if !status.tally.isEmpty {
-            let wanted = until.map { " (until \($0))" } ?? ""
-            rows.append(("rows", tallied(status.tally.byName).text + wanted))
+        let wanted = until.map { " (until \($0))" } ?? ""
+        let condition = status.state == .running ? "" : ", once it runs again"
+        let failed = status.failed > 0 ? ", \(status.failed) of them failed" : ""
+        let underWay = "\(status.inFlight), with \(status.inFlightTokens) tokens saved"
+        let damaged = "\(status.damagedLines) lines of the log; they will be done again"
+        let rows = [
+            ("done", "\(status.done)" + (total.map { " of \(most)\($0)" } ?? "") + failed),
+            ("left", left.map { "\($0)" }),
+            ("rows", status.tally.isEmpty ? nil : tallied(status.tally.byName).text + wanted),
+            ("under way", status.inFlight > 0 ? underWay : nil),
+            ("tokens", "\(status.completionTokens)"),
+            ("speed", status.tokensPerSecond.map { "\(rounded($0)) tokens/s" }),
+            ("estimate", left == 0 ? nil : secondsLeft.map { duration($0) + " to go" + condition }),
+            ("damaged", status.damagedLines > 0 ? damaged : nil),
+        ]
+        let made = status.madeBy.sentences(comparedWith: now).enumerated().map { number, sentence in
+            (number == 0 ? "made" : "", "\(sentence)")
         }
-        if status.inFlight > 0 {
-            rows.append(("under way", "\(status.inFlight), with \(status.inFlightTokens) tokens saved"))
-        }
-        rows.append(("tokens", "\(status.completionTokens)"))
-        if let speed = status.tokensPerSecond {
-            rows.append(("speed", "\(rounded(speed)) tokens/s"))
-        }
-        if let secondsLeft, left != 0 {
-            let condition = status.state == .running ? "" : ", once it runs again"
-            rows.append(("estimate", "\(duration(secondsLeft)) to go" + condition))
-        }
-        if status.damagedLines > 0 {
-            rows.append(("damaged", "\(status.damagedLines) lines of the log; they will be done again"))
-        }
-        for (number, sentence) in status.madeBy.sentences(comparedWith: now).enumerated() {
-            rows.append((number == 0 ? "made" : "", "\(sentence)"))
-        }
-        rows.append(("output", output))
-        return rows
+        return rows.compactMap { row in row.1.map { (row.0, $0) } } + made + [("output", output)]
     }
 
     var json: String {
@@ -160,11 +152,10 @@ struct StatusReport {
             writer.optional("state", state.kind.rawValue.replacing(each: " ", with: "_")) { $0.string($1) }
             writer.optional("reason", state.reason?.text) { $0.string($1) }
             writer.optional("next", state.next?.text) { $0.string($1) }
-            writer.optional("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }
-            writer.optional("host", status.state == .running ? status.holder?.host : nil) { $0.string($1) }
-            writer.optional("started", status.state == .running ? status.holder?.started : nil) {
-                $0.string($1)
-            }
+            let holder = status.state == .running ? status.holder : nil
+            writer.optional("pid", holder?.pid) { $0.int($1) }
+            writer.optional("host", holder?.host) { $0.string($1) }
+            writer.optional("started", holder?.started) { $0.string($1) }
             writer.optional("total", total) { $0.int($1) }
             writer.optional("done", status.done) { $0.int($1) }
             writer.optional("failed", status.failed) { $0.int($1) }
@@ -190,9 +181,8 @@ struct StatusReport {
 
 extension JSONWriter {
     mutating func counts(_ name: String, _ counts: [String: Int]) {
-        object(name) { writer in
-            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { writer.int(name, count) }
-        }
+        key(name)
+        value(.counts(counts))
     }
 
     /// Escapes characters that change a terminal's writing direction, which JSON allows.

@@ -128,7 +128,7 @@ struct ReportCommandTests {
         try with(["out.jsonl": Self.results], ["mine.html": "<p>mine</p>"]) {
             let refused = try report("out.jsonl", "--output", "mine.html")
             #expect(refused.status == 73)
-            #expect(refused.errors.contains("mine.html: exists and is no report of phibatch"))
+            #expect(refused.errors.contains("mine.html: is no report of phibatch"))
             #expect(try page("mine.html") == "<p>mine</p>")
             #expect(try report("out.jsonl", "-o", "out.jsonl").status == 73)
             #expect(try report("out.jsonl", "-o", "page.html", "--rows", "1").status == 0)

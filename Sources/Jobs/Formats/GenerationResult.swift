@@ -11,20 +11,19 @@ package struct GenerationResult: Sendable, Equatable {
     package var timing: Timing?
     package var kept: [CarriedValue]
 
+    package static func == (a: Self, b: Self) -> Bool {
+        ResultCoding.bytes(of: a) == ResultCoding.bytes(of: b)
+    }
+
     package init(_ made: any TaskResult, timing: Timing? = nil, kept: [CarriedValue] = []) {
-        content = .made(made)
-        self.timing = timing
-        self.kept = kept
+        (content, self.timing, self.kept) = (.made(made), timing, kept)
     }
 
     private init(_ failure: Failure, _ kept: [CarriedValue]) {
-        content = .failed(failure)
-        self.kept = kept
+        (content, self.kept) = (.failed(failure), kept)
     }
 
-    package static func failure(_ failure: Failure, kept: [CarriedValue] = []) -> GenerationResult {
-        GenerationResult(failure, kept)
-    }
+    package static func failure(_ failure: Failure, kept: [CarriedValue] = []) -> Self { Self(failure, kept) }
 
     /// A field copied from the line.
     package struct CarriedValue: Sendable, Equatable {
@@ -32,7 +31,7 @@ package struct GenerationResult: Sendable, Equatable {
         package var json: String
     }
 
-    package struct Failure: Sendable, Equatable {
+    package struct Failure: Sendable {
         package var error: LineError
         /// The input's file; nil if there is only one.
         package var file: String?
@@ -42,10 +41,7 @@ package struct GenerationResult: Sendable, Equatable {
         package var text: String?
 
         package init(_ error: LineError, file: String? = nil, line: Int, text: String? = nil) {
-            self.error = error
-            self.file = file
-            self.line = line
-            self.text = text
+            (self.error, self.file, self.line, self.text) = (error, file, line, text)
         }
     }
 
@@ -65,15 +61,5 @@ package struct GenerationResult: Sendable, Equatable {
         var result = self
         result.timing = nil
         return result
-    }
-}
-
-extension GenerationResult.Content: Equatable {
-    package static func == (a: Self, b: Self) -> Bool {
-        switch (a, b) {
-        case (.made(let a), .made(let b)): a.isEqual(to: b)
-        case (.failed(let a), .failed(let b)): a == b
-        default: false
-        }
     }
 }

@@ -13,17 +13,14 @@ package struct LogprobEntry: Sendable, Equatable {
         /// The token's own bytes, perhaps part of a character.
         package var bytes: [UInt8]
 
+        private var isPartial: Bool { !bytes.isEmpty && !UTF8Bytes.areValid(bytes) }
+
         /// Bytes of the text, or those in `name`.
-        var namedBytes: [UInt8] {
-            guard name.utf8.starts(with: "bytes:\\x".utf8) else { return Array(text.utf8) }
-            return name.utf8.dropFirst(6).split(separator: UInt8(ascii: "\\")).compactMap { digits in
-                UInt8(String(decoding: digits.dropFirst(), as: UTF8.self), radix: 16)
-            }
-        }
+        var namedBytes: [UInt8] { isPartial ? bytes : Array(text.utf8) }
 
         /// The text, or the bytes of a partial character in the form of OpenAI's completions: `bytes:\\xf0\\x9f`.
         var name: String {
-            if bytes.isEmpty || UTF8Bytes.areValid(bytes) { return text }
+            guard isPartial else { return text }
             return bytes.reduce("bytes:") { name, byte in
                 let digits = String(byte, radix: 16)
                 return name + "\\x" + (digits.count < 2 ? "0" : "") + digits

@@ -1,3 +1,4 @@
+import FoundationShim
 import JSON
 
 /// Columns of a table whose rows are JSON objects, each with a type that fits all values.
@@ -148,27 +149,10 @@ struct ParquetColumns: Sendable {
         }
     }
 
-    /// Bytes are text in JSON, which a cast converts back.
+    /// Bytes are text in JSON, which a cast converts back. A member called BLOB is followed by a space.
     private static func asRead(_ type: String) -> String {
-        let bytes = Array(type.utf8)
-        var (made, word, quote) = ([UInt8](), [UInt8](), UInt8?.none)
-        for byte in bytes + [0] {
-            if quote == nil, UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte {
-                word.append(byte)
-                continue
-            }
-            // A member of that name is followed by a space.
-            let isType = word.elementsEqual("BLOB".utf8) && byte != UInt8(ascii: " ")
-            made += isType ? Array("VARCHAR".utf8) : word
-            word = []
-            made.append(byte)
-            if quote == byte {
-                quote = nil
-            } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            }
-        }
-        return String(decoding: made.dropLast(), as: UTF8.self)
+        let words = /"[^"]*"|'[^']*'|[A-Z]+ ?/.matchingSemantics(.unicodeScalar)
+        return type.replacing(words) { $0.output == "BLOB" ? "VARCHAR" : $0.output }
     }
 
     /// Types of all columns, by their names in the table.
@@ -190,14 +174,8 @@ struct ParquetColumns: Sendable {
         for (index, name) in types.names.enumerated() {
             guard known[name] != nil, case .string(let type)? = types[name] else { continue }
             read[name] = .string(Self.asRead(type))
-            let pointer = name.utf8.reduce(into: [UInt8(ascii: "/")]) { pointer, byte in
-                switch byte {
-                case UInt8(ascii: "~"): pointer += "~0".utf8
-                case UInt8(ascii: "/"): pointer += "~1".utf8
-                default: pointer.append(byte)
-                }
-            }
-            pointers.append(.string(String(decoding: pointer, as: UTF8.self)))
+            let pointer = name.replacing(each: "~", with: "~0").replacing(each: "/", with: "~1")
+            pointers.append(.string("/" + pointer))
             checks = "\(checks), fits(json, \(pointers.count), struct_extract_at(r, \(index + 1)))"
         }
         // Longer rows are kept in smaller groups: 32 MiB of them, up to DuckDB's own number. A value that does not fit

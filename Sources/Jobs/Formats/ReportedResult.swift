@@ -42,7 +42,7 @@ package struct ReportedResult: Sendable {
         for kept in result.kept where kept.name != OpenAIRequest.keptName {
             let value = (try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)) ?? .string(kept.json)
             facts.append((kept.name, Self.text(of: value)))
-            fields += ReportedField.parts(of: value, at: [kept.name], .line)
+            fields += ReportedField.parts(of: value, at: [kept.name], isOfLine: true)
         }
     }
 

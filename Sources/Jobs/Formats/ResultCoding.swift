@@ -31,9 +31,9 @@ package enum ResultCoding {
         result.timing?.write(to: &writer)
     }
 
-    /// Returns an object of its members.
-    static func text(of result: GenerationResult) -> String {
-        JSONWriter.object { write(result, to: &$0) }.text
+    /// Returns the object of all its members, by which results are compared.
+    package static func bytes(of result: GenerationResult) -> [UInt8] {
+        JSONWriter.object { write(result, to: &$0) }.bytes
     }
 
     /// - Parameter reasoning: tokens of the reasoning before an answer.

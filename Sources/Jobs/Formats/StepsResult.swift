@@ -5,15 +5,11 @@ import JSON
 ///
 ///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"item":…][,"dropped":"judge"[,"duplicate_of":"a7"]],"usage":{…}
 package struct StepsResult: TaskResult {
-    package struct Step: Sendable, Equatable {
+    package struct Step: Sendable {
         package var name: String
         package var result: any TaskResult
 
         package init(_ name: String, _ result: any TaskResult) { (self.name, self.result) = (name, result) }
-
-        package static func == (a: Step, b: Step) -> Bool {
-            a.name.utf8.elementsEqual(b.name.utf8) && a.result.isEqual(to: b.result)
-        }
     }
 
     package var steps: [Step]

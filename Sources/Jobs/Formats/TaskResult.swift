@@ -1,7 +1,7 @@
 import JSON
 
 /// Result of a task, written as members of a JSON object and read from a log's.
-package protocol TaskResult: Sendable, Equatable {
+package protocol TaskResult: Sendable {
     /// Members that it may have, beside those of all results.
     static var names: Set<String> { get }
     /// Whether it is an answer. True by default.
@@ -38,6 +38,4 @@ extension TaskResult {
         default: nil
         }
     }
-
-    func isEqual(to other: any TaskResult) -> Bool { (other as? Self) == self }
 }

@@ -31,6 +31,13 @@ package struct ReplacedFile {
     /// - Parameter isDurable: on return the disk has it. Nobody else replaces it, so that a killed one's draft can go.
     /// - Throws: `UserError` if the file can't be replaced; the one before stays then.
     package func replace(with bytes: [UInt8], isDurable: Bool = false) throws {
+        try replace(isDurable: isDurable) { put in try put(bytes) }
+    }
+
+    /// - Parameter write: writes the contents in pieces.
+    package func replace(
+        isDurable: Bool = false, _ write: (_ put: ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
         let draft = path + ".phibatch-" + (isDurable ? "new" : "\(ThisProcess.id)")
         if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: system),
             case let found = try left.bytes(0..<start.utf8.count),
@@ -40,7 +47,9 @@ package struct ReplacedFile {
         }
         let file = try File.open(draft, .createNew(mode: 0o666), in: system)
         do {
-            try file.write(bytes, at: 0)
+            var writer = BufferedWriter(file)
+            try write { bytes in try writer.withBuffer { $0 += bytes } }
+            try writer.flush()
             if isDurable { try file.sync() }
             try system.moveIntoPlace(draft, to: path)
             if isDurable { try system.syncFolder(Paths.folder(of: path)) }

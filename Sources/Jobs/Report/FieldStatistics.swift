@@ -4,7 +4,7 @@ import JSON
 package struct FieldStatistics: Sendable {
     package static let exactLimit = 4096
     package let path: [String]
-    package let origin: ReportedField.Origin
+    package let isOfLine: Bool
     package private(set) var count = 0
     /// The number of values of each kind, by the kind's name.
     package private(set) var kinds: [String: Int] = [:]
@@ -15,9 +15,9 @@ package struct FieldStatistics: Sendable {
     /// Characters of texts, and elements of lists.
     package private(set) var lengths = Distribution(exactLimit: Self.exactLimit)
 
-    init(_ field: ReportedField) { (path, origin) = (field.path, field.origin) }
+    init(_ field: ReportedField) { (path, isOfLine) = (field.path, field.isOfLine) }
 
-    package func isOf(_ field: ReportedField) -> Bool { field.origin == origin && field.path == path }
+    package func isOf(_ field: ReportedField) -> Bool { field.isOfLine == isOfLine && field.path == path }
 
     mutating func add(_ value: JSONValue) {
         count += 1

@@ -87,16 +87,16 @@ public struct RunStatistics: Sendable, Equatable {
     /// Adds up jobs that run together, so far as it shows while they run.
     package static func + (a: Self, b: Self) -> Self {
         var sum = a
-        let numbers: [WritableKeyPath<Self, Int>] = [
+        let counts: [WritableKeyPath<Self, Int>] = [
             \.lines, \.done, \.failedResults, \.passedOn, \.skipped, \.running, \.completionTokens,
             \.scoringRows,
         ]
-        for number in numbers { sum[keyPath: number] += b[keyPath: number] }
+        for count in counts { sum[keyPath: count] += b[keyPath: count] }
+        for count in [\Self.total, \.accepted, \.wanted] {
+            sum[keyPath: count] = a[keyPath: count].flatMap { own in b[keyPath: count].map { own + $0 } }
+        }
         // Nobody knows how many lines it takes until enough rows are accepted.
-        let isCounted = a.wanted == nil && b.wanted == nil
-        sum.total = isCounted ? a.total.flatMap { total in b.total.map { total + $0 } } : nil
-        sum.accepted = a.accepted.flatMap { own in b.accepted.map { own + $0 } }
-        sum.wanted = a.wanted.flatMap { own in b.wanted.map { own + $0 } }
+        if a.wanted != nil || b.wanted != nil { sum.total = nil }
         sum.tally = a.tally.merging(b.tally, uniquingKeysWith: +)
         sum.seconds = max(a.seconds, b.seconds)
         return sum
@@ -123,6 +123,50 @@ public struct RunStatistics: Sendable, Equatable {
     public var tokensPerSecond: Double {
         seconds > 0 ? Double(completionTokens + scoringRows) / seconds : 0
     }
+}
+
+extension RunStatistics {
+    /// Numbers of a run, with their names in the metrics file and in `--progress json`; nil where one isn't there.
+    package static let numbers:
+        [(metric: String?, progress: String?, about: String, value: @Sendable (RunStatistics) -> Double?)] = [
+            (
+                "results_done", "results", "Results that are there, failed ones included.",
+                { Double($0.finished) }
+            ),
+            ("results", "total", "Results that the job will have.", { $0.total.map(Double.init) }),
+            (nil, "accepted", "", { $0.accepted.map(Double.init) }),
+            ("rows_wanted", "until", "Accepted rows that end the job.", { $0.wanted.map(Double.init) }),
+            (nil, "done", "", { Double($0.done) }),
+            (
+                "results_failed", "failed", "Results of this run that are errors.",
+                { Double($0.failedResults) }
+            ),
+            (nil, "skipped", "", { Double($0.skipped) }),
+            (
+                "results_copied", nil, "Results of this run that an equal request was computed for.",
+                { Double($0.copied) }
+            ),
+            (
+                "answers_taken", nil, "Answers that this run took from the store of answers.",
+                { Double($0.answersTaken) }
+            ),
+            (
+                "rows_accepted", nil, "Rows of this run that all steps accepted.",
+                { $0.tally.isEmpty ? nil : Double($0.tally[.accepted] ?? 0) }
+            ),
+            ("requests", "running", "Requests under way.", { Double($0.running) }),
+            (
+                "prompt_tokens", "prompt_tokens", "Tokens of prompts admitted by this run.",
+                { Double($0.promptTokens) }
+            ),
+            (
+                "completion_tokens", "completion_tokens", "Tokens made by this run.",
+                { Double($0.completionTokens) }
+            ),
+            ("tokens_per_second", "tokens_per_second", "Completion tokens a second.", \.tokensPerSecond),
+            ("seconds", "seconds", "Seconds since the first request.", \.seconds),
+            ("seconds_left", "seconds_left", "Seconds left at this pace.", \.secondsLeft),
+        ]
 }
 
 /// A line that failed, for the report at the end.

@@ -1,4 +1,5 @@
 import BatchPipeline
+import Errors
 import FoundationShim
 import JSON
 import OperatingSystem
@@ -20,33 +21,47 @@ struct ReportPage {
     let name: String
     let model: String?
 
+    /// Writes a file that gets its name once complete. An existing report is replaced, and no other file.
+    /// - Parameter path: `-` is stdout.
     /// - Returns: the number of bytes written.
     func write(to path: String) throws -> Int {
-        let file = try ReportFile(path, head: Array(Self.head.utf8))
-        do {
-            try file.write(Array(start.utf8))
-            try file.write(Self.block("id=\"report\"", numbers))
-            try file.write(Array("<script>\(Self.script)</script>\n".utf8))
-            var (rows, texts): ([JSONValue], [JSONValue]) = ([], [])
-            func writePiece() throws {
-                try file.write(Self.block("class=\"rows\"", .array(rows)))
-                try file.write(Self.block("class=\"texts\"", .array(texts)))
-                (rows, texts) = ([], [])
+        var count = 0
+        if path == "-" {
+            try write { bytes in
+                do throws(SystemError) { try Files.write(bytes, to: 1) } catch {
+                    throw UserError(.io, at: "stdout", "cannot be written", error)
+                }
             }
-            let fields = report.statistics.fields.columns
-            try report.forEachRow { result, prompt in
-                rows.append(cells(of: result, fields))
-                texts.append(Self.texts(of: result, prompt))
-                if rows.count == Self.pieceLength { try writePiece() }
-            }
-            if !rows.isEmpty { try writePiece() }
-            try file.write(Array("</body>\n</html>\n".utf8))
-            try file.finish()
-        } catch {
-            file.discard()
-            throw error
+            return count
         }
-        return file.byteCount
+        // A link as output is followed, as a run's is.
+        let target = try OutputPaths(output: path, in: POSIXFileSystem()).output
+        try ReplacedFile(target, start: Self.head, what: "report").replace { put in
+            try write { bytes in
+                count += bytes.count
+                try put(bytes)
+            }
+        }
+        return count
+    }
+
+    private func write(_ put: ([UInt8]) throws -> Void) throws {
+        try put(Array(start.utf8))
+        try put(Self.block("id=\"report\"", numbers))
+        try put(Array("<script>\(Self.script)</script>\n".utf8))
+        var (rows, texts): ([JSONValue], [JSONValue]) = ([], [])
+        func putPiece() throws {
+            try put(Self.block("class=\"rows\"", .array(rows)) + Self.block("class=\"texts\"", .array(texts)))
+            (rows, texts) = ([], [])
+        }
+        let fields = report.statistics.fields.columns
+        try report.forEachRow { result, prompt in
+            rows.append(cells(of: result, fields))
+            texts.append(Self.texts(of: result, prompt))
+            if rows.count == Self.pieceLength { try putPiece() }
+        }
+        if !rows.isEmpty { try putPiece() }
+        try put(Array("</body>\n</html>\n".utf8))
     }
 
     // Files of `Page`, embedded by the package manager. The colors have WCAG's contrasts.
@@ -214,9 +229,10 @@ struct ReportPage {
         let columns = report.statistics.fields.columns
         let kinds = field.kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return [
-            "name": .string(ReportedField.name(of: field.path)), "of": .string(field.origin.rawValue),
+            "name": .string(ReportedField.name(of: field.path)),
+            "of": .string(field.isOfLine ? "line" : "answer"),
             "column": Self.optional(
-                columns.firstIndex { $0.path == field.path && $0.origin == field.origin }),
+                columns.firstIndex { $0.path == field.path && $0.isOfLine == field.isOfLine }),
             "count": .int(field.count), "kinds": .array(kinds.map { .string($0.key) }),
             "distinct": Self.optional(field.values.distinct), "values": Self.json(field.values.top(20)),
             "numbers": Self.json(field.numbers, areWhole: field.areWhole),

@@ -8,18 +8,13 @@ import Testing
 
 /// Outputs that have the data alone.
 @Suite struct LeanResultsTests {
-    private static func answer(_ text: String, _ all: [GeneratedResult.Probability]? = nil) -> GeneratedResult
-    {
-        GeneratedResult(
-            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
-        )
-    }
-    private static let choice = answer(
+    private static let choice = GeneratedResult.answer(
         "no", [.init(text: "yes", value: 0.25), .init(text: "no", value: 0.75)])
     private static let row = StepsResult(
         [
-            .init("question", answer("Why, \"bee\"?")),
-            .init("facts", answer("{ \"a\": 1.50,\n\"text\": [] }\n")), .init("judge", choice),
+            .init("question", GeneratedResult.answer("Why, \"bee\"?")),
+            .init("facts", GeneratedResult.answer("{ \"a\": 1.50,\n\"text\": [] }\n")),
+            .init("judge", choice),
         ], item: "[1]")
 
     private func encoded(
@@ -34,7 +29,7 @@ import Testing
     @Test func aLineHasTheDataAlone() {
         let (sure, even) = (Score([0]), Score([0, 0]))
         let made: [(any TaskResult, String)] = [
-            (Self.answer("{\"a\": 1}"), #""text":"{\"a\": 1}""#),
+            (GeneratedResult.answer("{\"a\": 1}"), #""text":"{\"a\": 1}""#),
             (Self.choice, #""text":"no","probabilities":{"yes":0.25,"no":0.75}"#),
             (ScoredResult([sure], isList: false, promptTokens: 3), #""logprob":0,"mean":0,"perplexity":1"#),
             (

@@ -8,13 +8,6 @@ import Testing
 
 /// Outputs of conversations to train with. `LeanJobTests` has jobs that are stopped, verified and merged.
 @Suite struct MessagesResultsTests {
-    private static func answer(_ text: String, _ all: [GeneratedResult.Probability]? = nil) -> GeneratedResult
-    {
-        GeneratedResult(
-            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
-        )
-    }
-
     private func encoded(_ result: GenerationResult) -> String {
         ResultFormat.jsonl.showing(.messages)?.text(of: result) ?? "no such format"
     }
@@ -42,7 +35,7 @@ import Testing
             (.continued(asked, prefix: "\"Be"), "cause\\", #"\"Because\\"#),
         ]
         for (prompt, text, written) in texts {
-            let result = GenerationResult(Self.answer(text), kept: try carried(prompt))
+            let result = GenerationResult(GeneratedResult.answer(text), kept: try carried(prompt))
             #expect(encoded(result) == start + written + end)
             let line = try JSONValue(parsing: Array(encoded(result).utf8.dropLast()), limits: .line)
             #expect(line["messages"] != nil)
@@ -55,9 +48,9 @@ import Testing
     /// It is the last step's that has a text sampled.
     @Test func whatHasNoAnswerIsLeftOut() throws {
         let kept = try carried(.user("Why?"))
-        let choice = Self.answer("no", [.init(text: "no", value: 1)])
+        let choice = GeneratedResult.answer("no", [.init(text: "no", value: 1)])
         var row = StepsResult([
-            .init("question", Self.answer("Why?")), .init("answer", Self.answer("So.")),
+            .init("question", GeneratedResult.answer("Why?")), .init("answer", GeneratedResult.answer("So.")),
             .init("judge", choice),
         ])
         let said =

@@ -4,12 +4,6 @@ import Testing
 
 /// Tables of jobs with steps.
 @Suite struct StepTableTests {
-    private func answer(_ text: String, _ all: [GeneratedResult.Probability]? = nil) -> GeneratedResult {
-        GeneratedResult(
-            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
-        )
-    }
-
     private func encoded(_ result: GenerationResult, _ format: ResultFormat) -> String {
         var result = result
         result.kept = [.init(name: "topic", json: "\"bees\"")]
@@ -29,8 +23,9 @@ import Testing
         #expect(table.problem(with: job) == nil)
         let row = StepsResult(
             [
-                .init("question", answer("Why, \"bee\"?")), .init("facts", answer("{\n}")),
-                .init("judge", answer("no", [.init(text: "no", value: 0.75)])),
+                .init("question", GeneratedResult.answer("Why, \"bee\"?")),
+                .init("facts", GeneratedResult.answer("{\n}")),
+                .init("judge", GeneratedResult.answer("no", [.init(text: "no", value: 0.75)])),
             ], dropped: "judge", original: "r2")
         func columns(_ name: String) -> String {
             ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"].map { "\(name).\($0)" }

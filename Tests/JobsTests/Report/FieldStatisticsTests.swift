@@ -34,8 +34,8 @@ import Testing
         #expect(fields.all[1].count == 200 && fields.all[1].kinds == ["null": 200])
         // Two origins are two fields.
         var two = FieldsOfResults()
-        two.add([ReportedField(["a"], 1), ReportedField(["a"], "text", .line)])
-        two.add([ReportedField(["a"], "text", .line)])
+        two.add([ReportedField(["a"], 1), ReportedField(["a"], "text", isOfLine: true)])
+        two.add([ReportedField(["a"], "text", isOfLine: true)])
         #expect(two.all.map(\.count) == [1, 2])
     }
 }

@@ -34,6 +34,14 @@ extension ResultFormat {
     }
 }
 
+extension GeneratedResult {
+    static func answer(_ text: String, _ all: [Probability]? = nil) -> Self {
+        Self(
+            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
+        )
+    }
+}
+
 extension TestRun {
     /// What an undisturbed run writes in the second format.
     var tabbed: [UInt8] {

@@ -46,7 +46,8 @@ package struct OpenAIAnswer: Sendable {
     }
 
     private func whole(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
-        let (choices, failure) = Self.choices(of: results)
+        let failure = results.lazy.compactMap(Self.failure).first
+        let choices = results.compactMap(\.made?.completion)
         let writer = JSONWriter.object { writer in
             if let failure { return write(failure, &writer) }
             switch endpoint {
@@ -58,25 +59,15 @@ package struct OpenAIAnswer: Sendable {
         return (failure.map(Self.status) ?? 200, writer.bytes)
     }
 
-    private static func choices(
-        of results: [GenerationResult]
-    ) -> ([GeneratedResult], GenerationResult.Failure?) {
-        var choices: [GeneratedResult] = []
-        var failure: GenerationResult.Failure?
-        for result in results {
-            switch result.content {
-            case .made(let made):
-                if let completion = made.completion {
-                    choices.append(completion)
-                } else {
-                    // A kept result of an earlier run with another task.
-                    let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
-                    failure = failure ?? .init(error, line: 0)
-                }
-            case .failed(let one): failure = failure ?? one
-            }
+    private static func failure(of result: GenerationResult) -> GenerationResult.Failure? {
+        switch result.content {
+        case .failed(let failure): return failure
+        case .made(let made):
+            if made.completion != nil { return nil }
+            // A kept result of an earlier run with another task.
+            let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
+            return .init(error, line: 0)
         }
-        return (choices, failure)
     }
 
     // MARK: Errors
@@ -106,10 +97,7 @@ package struct OpenAIAnswer: Sendable {
         _ prefix: String, _ kind: String, _ completions: [GeneratedResult],
         _ writer: inout JSONWriter, _ write: (GeneratedResult, inout JSONWriter) -> Void
     ) {
-        writer.string("id", "\(prefix)-\(id)")
-        writer.string("object", kind)
-        writer.int("created", created)
-        writer.string("model", model)
+        writeHead(prefix, kind, &writer)
         writer.array("choices") { writer in
             for (index, completion) in completions.enumerated() {
                 writer.object { writer in
@@ -127,6 +115,13 @@ package struct OpenAIAnswer: Sendable {
         }
         Self.writeUsage(completions, of: request, &writer)
         writer.string("system_fingerprint", "fp_\(run)")
+    }
+
+    func writeHead(_ prefix: String, _ kind: String, _ writer: inout JSONWriter) {
+        writer.string("id", "\(prefix)-\(id)")
+        writer.string("object", kind)
+        writer.int("created", created)
+        writer.string("model", model)
     }
 
     package static func promptTokens(of results: [GenerationResult]) -> Int {

@@ -235,10 +235,8 @@ private struct ChoiceEvents: AnswerEvents {
 
     private func event(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
         let writer = JSONWriter.object { writer in
-            writer.string("id", (isChat ? "chatcmpl-" : "cmpl-") + answer.id)
-            writer.string("object", isChat ? "chat.completion.chunk" : "text_completion")
-            writer.int("created", answer.created)
-            writer.string("model", answer.model)
+            let (prefix, kind) = isChat ? ("chatcmpl", "chat.completion.chunk") : ("cmpl", "text_completion")
+            answer.writeHead(prefix, kind, &writer)
             more(&writer)
         }
         return OpenAIAnswer.event(of: writer.bytes)
