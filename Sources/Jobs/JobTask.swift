@@ -32,7 +32,7 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 
     /// Whether its results are answers.
-    package var answers: Bool { types.contains { $0.made.isAnswer } }
+    package var answers: Bool { self != .score }
     /// The columns of a table of a job's results; nil if no table holds them.
     func columns(of job: JobSettings) -> [String]? { types.first { $0.doesAll(of: job) }?.columns(of: job) }
 

@@ -51,8 +51,6 @@ package struct GenerationResult: Sendable, Equatable {
     }
 
     package var isFailed: Bool { made == nil }
-    /// Whether a step dropped it.
-    var isDropped: Bool { made.map { !$0.isAccepted } ?? false }
 
     package var completionTokens: Int { made?.completionTokens ?? 0 }
 

@@ -25,7 +25,7 @@ extension ResultFormat {
                     writer.string("id", piece.record.key.id)
                     if piece.samples > 1 { writer.int("sample", piece.record.key.sample) }
                 }
-                isThere = detail.write(piece.record.result, &writer)
+                isThere = detail.write(piece.record.result, to: &writer)
             }
             guard isThere else { return }
             if isArray { output += (piece.isFirst ? "\n" : ",\n").utf8 }
@@ -40,56 +40,43 @@ extension ResultFormat {
 ///     {"id":"…"[,"sample":N]<kept>,<members of ResultCoding>[,"timing":{…}]}
 ///
 /// `sample` is present if a line has several results.
-public struct ResultDetail: RawRepresentable, CaseIterable, Sendable, Equatable {
+public enum ResultDetail: String, CaseIterable, Sendable {
     /// All members.
-    public static let full = ResultDetail("full", "all") { result, writer in
-        ResultCoding.write(result, .row, to: &writer)
-        return true
-    }
+    case full
     /// All except times: two runs give the same file.
-    public static let data = ResultDetail("data", "all but timing, so that two runs give the same file") {
-        result, writer in
-        ResultCoding.write(result.withoutTiming, .row, to: &writer)
-        return true
-    }
+    case data
     /// Only the data (`ResultMembers.data`), without dropped rows; the rest is in the log.
-    public static let lean = ResultDetail(
-        "lean", "the data alone (id, texts, classes, scores, steps, fields that keep names)"
-    ) { result, writer in
-        if result.isDropped { return false }
-        ResultCoding.write(result.withoutTiming, .data, to: &writer)
+    case lean
+    /// The conversation with its answer, to train a model.
+    case messages
+
+    var help: String {
+        switch self {
+        case .full: "all"
+        case .data: "all but timing, so that two runs give the same file"
+        case .lean: "the data alone (id, texts, classes, scores, steps, fields that keep names)"
+        case .messages: "conversations to train a model with, failed and dropped ones left out"
+        }
+    }
+
+    /// Part of the prompt that results carry in place of their id; nil if none is needed.
+    var carried: CarriedPrompt? { self == .messages ? Conversations.carried : nil }
+
+    /// Returns the reason why it can't show a job's results; nil if it can.
+    func problem(with job: JobSettings) -> String? {
+        self == .messages ? Conversations.problem(with: job) : nil
+    }
+
+    /// Writes a result's members; returns false if the output has no row for it.
+    func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
+        switch self {
+        case .full: ResultCoding.write(result, .row, to: &writer)
+        case .data: ResultCoding.write(result.withoutTiming, .row, to: &writer)
+        case .lean:
+            if result.made?.isAccepted == false { return false }
+            ResultCoding.write(result.withoutTiming, .data, to: &writer)
+        case .messages: return Conversations.write(result, to: &writer)
+        }
         return true
     }
-    /// The conversation with its answer, to train a model.
-    public static let messages = ResultDetail(
-        "messages", "conversations to train a model with, failed and dropped ones left out",
-        carried: Conversations.carried, problem: Conversations.problem, write: Conversations.write)
-
-    public static let allCases = [full, data, lean, messages]
-
-    /// Name in a job file.
-    public let rawValue: String
-    let help: String
-    /// Part of the prompt that results carry in place of their id; nil if none is needed.
-    let carried: CarriedPrompt?
-    /// Returns the reason why it can't show a job's results; nil if it can.
-    let problem: @Sendable (JobSettings) -> String?
-    /// Writes a result's members; returns false if the output has no row for it.
-    let write: @Sendable (GenerationResult, inout JSONWriter) -> Bool
-
-    private init(
-        _ name: String, _ help: String, carried: CarriedPrompt? = nil,
-        problem: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
-        write: @escaping @Sendable (GenerationResult, inout JSONWriter) -> Bool
-    ) {
-        (rawValue, self.help, self.carried, self.problem) = (name, help, carried, problem)
-        self.write = write
-    }
-
-    public init?(rawValue: String) {
-        guard let detail = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
-        self = detail
-    }
-
-    public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }

@@ -54,7 +54,7 @@ package struct ResultFormat: Sendable, Equatable {
         return format
     }
 
-    func problem(with job: JobSettings) -> String? { fault(self, job) ?? detail.problem(job) }
+    func problem(with job: JobSettings) -> String? { fault(self, job) ?? detail.problem(with: job) }
 
     /// Names that a kept field can't have.
     func ownNames(of job: JobSettings) -> Set<String> {

@@ -38,7 +38,6 @@ package struct ScoredResult: TaskResult {
     package static let names: Set = [
         "logprob", "mean", "perplexity", "token_logprobs", "scores", "best",
     ]
-    package static let isAnswer = false
 
     /// Index of the score with the highest mean; the first among equals.
     package var best: Int {

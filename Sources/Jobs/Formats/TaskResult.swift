@@ -4,8 +4,6 @@ import JSON
 package protocol TaskResult: Sendable {
     /// Members that it may have, beside those of all results.
     static var names: Set<String> { get }
-    /// Whether it is an answer. True by default.
-    static var isAnswer: Bool { get }
 
     /// - Parameter log: an object with the members that `write` has written for the log. Nil if they are no such result.
     init?(_ log: JSONValue)
@@ -22,7 +20,6 @@ package protocol TaskResult: Sendable {
 }
 
 extension TaskResult {
-    package static var isAnswer: Bool { true }
     /// Its completion, if it is one.
     package var completion: GeneratedResult? { self as? GeneratedResult }
     /// The outcome of a row of steps; nil for other results.

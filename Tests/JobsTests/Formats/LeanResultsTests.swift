@@ -147,7 +147,7 @@ import Testing
             for _ in 0..<2 { job.chooseOutputFormat() }
             try job.checkOutputFormat(file: nil)
             try job.checkOutputNames()
-            #expect(job.outputFormat.name == name && !settings.contains("results"))
+            #expect(job.outputFormat.nameInLog == name && !settings.contains("results"))
         }
     }
 }
