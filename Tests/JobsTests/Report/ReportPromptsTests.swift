@@ -56,7 +56,7 @@ import Testing
         let job = JobSettings.test(input: [input])
         var (reader, names) = (InputReader(paths: [input]), [ReportPrompts.Name]())
         while let line = try reader.next() {
-            let identity = LineIdentity(line, by: reader, try LineKeys(job))
+            let identity = LineIdentity(line, try LineKeys(job))
             names.append(.init(id: ReportPrompts.hash(identity.id), content: identity.contentHash))
         }
         let prompts = try ReportPrompts(of: job, for: Set(names.map(\.id)), limit: 7)

@@ -149,7 +149,7 @@ import Testing
             var writer = JSONWriter()
             writer.object { made.write(.log, to: &$0) }
             #expect(writer.text == text)
-            #expect(StepsResult(saved: made.savedText)?.steps == made.steps)
+            #expect(StepsResult(saved: made.savedText)?.savedText == made.savedText)
         }
         for text in ["", "{}", "{\"steps\":[\"a\"]}", "{\"steps\":[],\"a\":{}}", "[1]"] {
             #expect(StepsResult(saved: text)?.steps.isEmpty != false, "\(text)")
