@@ -3,18 +3,10 @@ import JSON
 
 /// Columns of a table whose rows are JSON objects, each with a type that fits all values.
 struct ParquetColumns: Sendable {
-    /// Common type of JSON values.
-    private indirect enum ColumnType: Sendable {
-        /// No row has it, or only null.
-        case absent, none
-        case boolean, integer, double, text
-        case list(ColumnType)
-        case object([(name: String, kind: ColumnType)])
-        /// Values of several types, which stay JSON.
-        case json
-    }
-
-    private var columns: [(name: String, kind: ColumnType)] = []
+    /// Types by name: an SQL name, which is `JSON` for values of several types; a list of one type; an object of
+    /// types; null if the rows have only null; `absent` if no row has it.
+    private var columns = JSONObject()
+    private static let absent: JSONValue = false
     /// SQL types of columns known in advance.
     let known: JSONObject
     /// Bytes of the longest row.
@@ -25,8 +17,9 @@ struct ParquetColumns: Sendable {
     /// - Parameter example: a row with the first columns, which exist whatever rows follow.
     init(_ example: JSONValue, known: JSONObject) {
         self.known = known
-        if case .object(let members) = example {
-            columns = members.map { ($0.name, $0.value == .null ? .absent : Self.kind(of: $0.value)) }
+        guard case .object(let members) = example else { return }
+        for member in members {
+            columns[member.name] = member.value == .null ? Self.absent : Self.kind(of: member.value)
         }
     }
 
@@ -37,59 +30,44 @@ struct ParquetColumns: Sendable {
         (count, size) = (count + 1, size + row.count)
     }
 
-    private static func kinds(of members: JSONObject) -> [(name: String, kind: ColumnType)] {
-        members.map { ($0.name, kind(of: $0.value)) }
+    private static func kinds(of members: JSONObject) -> JSONObject {
+        JSONObject(distinct: members.map { JSONMember(name: $0.name, value: kind(of: $0.value)) })
     }
 
-    private static func kind(of value: JSONValue) -> ColumnType {
+    private static func kind(of value: JSONValue) -> JSONValue {
         switch value {
-        case .null: .none
-        case .bool: .boolean
-        case .int: .integer
+        case .null: .null
+        case .bool: "BOOLEAN"
+        case .int: "BIGINT"
         // A number without a fraction that doesn't fit stays JSON.
-        case .number(let number): number.text.contains { ".eE".contains($0) } ? .double : .json
-        case .string: .text
-        case .array(let values): .list(values.reduce(.none) { merged($0, kind(of: $1)) })
-        case .object(let members): .object(merged([], kinds(of: members)))
+        case .number(let number): number.text.contains { ".eE".contains($0) } ? "DOUBLE" : "JSON"
+        case .string: "VARCHAR"
+        case .array(let values): [values.reduce(.null) { merged($0, kind(of: $1)) }]
+        case .object(let members): .object(kinds(of: members))
         }
     }
 
-    private static func merged(_ a: ColumnType, _ b: ColumnType) -> ColumnType {
+    private static func merged(_ a: JSONValue, _ b: JSONValue) -> JSONValue {
         switch (a, b) {
-        case (.absent, let other), (let other, .absent), (.none, let other), (let other, .none): other
-        case (.boolean, .boolean), (.integer, .integer), (.double, .double), (.text, .text): a
-        case (.integer, .double), (.double, .integer): .double
-        case (.list(let a), .list(let b)): .list(merged(a, b))
+        case (absent, let other), (let other, absent), (.null, let other), (let other, .null): other
+        case ("BIGINT", "DOUBLE"), ("DOUBLE", "BIGINT"): "DOUBLE"
+        case (.array(let a), .array(let b)): [merged(a[0], b[0])]
         case (.object(let a), .object(let b)): .object(merged(a, b))
-        default: .json
+        default: a == b ? a : "JSON"
         }
     }
 
-    private static func merged(
-        _ a: [(name: String, kind: ColumnType)], _ b: [(name: String, kind: ColumnType)]
-    ) -> [(name: String, kind: ColumnType)] {
-        var all = a
-        for (place, (name, kind)) in b.enumerated() {
-            // Mostly it is at the same position as before.
-            let isThere = place < all.count && all[place].name.utf8.elementsEqual(name.utf8)
-            if let found = isThere ? place : all.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) })
-            {
-                all[found].kind = merged(all[found].kind, kind)
-            } else {
-                all.append((name, kind))
-            }
-        }
-        return all
+    private static func merged(_ a: JSONObject, _ b: JSONObject) -> JSONObject {
+        b.reduce(into: a) { $0[$1.name] = merged($0[$1.name] ?? absent, $1.value) }
     }
 
     // MARK: In SQL
 
     /// Returns names that DuckDB distinguishes: an empty one, or one that differs only in case, gets a number.
-    private static func names(of members: [(name: String, kind: ColumnType)]) -> [String] {
+    private static func names(of members: JSONObject) -> [String] {
         func folded(_ name: String) -> [UInt8] { Array(name.lowercased().utf8) }
-        func isThere(_ kind: ColumnType) -> Bool { if case .absent = kind { false } else { true } }
         var seen = Set<[UInt8]>()
-        var taken = Set(members.filter { isThere($0.kind) }.map { folded($0.name) })
+        var taken = Set(members.filter { $0.value != absent }.map { folded($0.name) })
         return members.map { member in
             if !member.name.isEmpty, seen.insert(folded(member.name)).inserted { return member.name }
             var number = 2
@@ -101,13 +79,13 @@ struct ParquetColumns: Sendable {
     /// Columns, and members of structs in them, that are renamed.
     var secondNames: [String] { Self.secondNames(.object(columns), .object(types), "") }
 
-    private static func secondNames(_ kind: ColumnType, _ type: JSONValue, _ path: String) -> [String] {
+    private static func secondNames(_ kind: JSONValue, _ type: JSONValue, _ path: String) -> [String] {
         switch (kind, type) {
-        case (.list(let kind), .array(let types)): secondNames(kind, types[0], path)
+        case (.array(let kinds), .array(let types)): secondNames(kinds[0], types[0], path)
         case (.object(let members), .object(let types)):
             zip(members, names(of: members)).flatMap { member, name in
                 (member.name.utf8.elementsEqual(name.utf8) ? [] : ["\(path)\(member.name) as \(name)"])
-                    + secondNames(member.kind, types[name] ?? "", "\(path)\(name).")
+                    + secondNames(member.value, types[name] ?? "", "\(path)\(name).")
             }
         default: []
         }
@@ -121,13 +99,13 @@ struct ParquetColumns: Sendable {
         return bytes
     }
 
-    private static func renamed(_ value: JSONValue, _ kind: ColumnType, _ type: JSONValue) -> JSONValue {
+    private static func renamed(_ value: JSONValue, _ kind: JSONValue, _ type: JSONValue) -> JSONValue {
         switch (value, kind, type) {
-        case (.array(let values), .list(let kind), .array(let types)):
-            return .array(values.map { renamed($0, kind, types[0]) })
+        case (.array(let values), .array(let kinds), .array(let types)):
+            return .array(values.map { renamed($0, kinds[0], types[0]) })
         case (.object(let values), .object(let members), .object(let types)):
             let pairs = zip(members, names(of: members)).compactMap { member, name in
-                values[member.name].map { (name, renamed($0, member.kind, types[name] ?? "")) }
+                values[member.name].map { (name, renamed($0, member.value, types[name] ?? "")) }
             }
             return .object(JSONObject(pairs))
         default: return value
@@ -135,17 +113,13 @@ struct ParquetColumns: Sendable {
     }
 
     /// Returns the type for `from_json`: an SQL name, a list of one type, or a struct's object.
-    private static func type(_ kind: ColumnType) -> JSONValue {
+    private static func type(_ kind: JSONValue) -> JSONValue {
         switch kind {
-        case .absent, .none, .text: return "VARCHAR"
-        case .boolean: return "BOOLEAN"
-        case .integer: return "BIGINT"
-        case .double: return "DOUBLE"
-        case .json: return "JSON"
-        case .list(let element): return [type(element)]
+        case .array(let kinds): return [type(kinds[0])]
         case .object(let members):
             if members.isEmpty || members.count > 256 { return "JSON" }
-            return .object(JSONObject(zip(names(of: members), members).map { ($0, type($1.kind)) }))
+            return .object(JSONObject(zip(names(of: members), members).map { ($0, type($1.value)) }))
+        default: return kind == .null || kind == absent ? "VARCHAR" : kind
         }
     }
 
@@ -159,8 +133,8 @@ struct ParquetColumns: Sendable {
     var types: JSONObject {
         var types = JSONObject()
         for (name, column) in zip(Self.names(of: columns), columns) {
-            let own = Self.type(column.kind)
-            let type = Self.secondNames(column.kind, own, "").isEmpty ? known[name] ?? own : own
+            let own = Self.type(column.value)
+            let type = Self.secondNames(column.value, own, "").isEmpty ? known[name] ?? own : own
             types[name] = JSONWriter.text(of: type).utf8.count > 8_000 ? "JSON" : type
         }
         for member in known where types[member.name] == nil { types[member.name] = member.value }
