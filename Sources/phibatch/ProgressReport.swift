@@ -77,13 +77,10 @@ final class ProgressReport {
             "event": "progress", "done": .int(statistics.finished),
             "failed": .int(statistics.failedResults - statistics.passedOn),
         ]
-        let others: Set = [
+        let others = statistics.figures([
             "running", "tokens_per_second", "seconds", "accepted", "until", "total", "seconds_left",
-        ]
-        for number in RunStatistics.numbers {
-            guard let name = number.progress, others.contains(name) else { continue }
-            figures[name] = number.value(statistics).map { .figure($0) }
-        }
+        ])
+        for number in others { figures[number.name] = number.value }
         if !statistics.tally.isEmpty { figures["rows"] = .counts(statistics.tally.byName) }
         return figures
     }
@@ -129,5 +126,15 @@ final class ProgressReport {
         parts.append("\(right("\(statistics.running)", 2)) running")
         parts.append("\(statistics.failedResults - statistics.passedOn) failed")
         return "\(parts.joined(separator: "  "))"
+    }
+}
+
+extension RunStatistics {
+    /// Returns numbers by their names in `--progress json`, as far as they are known.
+    func figures(_ names: Set<String>) -> JSONObject {
+        Self.numbers.reduce(into: [:]) { figures, number in
+            guard let name = number.progress, names.contains(name) else { return }
+            figures[name] = number.value(self).map { .plain(min($0, 1e12).rounded(toPlaces: 3)) }
+        }
     }
 }

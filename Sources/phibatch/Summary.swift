@@ -34,12 +34,7 @@ struct Summary {
                     + "\(counted(statistics.completionTokens, "completion token")), "
                     + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))"
                     + (cut > 0 ? "; \(cut) cut at max_tokens" : ""),
-                [
-                    "prompt_tokens": .int(statistics.promptTokens),
-                    "completion_tokens": .int(statistics.completionTokens),
-                    "tokens_per_second": .figure(statistics.tokensPerSecond),
-                    "seconds": .figure(statistics.seconds),
-                ]),
+                statistics.figures(["prompt_tokens", "completion_tokens", "tokens_per_second", "seconds"])),
         ]
         var details = [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook].compactMap { $0 }
         if statistics.drafted > 0 {

@@ -15,7 +15,6 @@ extension LogStore {
     /// Writes all results in input order to a file of its own, brings it to the disk, and renames it. What would
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
-        let run = ResultRun(digest: fingerprint.digest, samples: options.samples)
         let output = try OutputWriter(
             at: place, header, replacing: lock.log, format: options.format, samples: options.samples,
             errors: options.errors)

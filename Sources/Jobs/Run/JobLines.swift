@@ -81,7 +81,7 @@ extension JobSettings {
         guard try OutputLog.find(of: output)?.isOpen == true else { return [] }
         var found: [UInt64: Int] = [:]
         try ReportSource(output).visit { result in
-            found[ReportPrompts.hash(result.id), default: 0] += 1
+            found[ReportPrompts.hash(result.key.id), default: 0] += 1
             return true
         }
         var lines = JobLines(self, try LineKeys(self))

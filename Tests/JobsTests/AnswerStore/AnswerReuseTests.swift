@@ -10,12 +10,12 @@ import Testing
 
 /// Jobs that take answers from a store: the same bytes as without one.
 @Suite struct AnswerReuseTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     private static func run(
-        _ job: JobSettings, _ folder: TemporaryFolder, model: ScriptedModel = ScriptedModel(),
+        _ job: JobSettings, _ folder: TestFolder, model: ScriptedModel = ScriptedModel(),
         identity: [UInt8] = [1]
     ) throws -> (outcome: RunOutcome, lines: [String], rows: Int) {
         let store = try AnswerStore(folder.path + "/answers")
@@ -32,7 +32,7 @@ import Testing
     /// Without a store, with one that is empty, and with all that is in it then.
     /// - Returns: how many answers there are.
     @discardableResult
-    private static func compare(_ job: JobSettings, _ folder: TemporaryFolder) throws -> Int {
+    private static func compare(_ job: JobSettings, _ folder: TestFolder) throws -> Int {
         let (outcome, expected) = try ScriptedRun.run(job)
         let first = try run(job, folder)
         #expect(first.lines == expected && first.rows > 0)

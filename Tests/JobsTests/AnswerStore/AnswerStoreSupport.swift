@@ -37,7 +37,7 @@ extension AnswerStore {
     }
 }
 
-extension TemporaryFolder {
+extension TestFolder {
     /// The segments in the folder of answers, each with its bytes.
     func segments(_ name: String = "answers") throws -> [(path: String, bytes: [UInt8])] {
         try FileManager.default.contentsOfDirectory(atPath: path + "/" + name)

@@ -9,9 +9,9 @@ import Testing
 
 /// The folder of answers: what is found in it again, and that nothing else is.
 @Suite struct AnswerStoreTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     /// The first so many are found, and the others aren't.
     private func isThere(_ count: Int, of made: [MadeAnswer], in store: AnswerStore) -> Bool {

@@ -9,9 +9,9 @@ import Testing
 
 /// Jobs whose answers have a form, and what comes of answers that don't.
 @Suite struct AnswerJobTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     /// Masks can't see to it that items differ: about half of all answers are not what is asked for.
     private static let pairs: JSONValue = [

@@ -37,7 +37,7 @@ import Testing
     @Test func jobsAskForIt() throws {
         let text = try job("grammar: |\n  root ::= \"a\" root\n    | \"b\"\n")
         #expect(text.answerFormat == AnswerFormat(.grammar("root ::= \"a\" root\n  | \"b\"\n")))
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(Self.grammar, to: "g.gbnf")
         let file = try job("grammar: g.gbnf", folder: folder.path)
         #expect(file.answerFormat == AnswerFormat(.grammar(Self.grammar)))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func whatIsWrongNamesFileAndLine() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write("root ::= x\n\nx ::= y\n", to: "g.gbnf")
         #expect { try job("grammar: g.gbnf", folder: folder.path) } throws: {
             "\($0)".contains("grammar \(path) can't be used: line 3: y is defined nowhere.")

@@ -71,7 +71,7 @@ import TokenConstraints
 
     /// Whatever the model would say, and however little room there is.
     @Test(arguments: ["true", "object", "array"]) func answersAreJSON(word: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write((0..<20).map { "{\"prompt\":\"\($0)\"}\n" }.joined(), to: "in.jsonl")
         let form = try #require(try AnswerKey.jsonMode.read(.string(word)))
         for limit in [2, 5, 30] {

@@ -8,9 +8,9 @@ import Testing
 
 /// Jobs whose answers call functions, with a scripted model.
 @Suite struct ToolJobTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     static let tools: JSONValue = [
         [
@@ -29,7 +29,7 @@ import Testing
         ["type": "function", "function": ["name": "rest"]],
     ]
     private func job(
-        _ folder: TemporaryFolder, _ change: (inout JobSettings) -> Void = { _ in }
+        _ folder: TestFolder, _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> JobSettings {
         let input = try folder.write(
             (0..<40).map {

@@ -10,7 +10,7 @@ import Testing
     private func records(_ text: String, _ name: String, chunk: Int = 4096) throws -> [Result<
         JSONValue, LineError
     >] {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         var reader = InputReader(paths: [try folder.write(text, to: name)], chunkSize: chunk)
         var all: [Result<JSONValue, LineError>] = []
         while let record = try reader.next() {
@@ -45,7 +45,7 @@ import Testing
     /// Renamed columns make other records, and the same ones stay the same wherever they stand.
     @Test func whatARecordIsKnownBy() throws {
         func hashes(_ text: String) throws -> [UInt64] {
-            let folder = try TemporaryFolder()
+            let folder = try TestFolder()
             var reader = InputReader(paths: [try folder.write(text, to: "a.csv")])
             var all: [UInt64] = []
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func aFirstRecordBeyondTheLimitIsAnError() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(String(repeating: "long", count: 100) + "\na\n", to: "a.csv")
         var reader = InputReader(paths: [path], limit: 20)
         let error = #expect(throws: UserError.self) { try reader.next() }
@@ -95,14 +95,14 @@ import Testing
     }
 
     @Test func linesAreCountedAcrossLineFeeds() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let long = String(repeating: "x\n", count: 5000)
         let path = try folder.write("prompt\n\"\(long)\"\nb\n", to: "a.csv")
         #expect(try JobSettings.test(input: [path]).countLines() == 2)
     }
 
     @Test func theFirstRecordIsLookedAt() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write("question,answer\nwhy,so\n", to: "a.csv")
         let error = #expect(throws: UserError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
         #expect(error?.message.contains("{{ question }}") == true, "\(error?.message ?? "")")

@@ -13,7 +13,7 @@ import Testing
         "id,prompt\na,first\nb,\"second, with\ntwo lines\"\n\nc,third,and more\na,again\nd,last\n"
 
     private func records(_ files: [String], limit: Int = 1000, chunk: Int = 5) throws -> [InputRecord] {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).csv") }
         var reader = InputReader(paths: paths, format: InputFormat.csv, limit: limit, chunkSize: chunk)
         var records: [InputRecord] = []
@@ -96,7 +96,7 @@ import Testing
                 "{\"id\":\"\($0)\",\"prompt\":\"\($1)\"}\n"
             }.joined(), InputFormat.jsonl, in: TestFolder(), made: 3)
         #expect(found == native)
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write("short\n\nmuch\ntoo\nlong\n\nshort\n", to: "in")
         var reader = InputReader(paths: [path], format: InputFormat.paragraphs, limit: 10, chunkSize: 3)
         for length in [nil, 13, nil] {
@@ -108,7 +108,7 @@ import Testing
 
     /// Input and output are read and written through the same layer.
     @Test func faultsOfTheInputAreErrors() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(text, to: "in")
         func read(_ system: FaultyFileSystem) throws -> Int {
             var reader = InputReader(paths: [path], chunkSize: 8, system: system)

@@ -50,7 +50,7 @@ import Testing
 
     @Test func theFirstLineIsFoundAfterBlankOnes() throws {
         let text = "\n \r\n{\"a\": 1}\n{\"b\": 2}\n"
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(text, to: "in.jsonl")
         let error = #expect(throws: UserError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
         #expect(error?.place == "\(path):3", "\(error as Any)")

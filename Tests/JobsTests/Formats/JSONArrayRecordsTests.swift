@@ -20,7 +20,7 @@ import Testing
     }
 
     private func read(_ text: String, chunk: Int = 4096, limit: Int = 1000) throws -> [Item] {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         var reader = InputReader(
             paths: [try folder.write(text, to: "in.json")], format: InputFormat.json, limit: limit,
             chunkSize: chunk)
@@ -162,7 +162,7 @@ import Testing
             #expect(
                 found.dropLast().map(\.found) == Self.prettyFields.prefix(found.count - 1).map { .fields($0) }
             )
-            let folder = try TemporaryFolder()
+            let folder = try TestFolder()
             let path = try folder.write(Array(text[..<length]), to: "in.json")
             let job = JobSettings.test(input: [path]) {
                 $0.inputFormat = InputFormat.json
@@ -199,7 +199,7 @@ import Testing
 
     /// A name that ends in `.json` has always been one of JSON lines; what is in it decides.
     @Test func aNameSaysArrayWhereThereIsOne() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         func format(_ text: [UInt8], _ name: String) throws -> String {
             InputFormat.auto.format(for: try folder.write(text, to: name)).name
         }
@@ -218,7 +218,7 @@ import Testing
 
     /// Laid out anew, an input's lines are the same; without ids they are known by their number.
     @Test func elementsAreKnownByWhatTheySay() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         func known(_ text: String, _ name: String) throws -> [String] {
             var reader = InputReader(paths: [try folder.write(text, to: name)])
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test func openAIsRequestsMayBeElements() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let request =
             #"{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"x"}]}}"#
         let path = try folder.write("[\(request)]", to: "a.json")
@@ -244,7 +244,7 @@ import Testing
     }
 
     @Test func anArrayIsNotFollowed() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write("[{\"a\": 1}]", to: "a.json")
         let job = JobSettings.test(input: [path]) { $0.awaitsInput = true }
         #expect { try job.check(file: nil) } throws: { "\($0)".contains("can't be followed") }

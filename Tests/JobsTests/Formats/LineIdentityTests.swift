@@ -9,7 +9,7 @@ import Testing
     private func identity(
         _ line: String, earlier: [LineScheme] = [], _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> LineIdentity {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let input = try folder.write(line + "\n", to: "in.jsonl")
         var reader = InputReader(paths: [input])
         let record = try #require(try reader.next())

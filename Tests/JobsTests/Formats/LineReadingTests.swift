@@ -11,7 +11,7 @@ import Testing
     private func identity(
         _ text: String, in name: String = "in.jsonl", _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> (LineIdentity, JobSettings) {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let input = try folder.write(text + "\n", to: name)
         let job = JobSettings.test(input: [input], change)
         var reader = job.inputReader()

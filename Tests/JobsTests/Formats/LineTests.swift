@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct LineTests {
     private func lines(_ files: [[UInt8]], limit: Int = 1000, chunk: Int = 7) throws -> [InputRecord] {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).jsonl") }
         var reader = InputReader(paths: paths, limit: limit, chunkSize: chunk)
         var lines: [InputRecord] = []
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aFileThatShrinksIsAnError() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
         for kept in [250, 253, 8] {
             _ = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
@@ -62,7 +62,7 @@ import Testing
     @Test func missingFilesAndFoldersAreErrors() throws {
         var reader = InputReader(paths: ["no-such-file.jsonl"])
         #expect(throws: UserError.self) { try reader.next() }
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         var other = InputReader(paths: [folder.path])
         #expect(throws: UserError.self) { try other.next() }
     }

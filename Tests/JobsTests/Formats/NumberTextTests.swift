@@ -69,7 +69,7 @@ import Testing
 
     /// Cells are text, and are carried along as they stand.
     @Test func inColumns() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let input = try folder.write("temperature,n,seed\n0.70,18446744073709551615,+5\n", to: "a.csv")
         var reader = InputReader(paths: [input])
         let record = try #require(try reader.next())

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func filesAreReadBesideTheJob() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         _ = try folder.write(#"{"type": "integer"}"#, to: "s.json")
         let read = try job("schema: s.json", folder: folder.path)
         #expect(read.answerFormat == AnswerFormat(.schema(["type": "integer"])))
@@ -74,7 +74,7 @@ import Testing
 
     /// What the file is called makes no difference to results, what it says does.
     @Test func theContentBelongsToTheFingerprint() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         func value(_ text: String, _ name: String) throws -> String? {
             _ = try folder.write(text, to: name)
             return try job("schema: \(name)", folder: folder.path).resultSettings

@@ -33,7 +33,7 @@ import Testing
         _ messages: [String], model: ScriptedModel = ScriptedModel(), stopFlag: StopFlag = StopFlag(),
         more: @escaping (RequestPipe, Int) -> Void = { _, _ in }
     ) throws -> Said {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         _ = try folder.write("{}", to: "config.json")
         _ = try folder.write("", to: "model.safetensors")
         let base = try BatchJob(.pipe(model: folder.path, name: "m", options: []))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func resultsAreThoseOfARun() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let text = ScriptedRun.prompts(40)
         let (_, expected) = try ScriptedRun.run(
             ScriptedRun.job(try folder.write(text, to: "in.jsonl")) { $0.computesEqualsOnce = false })
@@ -162,7 +162,7 @@ import Testing
     @Test func anEngineThatFailsEndsAll() throws {
         struct Broken: Error {}
         let model = ScriptedModel()
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         _ = try folder.write("{}", to: "config.json")
         _ = try folder.write("", to: "model.safetensors")
         model.beforeStep = { _ in throw Broken() }

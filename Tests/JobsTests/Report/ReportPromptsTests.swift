@@ -15,7 +15,7 @@ import Testing
 
     /// Prompts belong to results by id and content, wherever their lines stand.
     @Test func promptsAreFoundByIDAndContent() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let long = String(repeating: "é", count: ReportPrompts.textLimit)
         let lines = [
             #"{"id":"a","question":"Why?"}"#, #"{"id":"b","question":"How?"}"#,
@@ -50,7 +50,7 @@ import Testing
 
     /// Beyond the limit of bytes prompts are left out, and known to be.
     @Test func promptsBeyondTheLimitAreKnown() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let input = try folder.write(
             "{\"prompt\":\"12345\"}\n{\"prompt\":\"678\"}\n{\"prompt\":\"90\"}\n", to: "in.jsonl")
         let job = JobSettings.test(input: [input])

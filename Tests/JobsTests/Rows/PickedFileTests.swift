@@ -4,9 +4,9 @@ import Testing
 
 /// Lines of files that rows pick from.
 @Suite struct PickedFileTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     private func job(_ pick: String, rows: Int = 200) throws -> JobSettings {
         try JobSettings.parse(

@@ -8,9 +8,9 @@ import Testing
 
 /// Jobs that choose one of some answers, over scripted models.
 @Suite struct ChoiceJobTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
         .test(input: [path]) { job in

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func othersGoOnMeanwhile() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(Self.lines, to: "in.jsonl")
         let expected = try run(job(path), opening: 0)
         #expect(expected.count == 33 && expected[0].contains(#""id":"first""#))

@@ -10,9 +10,9 @@ import Testing
 
 /// Requests that are equal: computed once, with the results that each by itself would have.
 @Suite struct EqualRequestTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     /// Each prompt several times, under ids of their own and far apart.
     private static func lines(_ count: Int, times: Int = 3) -> String {

@@ -19,7 +19,7 @@ import Testing
     private func run(
         _ lengths: [Int], output: String, _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> (steps: Int, lines: [String]) {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(Self.lines(lengths), to: "in.jsonl")
         let model = ScriptedModel()
         model.endOdds = .max
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func thoseInterruptedEndTheSame() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         var random = FixedRandom(7)
         let lengths = (0..<50).map { _ in Int.random(in: 1...60, using: &random) }
         let path = try folder.write(Self.lines(lengths), to: "in.jsonl")

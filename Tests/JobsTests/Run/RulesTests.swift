@@ -12,7 +12,7 @@ import Testing
     private func rules(
         _ lines: [String], _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> [LogitRules] {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(lines.map { $0 + "\n" }.joined(), to: "in.jsonl")
         let job = JobSettings.test(input: [path], change)
         let queue = RequestQueue(countLimit: 100)

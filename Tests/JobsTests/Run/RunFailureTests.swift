@@ -9,9 +9,9 @@ import Testing
 
 /// What becomes of lines that fail, and of runs that can't go on.
 @Suite struct RunFailureTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     @Test func aModelThatCannotBeLoadedEndsTheRun() throws {
         let folder = try TestFolder()
@@ -59,7 +59,7 @@ import Testing
 
     /// What no line could have is an error of the job.
     @Test(arguments: [60, nil]) func aBudgetThatIsTooSmallForAnyLineIsSaidOnce(most: Int?) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let model = ScriptedModel()
         model.room = 32
         let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RunStopTests {
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
     func interruptedRunsEndWithTheSameResults(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
         var resumed = 0
@@ -47,7 +47,7 @@ import Testing
 
     /// A stop that is asked for while the output is put in place comes too late, and is told so.
     @Test func aRunThatEndsDoesNotStop() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
         let store = MemoryStore()
         let flag = StopFlag()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func savedTokensThatCannotBeOursAreNotUsed() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
         let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
         for tokens: [Int32] in [[-1], [1_000_000], [0], [259], Array(repeating: 261, count: 60)] {

@@ -10,9 +10,9 @@ import Testing
 @testable import Jobs
 
 @Suite struct RunnerTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     @Test func resultsDependOnNothingButTheLine() throws {
         let path = try folder.write(ScriptedRun.prompts(60), to: "in.jsonl")
@@ -81,10 +81,11 @@ import Testing
     }
 
     @Test func whatTheJobSetsItEnforces() throws {
-        let path = try folder.write(
-            #"{"prompt":"a","max_tokens":50}"# + "\n" + #"{"prompt":"b","max_tokens":3}"# + "\n"
-                + #"{"prompt":"c"}"# + "\n"
-                + #"{"prompt":"d","max_tokens":3000}"#, to: "in.jsonl")
+        let lines = [
+            #"{"prompt":"a","max_tokens":50}"#, #"{"prompt":"b","max_tokens":3}"#, #"{"prompt":"c"}"#,
+            #"{"prompt":"d","max_tokens":3000}"#,
+        ]
+        let path = try folder.write(lines.joined(separator: "\n"), to: "in.jsonl")
         func counts(_ change: (inout JobSettings) -> Void) throws -> [Int] {
             let model = ScriptedModel(contextLength: 1000)
             model.endOdds = .max
@@ -128,7 +129,7 @@ import Testing
     @Test func fiftyThousandLinesAreQuick() async throws {
         // In a process of its own, where the threads of no other test compute.
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            let folder = try TemporaryFolder()
+            let folder = try TestFolder()
             let text = (0..<50_000).map {
                 "{\"id\":\"line-\($0)\",\"prompt\":\"What is \($0) plus one, and why?\"}\n"
             }.joined()

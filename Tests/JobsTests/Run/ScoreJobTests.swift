@@ -30,7 +30,7 @@ import Testing
     private static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }
 
     @Test func resultsDependOnNothingButTheLine() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         var lines: [String] = []
         var wanted: [ScoredResult] = []
         for number in 0..<30 {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func textsStandWhereAnAnswerWould() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let line = "{\"prompt\":\"ask\",\"answer\":\"yes\",\"text\":\"no\"}\n"
         func scores(_ line: String, _ change: @escaping (inout JobSettings) -> Void) throws -> [Double] {
             let path = try folder.write(line, to: "in.jsonl")
@@ -115,7 +115,7 @@ import Testing
             ("{\"prompt\":\"a\",\"completion\":[\"good\",\"abZ\"]}", "logits_not_finite", "after 2 tokens"),
             ("not JSON", "invalid_json", "is not valid JSON"),
         ]
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let good = "{\"prompt\":\"a\",\"completion\":\"good\"}\n"
         let path = try folder.write(lines.map { $0.line + "\n" + good }.joined(), to: "in.jsonl")
         for chunk in [1, 512] {
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func aTextOfOneTokenHasNoScore() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = try folder.write("{\"text\":\"a\"}\n", to: "in.jsonl")
         let (outcome, _) = try ScriptedRun.run(job(path) { $0.chat = false })
         #expect(outcome.failures.first?.error.message.contains("the first of a text has no") == true)

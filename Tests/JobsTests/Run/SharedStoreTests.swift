@@ -11,11 +11,11 @@ import Testing
 @Suite struct SharedStoreTests {
     private let model = ScriptedModel()
     private let store = MemoryStore()
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
     private let job: JobSettings
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try TestFolder()
         job = ScriptedRun.job(try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")) {
             $0.engine.workers = 3
             // In each step something would be handed over: soon more than may wait.

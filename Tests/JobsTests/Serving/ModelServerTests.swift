@@ -17,7 +17,7 @@ import Testing
         _ options: ServerOptions = ServerOptions(names: ["m"], folder: ""),
         use: @escaping @Sendable (TestClient) throws -> Void
     ) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         _ = try folder.write("{}", to: "config.json")
         _ = try folder.write("", to: "model.safetensors")
         let base = try BatchJob(.serve(model: folder.path, name: "m", options: []))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func answersAreThoseOfAJob() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let line = "{\"custom_id\":\"request\",\"url\":\"/v1/completions\",\"body\":\(Self.body)}}\n"
         let (_, expected) = try ScriptedRun.run(
             .test(input: [try folder.write(line, to: "in.jsonl")]) {
@@ -134,7 +134,7 @@ import Testing
 
     /// In files, whatever the workers and however often sequences give way: the same.
     @Test func echoesAreTheSameInBatches() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let prompts = (0..<9).map { String(repeating: "word \($0) ", count: 30 * $0 + 1) }
         let lines = prompts.enumerated().map { number, prompt in
             """

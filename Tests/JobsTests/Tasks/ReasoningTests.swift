@@ -9,9 +9,9 @@ import Testing
 
 /// Reasoning before answers, of a scripted model: `x` begins one, `end` ends it.
 @Suite struct ReasoningTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     /// - Parameter isUsual: its files say that it thinks.
     static func reasonings(isUsual: Bool = true) -> ReasoningText {
@@ -23,7 +23,7 @@ import Testing
         return ReasoningText(tags, isUsual: isUsual, text: text) { text, _ in text.utf8.map { Int32($0) } }
     }
 
-    private func lines(_ folder: TemporaryFolder, stop: Bool) throws -> String {
+    private func lines(_ folder: TestFolder, stop: Bool) throws -> String {
         var random = FixedRandom(8)
         return try folder.write(
             (0..<30).map { index in
@@ -56,7 +56,7 @@ import Testing
     }
 
     private func job(
-        _ folder: TemporaryFolder, stop: Bool = false, _ change: (inout JobSettings) -> Void
+        _ folder: TestFolder, stop: Bool = false, _ change: (inout JobSettings) -> Void
     ) throws -> JobSettings {
         let input = try lines(folder, stop: stop)
         return .test(input: [input]) { job in

@@ -9,9 +9,9 @@ import Testing
 
 /// Steps that make several rows of one.
 @Suite struct ForkTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     private static let question = JobStep.named("question") { step in
         step.settings.prompt = "Ask about {{ topic }}."
@@ -37,7 +37,7 @@ import Testing
         .test(input: path, steps: steps) { $0.samples = samples }
     }
 
-    private func lines(_ folder: TemporaryFolder, _ count: Int = 12) throws -> String {
+    private func lines(_ folder: TestFolder, _ count: Int = 12) throws -> String {
         try folder.write(
             (0..<count).map { "{\"id\":\"r\($0)\",\"topic\":\"\($0 % 10)\"}\n" }.joined(), to: "in.jsonl")
     }

@@ -7,9 +7,9 @@ import Testing
 
 /// Jobs with steps, over a scripted model.
 @Suite struct StepsTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     private static let steps = [
         JobStep.named("question") { step in
@@ -39,7 +39,7 @@ import Testing
         .test(input: path, steps: Self.steps, change)
     }
 
-    private func lines(_ folder: TemporaryFolder, _ count: Int = 40) throws -> String {
+    private func lines(_ folder: TestFolder, _ count: Int = 40) throws -> String {
         try folder.write(
             (0..<count).map {
                 "{\"id\":\"\($0)\",\"topic\":\"\(String(repeating: "thing ", count: $0 % 9))\($0)\"}\n"

@@ -10,9 +10,9 @@ import Testing
 
 /// What is decided of rows in the input's order: duplicates, and when enough are accepted.
 @Suite struct RowGatesTests {
-    private let folder: TemporaryFolder
+    private let folder: TestFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try TestFolder() }
 
     /// Lines have few topics, and the same topic gives the same question.
     private static let steps = [
@@ -36,7 +36,7 @@ import Testing
         .test(input: path, steps: Self.steps, change)
     }
 
-    private func lines(_ folder: TemporaryFolder, _ count: Int = 60, topics: Int = 40) throws -> String {
+    private func lines(_ folder: TestFolder, _ count: Int = 60, topics: Int = 40) throws -> String {
         try folder.write(
             (0..<count).map {
                 let topic = $0 * 7 % topics

@@ -38,7 +38,7 @@ import Testing
     ]
 
     private func job(
-        _ folder: TemporaryFolder, _ change: (inout JobSettings) -> Void = { _ in }
+        _ folder: TestFolder, _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> JobSettings {
         let path = try folder.write(
             (0..<Self.lines).map {
@@ -57,7 +57,7 @@ import Testing
 
     /// The first ones that are accepted where all are made are those that are.
     @Test func theRestOfALineIsNotMade() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let all = try ScriptedRun.run(job(folder) { $0.untilPerLine = nil }).lines
         var expected: [String] = []
         var (needed, short) = (0, 0)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func nothingIsComputedInVain() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let admissions = try [1, 16].map { workers in
             let model = ScriptedModel()
             let (outcome, _) = try ScriptedRun.run(job(folder) { $0.engine.workers = workers }, model)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64]) func stoppedAnywhereTheRowsAreTheSame(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let job = try job(folder) {
             if seed > 1 { $0.steps[0].distinct = Distinctness("question.text", similarity: 0.5) }
         }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func itIsASettingThatResultsDependOn() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let yaml =
             "model: m\ninput: in.jsonl\noutput: out.jsonl\nsamples: 5\nuntil: 2 per line\nsteps:\n  - {name: a}\n"
         let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
